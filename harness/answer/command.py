@@ -1,0 +1,47 @@
+"""`harness answer`: the protocol on standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness answer`."""
+    parser.add_argument(
+        "--release",
+        default="1.14.0",
+        metavar="R",
+        help="release of karpenter-provider-azure that answers (default %(default)s)",
+    )
+    parser.add_argument(
+        "--data", type=Path, metavar="FILE", help="SKU lists and prices by location, as JSON or JSON.gz"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Answers until the input ends; exit code 2 when the release or the data file is not usable."""
+    from harness.answer.context import AnswerContext, DataFile
+    from harness.answer.loop import serve
+    from harness.karpenter.releases import UnknownRelease, provider
+
+    try:
+        release = provider(arguments.release)
+        data = None
+        if arguments.data is not None:
+            data = DataFile(arguments.data)
+            len(data)  # an unreadable file is told now, not in the middle of the answers
+    except (UnknownRelease, OSError, ValueError) as error:
+        print(f"harness answer: {error}", file=sys.stderr)
+        return 2
+    try:
+        serve(sys.stdin.buffer, sys.stdout.buffer, AnswerContext(release, data))
+    except BrokenPipeError:  # whoever asked has gone; the interpreter must not try to flush again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return 130
+    return 0

@@ -1,0 +1,1 @@
+"""One module per op of the conformance protocol; the module's name is the op's."""

@@ -1,0 +1,32 @@
+"""The command line: a table of subcommands, each in a module that is imported only when it is asked for.
+
+A subcommand's module has ``add_arguments(parser)`` and ``run(arguments) -> int``. Exit codes: 0 ok, 1 an expectation failed,
+2 bad input, 3 environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib import import_module
+
+__all__ = ["COMMANDS", "main"]
+
+# subcommand → (module, what it does)
+COMMANDS: dict[str, tuple[str, str]] = {
+    "answer": ("harness.answer.command", "answer the questions of the conformance protocol, line by line"),
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the subcommand that `arguments` begin with."""
+    parser = argparse.ArgumentParser(prog="harness", description="What Karpenter on Azure would do and why.")
+    names = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    asked = next((word for word in arguments if not word.startswith("-")), None)
+    for name, (module, summary) in COMMANDS.items():
+        subparser = names.add_parser(name, help=summary, description=summary)
+        if name == asked:
+            import_module(module).add_arguments(subparser)
+    options = parser.parse_args(arguments)
+    result: int = import_module(COMMANDS[options.command][0]).run(options)
+    return result
