@@ -1,0 +1,105 @@
+"""Syntax of Kubernetes names: label keys, label values, DNS names, with apimachinery's sentences.
+
+Each function answers the list of what is wrong, empty when the text is good. Lengths are in bytes of UTF-8.
+Source: apimachinery pkg/util/validation/validation.go, pkg/api/validate/content.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_DNS_SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
+_name = re.compile(_NAME)
+_dns_label = re.compile(_DNS_LABEL)
+_dns_subdomain = re.compile(_DNS_SUBDOMAIN)
+
+NAME_LIMIT = 63
+DNS_SUBDOMAIN_LIMIT = 253
+
+_NAME_RULE = (
+    "must consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character "
+    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME}')"
+)
+_VALUE_RULE = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character "
+    f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({_NAME})?')"
+)
+_DNS_LABEL_RULE = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+    "and must start and end with an alphanumeric character "
+    f"(e.g. 'my-name',  or '123-abc', regex used for validation is '{_DNS_LABEL}')"
+)
+_DNS_SUBDOMAIN_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+    "and must start and end with an alphanumeric character "
+    f"(e.g. 'example.com', regex used for validation is '{_DNS_SUBDOMAIN}')"
+)
+
+LABEL_KEY = "a valid label key"
+"""What apimachinery from 0.35 calls a key with several slashes; older ones say QUALIFIED_NAME."""
+QUALIFIED_NAME = "a qualified name"
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _too_long(limit: int) -> str:
+    return f"must be no more than {limit} bytes"
+
+
+def dns_label_errors(text: str) -> list[str]:
+    """What keeps `text` from being a lower-case RFC 1123 label."""
+    errors = [_too_long(NAME_LIMIT)] if _bytes(text) > NAME_LIMIT else []
+    if not _dns_label.fullmatch(text):
+        errors.append("must not contain dots" if _dns_subdomain.fullmatch(text) else _DNS_LABEL_RULE)
+    return errors
+
+
+def dns_subdomain_errors(text: str) -> list[str]:
+    """What keeps `text` from being a lower-case RFC 1123 subdomain, the syntax of most object names."""
+    errors = [_too_long(DNS_SUBDOMAIN_LIMIT)] if _bytes(text) > DNS_SUBDOMAIN_LIMIT else []
+    if not _dns_subdomain.fullmatch(text):
+        errors.append(_DNS_SUBDOMAIN_RULE)
+    return errors
+
+
+def qualified_name_errors(key: str, *, noun: str = LABEL_KEY) -> list[str]:
+    """What keeps `key` from being a label key; `noun` opens the sentence about several slashes."""
+    return list(_qualified_name_errors(key, noun))
+
+
+@lru_cache(maxsize=4096)
+def _qualified_name_errors(key: str, noun: str) -> tuple[str, ...]:
+    errors: list[str] = []
+    prefix, slash, name = key.partition("/")
+    if "/" in name:
+        return (f"{noun} {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",)
+    if not slash:
+        name = prefix
+    elif not prefix:
+        errors.append("prefix part must be non-empty")
+    else:
+        errors.extend(f"prefix part {error}" for error in dns_subdomain_errors(prefix))
+    if not name:
+        errors.append("name part must be non-empty")
+    elif _bytes(name) > NAME_LIMIT:
+        errors.append(f"name part {_too_long(NAME_LIMIT)}")
+    if not _name.fullmatch(name):
+        errors.append(f"name part {_NAME_RULE}")
+    return tuple(errors)
+
+
+def label_value_errors(value: str) -> list[str]:
+    """What keeps `value` from being a label value."""
+    if not value:
+        return []
+    errors = [_too_long(NAME_LIMIT)] if _bytes(value) > NAME_LIMIT else []
+    if not _name.fullmatch(value):
+        errors.append(_VALUE_RULE)
+    return errors

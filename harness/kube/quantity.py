@@ -1,0 +1,190 @@
+"""Kubernetes resource quantities: exact arithmetic at nano precision and Go's canonical text.
+
+Source: apimachinery pkg/api/resource/{quantity,amount,suffix}.go.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+Format = Literal["BinarySI", "DecimalSI", "DecimalExponent"]
+
+NANO = 1_000_000_000
+"""Quantity.nano of 1."""
+
+_MAX_BINARY = (1 << 63) - 1
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
+_BINARY_SUFFIX = {0: ""} | {exponent: suffix for suffix, exponent in _BINARY.items()}
+_SHAPE = re.compile(r"([+-]?)(0*)([0-9]*)(?:(\.)([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)\Z")
+_INT64_DIGITS = 18  # longer numbers take Go's slow path, whose texts differ
+
+
+class QuantityError(ValueError):
+    """A text that is no quantity; the message is apimachinery's."""
+
+
+_WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_WRONG_NUMBER = "unable to parse numeric part of quantity"
+_WRONG_SUFFIX = "unable to parse quantity's suffix"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantity:
+    """An amount in billionths of its unit, with the family of suffixes that it prints with.
+
+    Two quantities are equal, and hash alike, when their amounts are equal; the format takes no part.
+    """
+
+    nano: int
+    format: Format = "DecimalSI"
+    text: str = field(default="", repr=False)
+    """The text it was parsed from, where Go prints that again although it is not canonical; else empty."""
+
+    @classmethod
+    def parse(cls, text: str | int | float) -> Quantity:
+        """The quantity of a manifest's string or number. Raises QuantityError."""
+        if isinstance(text, bool) or not isinstance(text, str | int | float):
+            raise QuantityError(_WRONG_FORMAT)
+        return _parse(text if isinstance(text, str) else str(text))
+
+    def __str__(self) -> str:
+        return self.text or _canonical(self.nano, self.format)
+
+    def __add__(self, other: Quantity) -> Quantity:
+        return Quantity(self.nano + other.nano, self.format if self.nano else other.format)
+
+    def __sub__(self, other: Quantity) -> Quantity:
+        return Quantity(self.nano - other.nano, self.format if self.nano else other.format)
+
+    def __neg__(self) -> Quantity:
+        return Quantity(-self.nano, self.format)
+
+    def __bool__(self) -> bool:
+        return self.nano != 0
+
+    def __hash__(self) -> int:
+        return hash(self.nano)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Quantity) and self.nano == other.nano
+
+    def __lt__(self, other: Quantity) -> bool:
+        return self.nano < other.nano
+
+    def __le__(self, other: Quantity) -> bool:
+        return self.nano <= other.nano
+
+    def __gt__(self, other: Quantity) -> bool:
+        return self.nano > other.nano
+
+    def __ge__(self, other: Quantity) -> bool:
+        return self.nano >= other.nano
+
+    @property
+    def negative(self) -> bool:
+        return self.nano < 0
+
+    def is_zero(self) -> bool:
+        return self.nano == 0
+
+    def value(self) -> int:
+        """Whole units, rounded away from zero (Go's Value)."""
+        return _divide_away(self.nano, NANO)
+
+    def milli_value(self) -> int:
+        """Thousandths, rounded away from zero (Go's MilliValue)."""
+        return _divide_away(self.nano, NANO // 1000)
+
+
+ZERO = Quantity(0)
+
+
+def _divide_away(number: int, divisor: int) -> int:
+    return -(-number // divisor) if number >= 0 else number // divisor
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> Quantity:
+    if not text:
+        raise QuantityError(_WRONG_FORMAT)
+    match = _SHAPE.match(text)
+    if match is None:
+        raise QuantityError(_WRONG_FORMAT)
+    sign, zeros, digits, point, decimals, suffix = match.groups()
+    decimals = decimals or ""
+    if not digits and not point and not suffix:
+        return Quantity(0)
+    exponent, form = _suffix(suffix)
+    number = digits or "0"
+    scale = exponent - len(decimals) if form != "BinarySI" else -len(decimals)
+    shifted = number + decimals
+    if form == "BinarySI":
+        # Go's estimate of the decimal digits of the factor decides between its two parsers
+        room = 15 - len(number) - exponent * 3 // 10 - 1 if not decimals else -1
+    else:
+        room = _INT64_DIGITS - len(shifted)
+    if room >= 0 and scale >= -9:
+        value = int(shifted)
+        amount = value << exponent if form == "BinarySI" else value
+        if amount < 1 << 63:
+            if form == "BinarySI":
+                canonical = bool(value & 7)
+            else:
+                canonical = scale % 3 == 0 and not shifted.endswith("000") and shifted[0] != "0"
+            nano = amount * 10 ** (scale + 9)
+            nano = -nano if sign == "-" else nano
+            return Quantity(nano, form, text if canonical and text != _canonical(nano, form) else "")
+    if not (zeros or digits or decimals):
+        raise QuantityError(_WRONG_NUMBER)
+    if scale > 10_000:  # beyond any use; Go computes for minutes
+        raise QuantityError(_WRONG_SUFFIX)
+    unscaled = int(shifted) << exponent if form == "BinarySI" else int(shifted)
+    if scale >= -9:
+        nano = unscaled * 10 ** (scale + 9)
+    elif -scale - 9 > len(shifted) + 20:
+        nano = 1 if unscaled else 0
+    else:
+        nano = -(-unscaled // 10 ** (-scale - 9))
+    if form == "BinarySI":
+        nano = min(nano, _MAX_BINARY * NANO)
+        if 0 < nano < NANO:
+            form = "DecimalSI"
+    return Quantity(-nano if sign == "-" else nano, form)
+
+
+def _suffix(suffix: str) -> tuple[int, Format]:
+    """Exponent (of 2 for BinarySI, else of 10) and format of a suffix."""
+    if (decimal := _DECIMAL.get(suffix)) is not None:
+        return decimal, "DecimalSI"
+    if (binary := _BINARY.get(suffix)) is not None:
+        return binary, "BinarySI"
+    if len(suffix) > 1 and suffix[0] in "eE" and re.fullmatch(r"[+-]?[0-9]{1,18}", suffix[1:]):
+        return int(suffix[1:]), "DecimalExponent"
+    raise QuantityError(_WRONG_SUFFIX)
+
+
+@lru_cache(maxsize=65536)
+def _canonical(nano: int, form: Format) -> str:
+    if nano == 0:
+        return "0"
+    sign = "-" if nano < 0 else ""
+    amount = abs(nano)
+    if form == "BinarySI" and amount >= 1024 * NANO and amount % NANO == 0:
+        amount //= NANO
+        power = 0
+        while amount % 1024 == 0:
+            amount //= 1024
+            power += 10
+        return f"{sign}{amount}{_BINARY_SUFFIX.get(power, '')}"
+    exponent = -9
+    while amount % 1000 == 0:
+        amount //= 1000
+        exponent += 3
+    if form == "DecimalExponent":
+        return f"{sign}{amount}e{exponent}" if exponent else f"{sign}{amount}"
+    return f"{sign}{amount}{_DECIMAL_SUFFIX.get(exponent, '')}"
