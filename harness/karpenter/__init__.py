@@ -1,0 +1,1 @@
+"""Karpenter, pure and deterministic: from pods and NodePools to NodeClaims, machines and their labels."""

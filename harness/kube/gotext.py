@@ -1,0 +1,66 @@
+"""How Go reads and prints the scalars that end up in Kubernetes and Karpenter messages.
+
+Only what messages and label values need: ``%q`` quoting, ``strconv.Atoi`` and ``%v`` of a list of strings.
+"""
+
+import re
+from collections.abc import Iterable
+
+MAX_INT = (1 << 63) - 1
+MIN_INT = -(1 << 63)
+
+_INTEGER = re.compile(r"[+-]?[0-9]+\Z", re.ASCII)
+_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
+
+
+def quote(text: str) -> str:
+    """``%q``: a double-quoted Go string literal; unprintable characters are escaped, printable Unicode is kept."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return '"' + "".join(_escaped(c) for c in text) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def bracketed(values: Iterable[str]) -> str:
+    """``%v`` of a ``[]string``: space separated, in square brackets."""
+    return "[" + " ".join(values) + "]"
+
+
+def parse_int(text: str) -> int | None:
+    """The value of ``strconv.Atoi``, or None where it returns an error (not an integer, or outside 64 bits)."""
+    if not _INTEGER.match(text):
+        return None
+    value = int(text)
+    return value if MIN_INT <= value <= MAX_INT else None
+
+
+def parse_int_lenient(text: str) -> int:
+    """The value of ``strconv.Atoi`` when its error is ignored: 0 for syntax errors, the nearest 64-bit integer for range errors."""
+    if not _INTEGER.match(text):
+        return 0
+    return max(MIN_INT, min(MAX_INT, int(text)))
+
+
+def wrap_int(value: int) -> int:
+    """Two's complement overflow of Go's 64-bit ``int``."""
+    return (value - MIN_INT) % (1 << 64) + MIN_INT
