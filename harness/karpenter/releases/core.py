@@ -1,0 +1,57 @@
+"""The releases of karpenter core that the provider's releases were built with, and core's part of the label vocabulary."""
+
+from collections.abc import Mapping
+
+from harness.karpenter.releases.model import CoreRelease
+from harness.karpenter.vocabulary import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT, Vocabulary
+
+__all__ = ["CORE_RELEASES", "CORE_VOCABULARIES"]
+
+_OLD_EXCEPTIONS = frozenset({"kops.k8s.io", "node.kubernetes.io", "node-restriction.kubernetes.io"})
+_OLD_DOMAINS = frozenset({"karpenter.sh", "kubernetes.io", "k8s.io"})
+_CAPACITY_TYPES: Mapping[str, frozenset[str]] = {CAPACITY_TYPE: frozenset({SPOT, ON_DEMAND, RESERVED})}
+
+# core pkg/apis/v1/labels.go of each release. Kubernetes' own domains were restricted until 1.9.0 (core #2586).
+_V1_4 = Vocabulary(
+    restricted_domains=_OLD_DOMAINS,
+    domain_exceptions=_OLD_EXCEPTIONS,
+    exclusive_bounds=True,
+    restricted_domain_dotted=False,
+    restriction_text=(
+        "label {key} is restricted; specify a well known label: {well_known}, "
+        "or a custom label that does not use a restricted domain: {domains}"
+    ),
+)
+_V1_5 = Vocabulary(
+    restricted_domains=_OLD_DOMAINS,
+    domain_exceptions=_OLD_EXCEPTIONS,
+    known_values=_CAPACITY_TYPES,
+    exclusive_bounds=True,
+    restricted_domain_dotted=False,
+    restriction_text=(
+        "label is restricted; specify a well known label or a custom label that does not use a restricted domain "
+        "(label={key}, restricted-labels={domains}, well-known-labels={well_known})"
+    ),
+)
+_V1_9 = Vocabulary(known_values=_CAPACITY_TYPES)
+
+
+def _old(version: str) -> CoreRelease:
+    return CoreRelease(
+        version,
+        honours_do_not_sync_taints=version != "1.4.0",
+        labels_from_claim_requirements=True,
+        custom_labels_resolved_in_claim=False,
+    )
+
+
+CORE_RELEASES: Mapping[str, CoreRelease] = {
+    **{version: _old(version) for version in ("1.4.0", "1.5.0", "1.6.1", "1.6.2", "1.7.1")},
+    **{version: CoreRelease(version) for version in ("1.10.0", "1.12.0", "1.12.1", "1.13.0", "1.14.0")},
+}
+
+CORE_VOCABULARIES: Mapping[str, Vocabulary] = {
+    "1.4.0": _V1_4,
+    **dict.fromkeys(("1.5.0", "1.6.1", "1.6.2", "1.7.1"), _V1_5),
+    **dict.fromkeys(("1.10.0", "1.12.0", "1.12.1", "1.13.0", "1.14.0"), _V1_9),
+}

@@ -1,0 +1,156 @@
+"""What a release of Karpenter is, as far as its behaviour differs from another one: tables and named flags, never a version number.
+
+Code asks ``release.some_flag``; only :mod:`harness.karpenter.releases.table` knows which version has it. A flag's text says
+what the code does when it is set.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.karpenter.vocabulary import Vocabulary
+
+__all__ = [
+    "CoreRelease",
+    "Defaults",
+    "EphemeralRule",
+    "GpuRegistry",
+    "LocalDnsSource",
+    "ProviderRelease",
+    "ProvisionMode",
+]
+
+
+class ProvisionMode(StrEnum):
+    """How the provider makes a machine join the cluster (kaz ``pkg/consts``)."""
+
+    AKS_SCRIPTLESS = "aksscriptless"
+    BOOTSTRAPPING_CLIENT = "bootstrappingclient"
+    AKS_MACHINE_API = "aksmachineapi"
+    AKS_MACHINE_API_HEADER_BATCH = "aksmachineapiheaderbatch"
+
+
+class EphemeralRule(StrEnum):
+    """How the largest ephemeral OS disk of a size is found."""
+
+    LARGEST_OF_CACHE_AND_RESOURCE = "largest-of-cache-and-resource"
+    """The larger of cache and resource disk, as a decimal fraction of GB; the series Dlds_v5 has none."""
+    FIRST_OF_NVME_CACHE_RESOURCE = "first-of-nvme-cache-resource"
+    """The first that exists, in whole GB."""
+
+
+class GpuRegistry(StrEnum):
+    """Which sizes count as GPU sizes, and on which operating systems."""
+
+    NVIDIA_LISTS = "nvidia-lists"
+    """Nvidia sizes only: a list for Ubuntu, a list for AzureLinux."""
+    MANUFACTURERS = "manufacturers"
+    """A table of sizes with manufacturer and operating systems; AMD sizes count too."""
+
+
+class LocalDnsSource(StrEnum):
+    """Where the provider reads whether LocalDNS is on."""
+
+    NONE = "none"
+    MODE_AND_VERSION = "mode-and-version"
+    """``spec.localDNS.mode``; Preferred means on from a Kubernetes version on."""
+    STATUS = "status"
+    """``status.localDNSState``, which a controller of the provider resolves."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreRelease:
+    """A release of karpenter core (sigs.k8s.io/karpenter).
+
+    * ``honours_do_not_sync_taints``: a Node label ``karpenter.sh/do-not-sync-taints: true`` keeps registration from copying taints.
+    * ``labels_from_claim_requirements``: at launch, requirements of a NodeClaim become labels of it (PopulateNodeClaimDetails with
+      Requirements.Labels(): any value of every key that is neither well-known nor in a restricted domain).
+    * ``custom_labels_resolved_in_claim``: custom requirement keys become NodeClaim labels when the claim is made, whatever their domain.
+    """
+
+    version: str
+    honours_do_not_sync_taints: bool = True
+    labels_from_claim_requirements: bool = False
+    custom_labels_resolved_in_claim: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What a world uses when nobody says otherwise. ``node_resource_group`` takes ``{cluster}`` and ``{region}``."""
+
+    kubernetes: str = "1.34.0"
+    provision_mode: ProvisionMode = ProvisionMode.AKS_SCRIPTLESS
+    region: str = "eastus"
+    network_plugin: str = "azure"
+    network_plugin_mode: str = "overlay"
+    network_policy: str = "cilium"
+    network_dataplane: str = "cilium"
+    cluster_name: str = "harness"
+    resource_group: str = "rg"
+    node_resource_group: str = "MC_rg_{cluster}_{region}"
+    machines_pool: str = "aksmanagedap"
+    vm_memory_overhead_percent: float = 0.075
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRelease:
+    """A release of karpenter-provider-azure.
+
+    ``vocabulary`` holds the label sets as they are after the provider edited core's; ``azure_well_known`` is the provider's part of
+    them, ``allowed_at_create`` the keys that may be undefined on either side when a NodeClaim is launched.
+
+    Instance types (kaz ``pkg/providers/instancetype``):
+
+    * ``computed_keys``: the requirement keys that every instance type carries.
+    * ``offering_keys``: the requirement keys that every offering carries.
+    * ``skewer``: version of the library that parses VM sizes.
+    * ``known_skus``: name of the list of known sizes; ``only_known_skus``: others are dropped, else they cost ``MissingPrice``
+      when ``unknown_skus_cost_missing_price``.
+    * ``regional_offerings``: every size has the zone ``"0"`` too; before, sizes without zones have the zone ``""``.
+    * ``zonal_regions_listed``: zones count only in a fixed list of regions.
+    * ``price_required``: an offering without a price is unavailable; ``spot_needs_low_priority``: so is spot of sizes that do not
+      say LowPriorityCapable; ``quota_checked``: so is on-demand beyond the family's quota.
+    * ``false_capabilities_absent``: premium storage and accelerated networking are DoesNotExist rather than ``false``.
+    * ``scsi_required_without_sig``: NVMe-only sizes are dropped unless images come from the managed gallery.
+    * ``encryption_filter``, ``gpu_driver_filter``, ``artifact_streaming_filter``: AKSNodeClass fields that drop sizes.
+
+    Labels (kaz ``pkg/providers/labels``, ``pkg/providers/instance``, ``pkg/providers/launchtemplate``):
+
+    * ``base_keys``: what the provider puts on every node by itself; ``base_wins``: it overrides everything else, else nothing.
+    * ``claim_requirements_on_node``: single-valued requirements of the NodeClaim become labels of the node.
+    * ``kubelet_filter``: keys that kubelet may not set are withheld.
+    """
+
+    version: str
+    core: CoreRelease
+    vocabulary: Vocabulary
+    crds: str
+    azure_well_known: frozenset[str]
+    allowed_at_create: frozenset[str]
+    provision_modes: tuple[ProvisionMode, ...]
+    computed_keys: frozenset[str]
+    offering_keys: frozenset[str]
+    base_keys: frozenset[str]
+    skewer: str
+    known_skus: str
+    ephemeral_rule: EphemeralRule
+    gpu_registry: GpuRegistry
+    local_dns: LocalDnsSource
+    image_families: Mapping[str, str]
+    only_known_skus: bool
+    unknown_skus_cost_missing_price: bool
+    regional_offerings: bool
+    zonal_regions_listed: bool
+    price_required: bool
+    spot_needs_low_priority: bool
+    quota_checked: bool
+    false_capabilities_absent: bool
+    scsi_required_without_sig: bool
+    encryption_filter: bool
+    gpu_driver_filter: bool
+    artifact_streaming_filter: bool
+    base_wins: bool
+    claim_requirements_on_node: bool
+    kubelet_filter: bool
+    family_thresholds: bool
+    defaults: Defaults = Defaults()

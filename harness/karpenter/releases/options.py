@@ -1,0 +1,133 @@
+"""The provider's start-up options as far as behaviour depends on them (kaz ``pkg/operator/options/options.go``)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from harness.karpenter.releases.model import Defaults, ProvisionMode
+
+__all__ = ["ProviderOptions"]
+
+# The JSON names that are not the camel case of ours.
+_JSON_NAMES = {
+    "vm_memory_overhead_percent": "vmMemoryOverheadPercent",
+    "dns_service_ip": "dnsServiceIP",
+    "kubelet_identity_client_id": "kubeletIdentityClientID",
+    "use_sig": "useSIG",
+    "machines_pool": "aksMachinesPoolName",
+    "bootstrap_token": "",
+    "ssh_public_key": "",
+    "admin_username": "",
+    "resource_group": "",
+    "tenant_id": "",
+    "subscription_id": "",
+}
+
+
+def _json_name(name: str) -> str:
+    if name in _JSON_NAMES:
+        return _JSON_NAMES[name]
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderOptions:
+    """Options of one controller. ``resource_group``, ``subscription_id`` and ``tenant_id`` come from its Azure configuration."""
+
+    cluster_name: str = "harness"
+    cluster_endpoint: str = "https://harness.hcp.local:443"
+    vm_memory_overhead_percent: float = 0.075
+    network_plugin: str = "azure"
+    network_policy: str = ""
+    network_plugin_mode: str = "overlay"
+    network_dataplane: str = "cilium"
+    dns_service_ip: str = "10.0.0.10"
+    node_identities: tuple[str, ...] = ()
+    kubelet_identity_client_id: str = ""
+    vnet_guid: str = ""
+    subnet_id: str = ""
+    provision_mode: str = ProvisionMode.AKS_SCRIPTLESS
+    use_sig: bool = False
+    sig_subscription_id: str = ""
+    node_resource_group: str = ""
+    additional_tags: Mapping[str, str] = field(default_factory=dict)
+    disk_encryption_set_id: str = ""
+    manage_existing_aks_machines: bool = False
+    machines_pool: str = "aksmanagedap"
+    bootstrap_token: str = "abcdef.0123456789abcdef"
+    ssh_public_key: str = "ssh-rsa AAAA"
+    admin_username: str = "azureuser"
+    resource_group: str = "rg"
+    tenant_id: str = "55555555-6666-7777-8888-999999999999"
+    subscription_id: str = "00000000-1111-2222-3333-444444444444"
+
+    @classmethod
+    def of(cls, defaults: Defaults, *, region: str = "", **changes: Any) -> "ProviderOptions":
+        """Options of a world with these defaults; ``changes`` by field name win."""
+        name = str(changes.get("cluster_name", defaults.cluster_name))
+        node_group = defaults.node_resource_group.format(cluster=name, region=region or defaults.region)
+        base = cls(
+            cluster_name=name,
+            vm_memory_overhead_percent=defaults.vm_memory_overhead_percent,
+            network_plugin=defaults.network_plugin,
+            network_policy=defaults.network_policy,
+            network_plugin_mode=defaults.network_plugin_mode,
+            network_dataplane=defaults.network_dataplane,
+            provision_mode=defaults.provision_mode,
+            machines_pool=defaults.machines_pool,
+            resource_group=defaults.resource_group,
+            kubelet_identity_client_id="61f71907-753f-4802-a901-47361c3664f2",
+            vnet_guid="a519e60a-cac0-40b2-b883-084477fe6f5c",
+        )
+        base = replace(base, **{"node_resource_group": node_group, **changes})
+        if base.subnet_id:
+            return base
+        return replace(
+            base,
+            subnet_id=f"/subscriptions/{base.subscription_id}/resourceGroups/{base.node_resource_group}"
+            "/providers/Microsoft.Network/virtualNetworks/aks-vnet-12345678/subnets/aks-subnet",
+        )
+
+    def with_json(self, changes: Mapping[str, Any] | None) -> "ProviderOptions":
+        """These options with those of a JSON object in the provider's own names (``networkPlugin``, …); unknown names are ignored.
+
+        Raises TypeError when a value has the wrong type.
+        """
+        if not changes:
+            return self
+        given = {name.casefold(): value for name, value in changes.items() if value is not None}
+        found: dict[str, Any] = {}
+        for item in fields(self):
+            json_name = _json_name(item.name).casefold()
+            if not json_name or json_name not in given:
+                continue
+            found[item.name] = _typed(item.name, given[json_name], getattr(self, item.name))
+        return replace(self, **found)
+
+    @property
+    def azure_cni_overlay(self) -> bool:
+        return self.network_plugin == "azure" and self.network_plugin_mode == "overlay"
+
+    @property
+    def machine_api(self) -> bool:
+        """Whether nodes are AKS machines rather than plain virtual machines."""
+        return self.provision_mode in (ProvisionMode.AKS_MACHINE_API, ProvisionMode.AKS_MACHINE_API_HEADER_BATCH)
+
+
+def _typed(name: str, value: Any, current: Any) -> Any:
+    if isinstance(current, bool):
+        ok = isinstance(value, bool)
+    elif isinstance(current, float):
+        ok = isinstance(value, int | float) and not isinstance(value, bool)
+        value = float(value) if ok else value
+    elif isinstance(current, str):
+        ok = isinstance(value, str)
+    elif isinstance(current, tuple):
+        ok = isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+        value = tuple(value) if ok else value
+    else:
+        ok = isinstance(value, Mapping)
+    if not ok:
+        raise TypeError(f"option {name} cannot be {value!r}")
+    return value

@@ -1,0 +1,295 @@
+"""Every release of the provider: the first one in full, each later one as what it changed.
+
+Facts come from the sources of 1.4.0, 1.6.5, 1.6.6, 1.7.2, 1.10.2, 1.12.2, 1.13.1, 1.14.0 and 1.14.2. Between two of them a
+change is placed by its commit's first tag; where that is not known it stands at the earlier release that could have it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+
+from harness.karpenter import azure_keys as keys
+from harness.karpenter.releases.core import CORE_RELEASES, CORE_VOCABULARIES
+from harness.karpenter.releases.model import EphemeralRule, GpuRegistry, LocalDnsSource, ProviderRelease, ProvisionMode
+from harness.karpenter.vocabulary import (
+    ARCH,
+    CAPACITY_TYPE,
+    CORE_NORMALIZED_KEYS,
+    DO_NOT_SYNC_TAINTS,
+    INSTANCE_TYPE,
+    ON_DEMAND,
+    OS,
+    REGION,
+    SPOT,
+    ZONE,
+)
+
+__all__ = ["PROVIDER_RELEASES"]
+
+_BOOLEAN = frozenset({"true", "false"})
+_PRIORITIES = frozenset({keys.REGULAR, SPOT})
+_UBUNTU, _AZURE_LINUX = "Ubuntu", "AzureLinux"
+
+# kaz pkg/apis/v1beta1/labels.go: what the provider adds to core's well-known values since 1.12.1.
+_KNOWN_VALUES: Mapping[str, frozenset[str]] = {
+    CAPACITY_TYPE: frozenset({ON_DEMAND, SPOT}),
+    keys.SKU_ACCELERATED_NETWORKING: _BOOLEAN,
+    keys.SKU_PREMIUM_STORAGE: _BOOLEAN,
+    keys.SKU_GPU_MANUFACTURER: frozenset({keys.NVIDIA, keys.AMD}),
+    keys.PLACEMENT_SCOPE: frozenset({keys.ZONAL, keys.REGIONAL}),
+    keys.AKS_MODE: frozenset({keys.SYSTEM, keys.USER}),
+    keys.AKS_SCALE_SET_PRIORITY: _PRIORITIES,
+    keys.AKS_PRIORITY: _PRIORITIES,
+    keys.AKS_OS_SKU: frozenset({_UBUNTU, _AZURE_LINUX}),
+    keys.AKS_FIPS: frozenset({"true"}),
+}
+
+_SKU_KEYS = frozenset(
+    {
+        keys.SKU_NAME,
+        keys.SKU_FAMILY,
+        keys.SKU_VERSION,
+        keys.SKU_CPU,
+        keys.SKU_MEMORY,
+        keys.SKU_ACCELERATED_NETWORKING,
+        keys.SKU_PREMIUM_STORAGE,
+        keys.SKU_EPHEMERAL_OS_SIZE,
+        keys.SKU_GPU_NAME,
+        keys.SKU_GPU_MANUFACTURER,
+        keys.SKU_GPU_COUNT,
+    }
+)
+_ALWAYS_COMPUTED = _SKU_KEYS | {INSTANCE_TYPE, ARCH, OS, ZONE, REGION, CAPACITY_TYPE, keys.SKU_HYPERV}
+_OVERLAY_KEYS = frozenset({keys.AKS_SUBNET, keys.AKS_VNET_GUID, keys.AKS_CNI_OVERLAY, keys.AKS_POD_NETWORK_TYPE})
+
+_RESTRICTED_NAMES_IN_1_13_0 = (
+    "accelerator",
+    "agentpool",
+    "agentpool-family",
+    "availability-zone",
+    "network-policy",
+    "storageprofile",
+    "storagetier",
+)
+# 1.13.0 alone took these away from users at run time too (db3add74, undone by 0b3db739).
+_RESTRICTED_IN_1_13_0 = frozenset(
+    {
+        keys.SKU_HYPERV,
+        *keys.LEGACY,
+        *(
+            f"{keys.AKS_DOMAIN}/{name}"
+            for name in (
+                "accelerator",
+                "agentpool",
+                "agentpool-family",
+                "availability-zone",
+                "network-policy",
+                "storageprofile",
+                "storagetier",
+            )
+        ),
+    }
+)
+
+_OLD_FAMILIES: Mapping[str, str] = {"Ubuntu2204": _UBUNTU, _AZURE_LINUX: _AZURE_LINUX}
+_FAMILIES: Mapping[str, str] = {
+    _UBUNTU: _UBUNTU,
+    "Ubuntu2204": _UBUNTU,
+    "Ubuntu2404": _UBUNTU,
+    _AZURE_LINUX: _AZURE_LINUX,
+}
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What a release changed: fields to set, keys that became well-known, computed, on offerings or part of the base labels."""
+
+    core: str = ""
+    well_known: frozenset[str] = frozenset()
+    computed: frozenset[str] = frozenset()
+    offering: frozenset[str] = frozenset()
+    base: frozenset[str] = frozenset()
+    known_values: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    normalized_values: Mapping[str, Mapping[str, str]] | None = None
+    also_restricted: frozenset[str] = frozenset()
+    set: Mapping[str, object] = field(default_factory=dict)
+
+
+_SCRIPTLESS_AND_CLIENT = (ProvisionMode.AKS_SCRIPTLESS, ProvisionMode.BOOTSTRAPPING_CLIENT)
+
+_CHANGES: Mapping[str, _Change] = {
+    "1.4.0": _Change(
+        core="1.4.0",
+        well_known=_SKU_KEYS | {keys.AKS_CLUSTER},
+        computed=_ALWAYS_COMPUTED,
+        offering=frozenset({CAPACITY_TYPE, ZONE}),
+        base=_OVERLAY_KEYS | {keys.AKS_ROLE, keys.AKS_CLUSTER, keys.AKS_KUBELET_IDENTITY, keys.AKS_EBPF_DATAPLANE},
+        set={
+            "provision_modes": _SCRIPTLESS_AND_CLIENT,
+            "skewer": "0.0.20",
+            "known_skus": "1.4.0",
+            "ephemeral_rule": EphemeralRule.LARGEST_OF_CACHE_AND_RESOURCE,
+            "gpu_registry": GpuRegistry.NVIDIA_LISTS,
+            "local_dns": LocalDnsSource.NONE,
+            "image_families": _OLD_FAMILIES,
+            "only_known_skus": True,
+            "unknown_skus_cost_missing_price": False,
+            "regional_offerings": False,
+            "zonal_regions_listed": True,
+            "price_required": True,
+            "spot_needs_low_priority": False,
+            "quota_checked": False,
+            "false_capabilities_absent": True,
+            "scsi_required_without_sig": True,
+            "encryption_filter": False,
+            "gpu_driver_filter": False,
+            "artifact_streaming_filter": False,
+            "base_wins": True,
+            "claim_requirements_on_node": False,
+            "kubelet_filter": False,
+            "family_thresholds": False,
+        },
+    ),
+    "1.5.0": _Change(core="1.5.0", set={"image_families": _FAMILIES}),
+    "1.5.1": _Change(),
+    "1.5.2": _Change(set={"ephemeral_rule": EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE}),
+    "1.6.1": _Change(
+        core="1.6.1", set={"zonal_regions_listed": False, "false_capabilities_absent": False, "family_thresholds": True}
+    ),
+    "1.6.2": _Change(core="1.6.2", base=frozenset({keys.AKS_STATELESS_CNI})),
+    "1.6.3": _Change(set={"encryption_filter": True}),
+    "1.6.4": _Change(),
+    "1.6.5": _Change(
+        well_known=frozenset({keys.AKS_CPU, keys.AKS_MEMORY}),
+        computed=frozenset({keys.AKS_CPU, keys.AKS_MEMORY}),
+        set={"known_skus": "1.6.5"},
+    ),
+    # Design 0006: base labels no longer win, and the cluster label is a requirement of every instance type.
+    "1.6.6": _Change(
+        well_known=frozenset({keys.SKU_SERIES}),
+        computed=frozenset({keys.SKU_SERIES, keys.AKS_CLUSTER}),
+        base=frozenset({keys.AKS_MODE}),
+        set={"skewer": "0.0.21", "base_wins": False, "claim_requirements_on_node": True},
+    ),
+    "1.6.7": _Change(
+        well_known=frozenset({keys.AKS_MODE}),
+        computed=frozenset({keys.AKS_MODE}),
+        base=frozenset({keys.AKS_LOCAL_DNS_STATE}),
+        set={"local_dns": LocalDnsSource.MODE_AND_VERSION},
+    ),
+    "1.6.8": _Change(base=frozenset({DO_NOT_SYNC_TAINTS})),
+    "1.7.0": _Change(
+        core="1.7.1",
+        well_known=frozenset({keys.AKS_SCALE_SET_PRIORITY, keys.AKS_OS_SKU}),
+        computed=frozenset({keys.AKS_SCALE_SET_PRIORITY, keys.AKS_OS_SKU}),
+        offering=frozenset({keys.AKS_SCALE_SET_PRIORITY}),
+        base=frozenset(
+            {keys.AKS_SCALE_SET_PRIORITY, keys.AKS_OS_SKU, keys.AKS_OS_SKU_REQUESTED, keys.AKS_OS_SKU_EFFECTIVE}
+        ),
+        set={"provision_modes": (*_SCRIPTLESS_AND_CLIENT, ProvisionMode.AKS_MACHINE_API)},
+    ),
+    "1.7.1": _Change(),
+    "1.7.2": _Change(),
+    "1.10.0": _Change(
+        core="1.10.0",
+        well_known=frozenset({keys.AKS_FIPS}),
+        computed=frozenset({keys.AKS_FIPS}),
+        base=frozenset({keys.AKS_FIPS, keys.AKS_ARTIFACT_STREAMING}),
+        set={"artifact_streaming_filter": True, "kubelet_filter": True},
+    ),
+    "1.10.1": _Change(),
+    "1.10.2": _Change(set={"known_skus": "1.10.2"}),
+    "1.12.0": _Change(
+        core="1.12.0",
+        well_known=frozenset({keys.AKS_PRIORITY, keys.PLACEMENT_SCOPE}),
+        computed=frozenset({keys.AKS_PRIORITY, keys.PLACEMENT_SCOPE}),
+        offering=frozenset({keys.AKS_PRIORITY, keys.PLACEMENT_SCOPE}),
+        base=frozenset({keys.AKS_PRIORITY}),
+        set={
+            "skewer": "0.0.22",
+            "known_skus": "1.12.2",
+            "regional_offerings": True,
+            "gpu_registry": GpuRegistry.MANUFACTURERS,
+            "gpu_driver_filter": True,
+            "local_dns": LocalDnsSource.STATUS,
+            "scsi_required_without_sig": False,
+            "provision_modes": (
+                *_SCRIPTLESS_AND_CLIENT,
+                ProvisionMode.AKS_MACHINE_API,
+                ProvisionMode.AKS_MACHINE_API_HEADER_BATCH,
+            ),
+        },
+    ),
+    "1.12.1": _Change(known_values=_KNOWN_VALUES),
+    "1.12.2": _Change(core="1.12.1"),
+    "1.13.0": _Change(
+        core="1.13.0",
+        also_restricted=_RESTRICTED_IN_1_13_0,
+        set={"skewer": "0.0.24", "known_skus": "1.13.1", "price_required": False, "spot_needs_low_priority": True},
+    ),
+    "1.13.1": _Change(),
+    "1.14.0": _Change(
+        core="1.14.0",
+        well_known=frozenset({keys.SKU_ULTRA_SSD}),
+        computed=frozenset({keys.SKU_ULTRA_SSD}),
+        offering=frozenset({keys.SKU_ULTRA_SSD}),
+        known_values={keys.SKU_ULTRA_SSD: _BOOLEAN},
+        normalized_values={ZONE: {"": keys.REGIONAL_ZONE}},
+        set={
+            "known_skus": "1.14.0",
+            "only_known_skus": False,
+            "unknown_skus_cost_missing_price": True,
+            "quota_checked": True,
+        },
+    ),
+    "1.14.1": _Change(),
+    "1.14.2": _Change(),
+}
+
+
+def _releases() -> Iterator[ProviderRelease]:
+    core = ""
+    well_known: frozenset[str] = frozenset()
+    computed: frozenset[str] = frozenset()
+    offering: frozenset[str] = frozenset()
+    base: frozenset[str] = frozenset()
+    known_values: dict[str, frozenset[str]] = {}
+    normalized_values: Mapping[str, Mapping[str, str]] = {}
+    settings: dict[str, object] = {}
+    settable = {item.name for item in fields(ProviderRelease)}
+    for version, change in _CHANGES.items():
+        core = change.core or core
+        well_known |= change.well_known
+        computed |= change.computed
+        offering |= change.offering
+        base |= change.base
+        known_values = known_values | dict(change.known_values)
+        normalized_values = change.normalized_values or normalized_values
+        settings |= change.set
+        if not settings.keys() <= settable:
+            raise TypeError(f"release {version} sets unknown fields {sorted(settings.keys() - settable)}")
+        of_core = CORE_VOCABULARIES[core]
+        all_well_known = of_core.well_known | well_known
+        vocabulary = replace(
+            of_core,
+            well_known=all_well_known,
+            restricted_domains=of_core.restricted_domains | {keys.GROUP},
+            restricted_labels=of_core.restricted_labels | change.also_restricted,
+            known_values={**of_core.known_values, **known_values},
+            normalized_keys={**CORE_NORMALIZED_KEYS, keys.CSI_ZONE: ZONE},
+            normalized_values=normalized_values,
+        )
+        yield ProviderRelease(
+            version=version,
+            core=CORE_RELEASES[core],
+            vocabulary=vocabulary,
+            crds=version,
+            azure_well_known=well_known,
+            allowed_at_create=all_well_known | {keys.SKU_HYPERV} | change.also_restricted,
+            computed_keys=computed,
+            offering_keys=offering,
+            base_keys=base,
+            **settings,  # type: ignore[arg-type]
+        )
+
+
+PROVIDER_RELEASES: Mapping[str, ProviderRelease] = {release.version: release for release in _releases()}
