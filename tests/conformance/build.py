@@ -1,0 +1,239 @@
+"""Builds the oracle: the real Go code of one release of karpenter-provider-azure behind the protocol of PROTOCOL.md.
+
+The sources are found under the folder that KARPENTER_SOURCES names: a source archive (``karpenter-provider-azure-v1.14.0.tar.xz``, also
+``.tar.gz``), an unpacked tree of that name, or a git clone that has the tag. Binaries are kept in the user's cache folder, named by the
+content that they were made of, and made again only when that changes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["BUILDABLE", "BuildError", "Oracle", "build", "cache_folder", "find_source", "oracle_program"]
+
+ORACLE = Path(__file__).resolve().parent / "oracle"
+NAME = "karpenter-provider-azure"
+CORE = "sigs.k8s.io/karpenter"
+GO_ENVIRONMENT = {"GOWORK": "off", "GOFLAGS": "-mod=mod", "CGO_ENABLED": "0"}
+
+
+def _number(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.removeprefix("v").split("."))
+
+
+#: the releases that there is glue for, oldest first
+BUILDABLE: tuple[str, ...] = tuple(
+    sorted((folder.name.removeprefix("v") for folder in (ORACLE / "releases").iterdir()), key=_number)
+)
+
+
+class BuildError(Exception):
+    """What is missing, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """A built oracle: its release and its path."""
+
+    release: str
+    path: Path
+
+
+def cache_folder() -> Path:
+    """Where built oracles lie: ``CONFORMANCE_CACHE`` or the user's cache folder."""
+    named = os.environ.get("CONFORMANCE_CACHE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "karpenter-azure-harness" / "oracles"
+
+
+def sources_folder() -> Path:
+    """The folder that KARPENTER_SOURCES names; BuildError when it names none."""
+    named = os.environ.get("KARPENTER_SOURCES")
+    if not named:
+        raise BuildError(
+            f"KARPENTER_SOURCES is not set: it names a folder with {NAME}-vX.Y.Z.tar.xz, unpacked trees or a git clone"
+        )
+    folder = Path(named).expanduser().resolve()
+    if not folder.is_dir():
+        raise BuildError(f"KARPENTER_SOURCES: {named} is not a folder")
+    return folder
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One release's source: an archive, a tree, or a clone and its tag."""
+
+    kind: str
+    path: Path
+    revision: str = ""
+
+    def identity(self) -> str:
+        """Changes when the source does."""
+        if self.kind == "archive":
+            return hashlib.sha256(self.path.read_bytes()).hexdigest()
+        if self.kind == "clone":
+            return self.revision
+        digest = hashlib.sha256()
+        for file in _files(self.path):
+            digest.update(str(file.relative_to(self.path)).encode() + b"\0" + file.read_bytes())
+        return digest.hexdigest()
+
+    def unpack(self, target: Path) -> None:
+        """Writes the tree to `target`, which does not exist yet."""
+        if self.kind == "tree":
+            shutil.copytree(self.path, target, ignore=shutil.ignore_patterns(".git"))
+            return
+        if self.kind == "archive":
+            with tarfile.open(self.path) as archive:
+                _extract(archive, target)
+            return
+        command = ["git", "-C", str(self.path), "archive", f"--prefix={NAME}/", self.revision]
+        with (
+            subprocess.Popen(command, stdout=subprocess.PIPE) as process,
+            tarfile.open(fileobj=process.stdout, mode="r|") as archive,
+        ):
+            _extract(archive, target)
+        if process.returncode:
+            raise BuildError(f"git archive {self.revision} failed in {self.path}")
+
+
+def _extract(archive: tarfile.TarFile, target: Path) -> None:
+    """Unpacks an archive whose files lie in one folder, into `target`."""
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        if hasattr(tarfile, "data_filter"):  # Python 3.11.4
+            archive.extractall(folder, filter="data")
+        else:
+            archive.extractall(folder)
+        (root,) = Path(folder).iterdir()
+        root.rename(target)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and ".git" not in path.relative_to(folder).parts:
+            yield path
+
+
+def find_source(release: str, folder: Path | None = None) -> Source | None:
+    """The source of `release` (``1.14.0``) in KARPENTER_SOURCES or `folder`, or None."""
+    folder = folder or sources_folder()
+    for name in (f"{NAME}-v{release}", f"{NAME}-{release}", f"v{release}"):
+        for suffix in (".tar.xz", ".tar.gz", ".tgz", ".tar"):
+            if (folder / (name + suffix)).is_file():
+                return Source("archive", folder / (name + suffix))
+        if (folder / name / "go.mod").is_file():
+            return Source("tree", folder / name)
+    for clone in (folder, folder / NAME):
+        if (clone / ".git").exists():
+            command = ["git", "-C", str(clone), "rev-parse", "--verify", "--quiet", f"v{release}^{{commit}}"]
+            found = subprocess.run(command, capture_output=True, text=True, check=False)
+            if found.returncode == 0:
+                return Source("clone", clone, found.stdout.strip())
+    return None
+
+
+def oracle_program(release: str) -> list[Path]:
+    """The Go files of the oracle of `release`."""
+    return [*sorted(ORACLE.glob("*.go")), *sorted((ORACLE / "releases" / f"v{release}").glob("*.go"))]
+
+
+def build(release: str, *, log: bool = True) -> Oracle:
+    """The oracle of `release`, from the cache or built now (4 to 10 minutes when Go's own caches are cold, else seconds).
+
+    Raises BuildError with one line that says what is missing.
+    """
+    if release not in BUILDABLE:
+        raise BuildError(f"there is no oracle for {release}; there is one for {', '.join(BUILDABLE)}")
+    for tool, purpose in (("go", "to build the oracle"), ("git", "to apply the oracle's patches")):
+        if shutil.which(tool) is None:
+            raise BuildError(f"{tool} is not installed; it is needed {purpose}")
+    source = find_source(release)
+    if source is None:
+        raise BuildError(f"no source of release {release} in KARPENTER_SOURCES={os.environ.get('KARPENTER_SOURCES')}")
+    cache = cache_folder()
+    cache.mkdir(parents=True, exist_ok=True)
+    path = cache / f"oracle-v{release}-{_key(release, source)}"
+    if path.exists():
+        return Oracle(release, path)
+    with (cache / f".lock-v{release}").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # somebody else may be building the same
+        if not path.exists():
+            start = time.monotonic()
+            _say(log, f"building the oracle of {release} from {source.path} …")
+            with tempfile.TemporaryDirectory(dir=cache, prefix="build-") as work:
+                _compile(release, source, Path(work), path)
+            _say(log, f"built {path.name} in {time.monotonic() - start:.0f} s")
+    return Oracle(release, path)
+
+
+def _key(release: str, source: Source) -> str:
+    digest = hashlib.sha256(_go("version").encode())
+    digest.update(source.identity().encode())
+    for file in (*oracle_program(release), *sorted((ORACLE / "patches").iterdir())):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _compile(release: str, source: Source, work: Path, target: Path) -> None:
+    provider, core = work / "provider", work / "core"
+    source.unpack(provider)
+    module = json.loads(_go("mod", "download", "-json", CORE, folder=provider))
+    shutil.copytree(module["Dir"], core)
+    for path in (core, *core.rglob("*")):
+        path.chmod(path.stat().st_mode | 0o200)  # the module cache is read-only
+    for patch in (
+        ORACLE / "patches" / "determinism.patch",
+        ORACLE / "patches" / f"determinism-{module['Version']}.patch",
+    ):
+        if patch.exists():
+            # -C1: between core releases the lines around a change differ, the changed ones do not
+            _run(
+                ["git", "apply", "-C1", "-p1", str(patch)],
+                core,
+                f"{patch.name} does not apply to core {module['Version']}",
+            )
+    _go("mod", "edit", "-replace", f"{CORE}={core}", folder=provider)
+    program = provider / "cmd" / "oracle"
+    program.mkdir(parents=True)
+    for file in oracle_program(release):
+        shutil.copy(file, program)
+    shutil.copytree(provider / "pkg" / "apis" / "crds", program / "crds")
+    flags = f"-s -w -X main.release=v{release} -X main.coreVersion={module['Version']}"
+    built = work / "oracle"
+    _go("build", "-buildvcs=false", "-trimpath", "-ldflags", flags, "-o", str(built), "./cmd/oracle", folder=provider)
+    for old in target.parent.glob(f"oracle-v{release}-*"):
+        if time.time() - old.stat().st_mtime > 86_400:
+            old.unlink()
+    shutil.move(built, target)
+
+
+def _go(*arguments: str, folder: Path | None = None) -> str:
+    return _run(["go", *arguments], folder, f"go {arguments[0]} failed")
+
+
+def _run(command: list[str], folder: Path | None, failure: str) -> str:
+    environment = {**os.environ, **GO_ENVIRONMENT, "GIT_CEILING_DIRECTORIES": str(folder.parent) if folder else ""}
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if result.returncode:
+        last = [line for line in (result.stderr + result.stdout).splitlines() if line.strip()][-12:]
+        raise BuildError(f"{failure}: " + "\n  ".join(last))
+    return result.stdout
+
+
+def _say(log: bool, text: str) -> None:
+    if log:
+        print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/samber/lo"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	schemaobjectmeta "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	crvalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/api/errors"
+	metavalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	karpv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/scheduling"
+	"sigs.k8s.io/yaml"
+)
+
+type crd struct {
+	gk         schema.GroupKind
+	structural *structuralschema.Structural
+	schema     crvalidation.SchemaValidator
+	cel        *cel.Validator
+	namespaced bool
+}
+
+var crdOnce = sync.OnceValue(loadCRDs)
+
+// the release's pkg/apis/crds, copied next to this file by the build
+//
+//go:embed crds/*.yaml
+var crdFiles embed.FS
+
+// crdDir is the embedded directory, or the one that ORACLE_CRDS names.
+func crdDir() fs.FS {
+	if d := os.Getenv("ORACLE_CRDS"); d != "" {
+		return os.DirFS(d)
+	}
+	return lo.Must(fs.Sub(crdFiles, "crds"))
+}
+
+func loadCRDs() map[string]*crd {
+	out := map[string]*crd{}
+	dir := crdDir()
+	for _, f := range lo.Must(fs.Glob(dir, "*.yaml")) {
+		raw, err := fs.ReadFile(dir, f)
+		must(err)
+		var ext apiextv1.CustomResourceDefinition
+		must(yaml.UnmarshalStrict(raw, &ext))
+		var in apiextensions.CustomResourceDefinition
+		apiextv1.SetDefaults_CustomResourceDefinition(&ext)
+		must(apiextv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&ext, &in, nil))
+		for _, v := range in.Spec.Versions {
+			s := v.Schema
+			if s == nil {
+				s = in.Spec.Validation
+			}
+			st, err := structuralschema.NewStructural(s.OpenAPIV3Schema)
+			must(err)
+			sv, _, err := crvalidation.NewSchemaValidator(s.OpenAPIV3Schema)
+			must(err)
+			out[in.Spec.Group+"/"+v.Name+"/"+in.Spec.Names.Kind] = &crd{gk: schema.GroupKind{Group: in.Spec.Group, Kind: in.Spec.Names.Kind}, structural: st, schema: sv,
+				cel: cel.NewValidator(st, true, celconfig.PerCallLimit), namespaced: in.Spec.Scope == apiextensions.NamespaceScoped}
+		}
+	}
+	return out
+}
+
+// crdValidate does what the API server does on create of a custom resource: prune, default, validate schema, list types, CEL.
+// It returns the error list and the defaulted object.
+func crdValidate(obj map[string]any) (field.ErrorList, string, error) {
+	u := &unstructured.Unstructured{Object: obj}
+	c, ok := crdOnce()[u.GetAPIVersion()+"/"+u.GetKind()]
+	if !ok {
+		return nil, "", fmt.Errorf("no CRD for %s %s", u.GetAPIVersion(), u.GetKind())
+	}
+	pruning.Prune(obj, c.structural, true)
+	defaulting.PruneNonNullableNullsWithoutDefaults(obj, c.structural)
+	defaulting.Default(obj, c.structural)
+	errs := metavalidation.ValidateObjectMetaAccessor(u, c.namespaced, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	errs = append(errs, inOrder(crvalidation.ValidateCustomResource(nil, obj, c.schema))...)
+	errs = append(errs, schemaobjectmeta.Validate(nil, obj, c.structural, false)...)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, c.structural, obj)...)
+	blocked := false
+	for _, e := range errs { // hasBlockingErr of apiextensions-apiserver/pkg/registry/customresource/strategy.go
+		switch e.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+			blocked = true
+		}
+	}
+	if blocked {
+		errs = append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+	} else if c.cel != nil {
+		celErrs, _ := c.cel.Validate(context.Background(), nil, c.structural, obj, nil, celconfig.RuntimeCELCostBudget)
+		errs = append(errs, inOrder(celErrs)...)
+	}
+	if len(errs) == 0 {
+		return nil, "", nil
+	}
+	return errs, errors.NewInvalid(c.gk, u.GetName(), errs).Error(), nil
+}
+
+// inOrder sorts what one step of the validation reports: it visits properties in Go map order.
+func inOrder(errs field.ErrorList) field.ErrorList {
+	sort.SliceStable(errs, func(i, j int) bool { return errs[i].Error() < errs[j].Error() })
+	return errs
+}
+
+var bracketed = regexp.MustCompile(`not in \[[^\]]*\]`)
+
+// orderFree is the same for texts that differ only in the order of their parts.
+func orderFree(text string) string {
+	text = bracketed.ReplaceAllStringFunc(text, func(s string) string {
+		words := strings.Fields(s[len("not in [") : len(s)-1])
+		sort.Strings(words)
+		return "not in [" + strings.Join(words, " ") + "]"
+	})
+	parts := strings.Split(text, "; ")
+	sort.Strings(parts)
+	return strings.Join(parts, "; ")
+}
+
+// unordered runs f 1+n times and reports the smallest text; variants are the texts that differ from it by more than the order of their parts.
+func unordered(n int, f func() error) J {
+	first := f()
+	if first == nil {
+		return J{"error": nil}
+	}
+	set := map[string]bool{first.Error(): true}
+	for range n {
+		set[f().Error()] = true
+	}
+	texts := scheduling.DetKeys(set)
+	out := J{"error": texts[0]}
+	if others := lo.Filter(texts, func(t string, _ int) bool { return orderFree(t) != orderFree(texts[0]) }); len(others) > 0 {
+		out["variants"] = others
+	}
+	return out
+}
+
+// opValidateNodePool: {"object": {...}|"yaml": "..."} for any kind of the CRDs that the provider ships; NodePools also get RuntimeValidate.
+// {"labels": [...]} alone answers the label predicates.
+func opValidateNodePool(raw json.RawMessage) (any, error) {
+	var in struct {
+		Object   map[string]any
+		YAML     string
+		Labels   []string
+		Variants *int
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return nil, err
+	}
+	n := lo.FromPtrOr(in.Variants, defaultVariants)
+	out := J{}
+	preds := J{}
+	for _, l := range in.Labels {
+		preds[l] = lo.Assign(J{"restricted": errText(karpv1.IsRestrictedLabel(l)), "well_known": karpv1.WellKnownLabels.Has(l)}, labelPredicates(l))
+	}
+	if len(in.Labels) > 0 {
+		out["labels"] = preds
+	}
+	if in.YAML != "" {
+		if err := yaml.Unmarshal([]byte(in.YAML), &in.Object); err != nil {
+			return nil, err
+		}
+	}
+	if in.Object == nil {
+		return out, nil
+	}
+	b, err := json.Marshal(in.Object)
+	if err != nil {
+		return nil, err
+	}
+	normalized := map[string]any{} // int64 instead of float64, as the API server decodes
+	if err := jsonInt(b, &normalized); err != nil {
+		return nil, err
+	}
+	errs, text, err := crdValidate(normalized)
+	if err != nil {
+		return nil, err
+	}
+	list := []J{}
+	for _, e := range errs {
+		list = append(list, J{"type": e.Type, "field": e.Field, "detail": e.Detail, "text": e.Error()})
+	}
+	out["crd"] = J{"errors": list, "message": text}
+	out["defaulted"] = normalized
+	if normalized["kind"] == "NodePool" {
+		np := &karpv1.NodePool{}
+		if err := json.Unmarshal(b, np); err != nil {
+			out["runtime_decode_error"] = err.Error()
+		} else {
+			out["runtime"] = unordered(n, func() error { return runtimeValidate(np) })
+			reqs := []J{}
+			for _, r := range np.Spec.Template.Spec.Requirements {
+				reqs = append(reqs, J{"key": r.Key, "result": unordered(n, func() error { return validateRequirement(r) })})
+			}
+			out["requirements"] = reqs
+			out["hash"] = np.Hash()
+		}
+	}
+	return out, nil
+}
+
+func jsonInt(b []byte, into *map[string]any) error {
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	*into = u.Object
+	return nil
+}
