@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
 	"reflect"
 	"strings"
 
 	"github.com/samber/lo"
+	"sigs.k8s.io/yaml"
 
 	"github.com/Azure/karpenter-provider-azure/pkg/fake"
 )
@@ -37,6 +40,17 @@ func printData() {
 	enc := json.NewEncoder(os.Stdout)
 	enc.SetEscapeHTML(false)
 	lo.Must0(enc.Encode(J{"release": release, "locations": locations}))
+}
+
+// printCRDs writes the CRDs to stdout as one JSON list.
+func printCRDs() {
+	list := []any{}
+	for _, f := range lo.Must(fs.Glob(crdDir(), "*.yaml")) {
+		var crd any
+		must(yaml.Unmarshal(lo.Must(fs.ReadFile(crdDir(), f)), &crd))
+		list = append(list, crd)
+	}
+	fmt.Println(mustJSON(list))
 }
 
 // plain is v without the SDK's MarshalJSON methods, which leave all read-only properties out; field names are those of the JSON tags.

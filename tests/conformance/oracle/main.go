@@ -3,6 +3,7 @@
 //
 //	oracle              answers until its input ends
 //	oracle data         prints the SKU lists and prices that the release's answers rest on
+//	oracle crds         prints the release's CRDs
 //	oracle solve ...    times one run of the scheduler
 package main
 
@@ -104,10 +105,12 @@ func command(name string, args []string) {
 	switch name {
 	case "data":
 		printData()
+	case "crds":
+		printCRDs()
 	case "solve":
 		solve(args)
 	default:
-		fmt.Fprintf(os.Stderr, "oracle: unknown command %s (data, solve)\n", name)
+		fmt.Fprintf(os.Stderr, "oracle: unknown command %s (data, crds, solve)\n", name)
 		os.Exit(2)
 	}
 }

@@ -1,0 +1,52 @@
+"""Random but realistic questions, the same for the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tests.conformance.cases.draw import Draw
+from tests.conformance.cases.nodepools import nodepool_case
+from tests.conformance.cases.objects import object_case
+from tests.conformance.cases.provider import instance_types_case, labels_case
+from tests.conformance.cases.requirements import requirements_case
+from tests.conformance.cases.schedule import schedule_case
+
+if TYPE_CHECKING:
+    from tests.conformance.material import Material
+
+__all__ = ["OPS", "SHARES", "draw_cases"]
+
+Json = dict[str, Any]
+
+
+def _validate(draw: Draw, material: Material) -> Json:
+    return nodepool_case(draw) if draw.chance(0.6) else object_case(draw, material.schemas)
+
+
+MAKERS: Mapping[str, Callable[[Draw, Material], Json]] = {
+    "requirements": lambda draw, material: requirements_case(draw),
+    "validate_nodepool": _validate,
+    "instance_types": lambda draw, material: instance_types_case(draw, material.types, material.records),
+    "labels": lambda draw, material: labels_case(draw, material.types),
+    "schedule": lambda draw, material: schedule_case(draw, material.catalogs, material.zone_names),
+}
+
+#: the ops that have cases
+OPS: tuple[str, ...] = tuple(MAKERS)
+
+#: how the cases of a run are spread over the ops, in percent: by what a case costs and how much it can find
+SHARES: Mapping[str, int] = {
+    "requirements": 40,
+    "validate_nodepool": 30,
+    "instance_types": 8,
+    "labels": 12,
+    "schedule": 10,
+}
+
+
+def draw_cases(op: str, count: int, seed: int, material: Material) -> list[Json]:
+    """`count` requests of `op` for the release of `material`; the first ones do not depend on how many follow."""
+    draw = Draw(f"{seed} {op} {material.release}")
+    make = MAKERS[op]
+    return [{"op": op, **make(draw, material)} for _ in range(count)]

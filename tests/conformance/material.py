@@ -1,0 +1,106 @@
+"""What cases of a release are made of, asked of its oracle: SKU lists, prices, catalogs of instance types, CRD schemas."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.cases.objects import Schemas, schemas_of
+from tests.conformance.processes import Answerer
+
+__all__ = ["Material", "read_json", "write_gzip"]
+
+Json = dict[str, Any]
+
+# a list of the sizes of a whole region, synthesised by series rules: it says nothing about Azure, but fills a catalog
+EASTUS = Path(__file__).resolve().parent / "data" / "skus-eastus.json.gz"
+
+
+@dataclass(frozen=True)
+class Material:
+    """The inputs of one release's cases.
+
+    `data` is the content of the data file (``locations.LOCATION.{skus, prices, spot_prices}``); `types` are instance types by
+    location, the location with zones first; `catalogs` by catalog name.
+    """
+
+    release: str
+    core: str
+    data: Json
+    crds: Sequence[Json]
+    types: Mapping[str, list[Json]]
+    catalogs: Mapping[str, list[Json]]
+
+    @classmethod
+    def of(cls, oracle: Path) -> Material:
+        """Asks the oracle at this path."""
+        with Answerer([str(oracle)]) as asked:
+            info = _answer(asked, {"op": "info"})
+            locations = (info["region"], info["region_non_zonal"])
+            types = {place: _answer(asked, {"op": "instance_types", "location": place}) for place in locations}
+            eastus = _answer(asked, {"op": "instance_types", "location": "eastus", "sku_json": read_json(EASTUS)})
+        sample = sorted(random.Random(60).sample(eastus, 60), key=lambda item: str(item["name"]))
+        return cls(
+            release=info["release"].removeprefix("v"),
+            core=info["core"].removeprefix("v"),
+            data=_printed(oracle, "data"),
+            crds=_printed(oracle, "crds"),
+            types=types,
+            catalogs={"recorded": types[locations[0]], "eastus60": sample},
+        )
+
+    @cached_property
+    def schemas(self) -> Schemas:
+        """OpenAPI schemas by (apiVersion, kind)."""
+        return schemas_of(self.crds)
+
+    @cached_property
+    def records(self) -> dict[str, list[Json]]:
+        """SKU records by location."""
+        return {place: location["skus"] for place, location in self.data["locations"].items()}
+
+    @cached_property
+    def zone_names(self) -> dict[str, list[str]]:
+        """Zones that the offerings of each catalog have."""
+        return {
+            name: sorted({zone for item in types for zone in _zones(item)}) for name, types in self.catalogs.items()
+        }
+
+    def catalog_requests(self) -> list[Json]:
+        """The requests that register the catalogs."""
+        return [{"op": "catalog", "name": name, "instance_types": types} for name, types in self.catalogs.items()]
+
+
+def read_json(path: Path) -> Any:
+    """The content of a gzipped JSON file."""
+    with gzip.open(path, "rt") as file:
+        return json.load(file)
+
+
+def write_gzip(path: Path, text: str) -> None:
+    """The same text always gives the same bytes."""
+    with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=9) as file:
+        file.write(text.encode())
+
+
+def _zones(instance_type: Json) -> list[str]:
+    key = "topology.kubernetes.io/zone"
+    return [value for item in instance_type["requirements"] if item["key"] == key for value in item["values"]]
+
+
+def _answer(asked: Answerer, request: Json) -> Any:
+    reply = asked.ask_one(request)
+    if "answer" not in reply:
+        raise RuntimeError(f"{asked.command[0]}: {request['op']}: {json.dumps(reply)[:300]}")
+    return reply["answer"]
+
+
+def _printed(oracle: Path, command: str) -> Any:
+    return json.loads(subprocess.run([str(oracle), command], capture_output=True, check=True).stdout)
