@@ -1,0 +1,121 @@
+"""`python -m tests.conformance`: the differential run (`run`), the golden vectors (`golden`) and the oracles alone (`build`)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from tests.conformance.build import BUILDABLE, BuildError, Oracle, build, find_source
+from tests.conformance.cases import OPS
+from tests.conformance.report import HEADER, cause_lines, result_lines, split_lines, write_mismatch
+from tests.conformance.run import OpResult, Pair, compared, spread
+
+SHRUNK_PER_OP = 3
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit codes: 0 identical, 1 a difference that no reason explains, 2 bad input, 3 Go or sources are missing."""
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="ask the real Go code and ours the same questions and compare")
+    run.add_argument(
+        "--cases", type=int, default=2000, help="how many in all, over releases × ops (default %(default)s)"
+    )
+    run.add_argument("--seed", type=int, default=1, help="another seed gives other cases (default %(default)s)")
+    run.add_argument("--ops", default=",".join(OPS), help="comma-separated (default: all)")
+    run.add_argument(
+        "--shrink",
+        type=float,
+        default=20,
+        metavar="SECONDS",
+        help="for each mismatch that is made small (default %(default)s)",
+    )
+    run.add_argument("--reports", type=Path, default=Path("reports/conformance"), help="where shrunk mismatches go")
+    golden = commands.add_parser("golden", help="write the golden vectors that `make test` checks without Go")
+    only = commands.add_parser("build", help="build oracles and print their paths")
+    for command in (run, golden, only):
+        command.add_argument(
+            "--releases", default="", help=f"comma-separated, of {', '.join(BUILDABLE)} (default: all with sources)"
+        )
+    options = parser.parse_args(arguments)
+    try:
+        releases = _releases(options.releases)
+        oracles = [build(release) for release in releases]
+    except BuildError as error:
+        print(f"conformance: {error}", file=sys.stderr)
+        return 3
+    except ValueError as error:
+        print(f"conformance: {error}", file=sys.stderr)
+        return 2
+    if options.command == "build":
+        for oracle in oracles:
+            print(oracle.path)
+        return 0
+    if options.command == "golden":
+        from tests.conformance.golden import write_golden
+
+        write_golden(oracles)
+        return 0
+    ops = options.ops.replace(",", " ").split()
+    unknown = sorted(set(ops) - set(OPS))
+    if unknown or options.cases < 1:
+        print(
+            f"conformance: unknown op {unknown[0]}; there are {', '.join(OPS)}" if unknown else "conformance: no cases",
+            file=sys.stderr,
+        )
+        return 2
+    return _run(oracles, ops, options)
+
+
+def _releases(named: str) -> list[str]:
+    if named.strip():
+        releases = [name.removeprefix("v") for name in named.replace(",", " ").split()]
+        for release in releases:
+            if release not in BUILDABLE:
+                raise ValueError(f"no oracle for release {release}; there is one for {', '.join(BUILDABLE)}")
+        return releases
+    releases = [release for release in BUILDABLE if find_source(release)]
+    if not releases:
+        raise BuildError("KARPENTER_SOURCES has no release that there is an oracle for: " + ", ".join(BUILDABLE))
+    for release in BUILDABLE:
+        if release not in releases:
+            print(f"{release}: no source in KARPENTER_SOURCES, left out", file=sys.stderr)
+    return releases
+
+
+def _run(oracles: list[Oracle], ops: list[str], options: argparse.Namespace) -> int:
+    start = time.monotonic()
+    parts = spread(options.cases, [oracle.release for oracle in oracles], ops)
+    print(f"{options.cases} cases, seed {options.seed}")
+    print("\n".join(split_lines(parts)))
+    print(f"\n{HEADER}", flush=True)
+    results = []
+    for oracle in oracles:
+        with Pair(oracle) as pair:
+            for op in ops:
+                result = compared(pair, op, parts[oracle.release, op], options.seed)
+                results.append(result)
+                print("\n".join(result_lines(result)), flush=True)
+                _explain(pair, result, options)
+    identical, total = sum(result.identical for result in results), sum(result.total for result in results)
+    print(f"\n{identical}/{total} identical in {time.monotonic() - start:.0f} s")
+    return 0 if identical == total else 1
+
+
+def _explain(pair: Pair, result: OpResult, options: argparse.Namespace) -> None:
+    if not result.mismatches:
+        return
+    print("\n".join(cause_lines(result)), flush=True)
+    if options.shrink <= 0:
+        return
+    for number, (_, mismatches) in enumerate(result.causes()[:SHRUNK_PER_OP], 1):
+        small = pair.shrunk(mismatches[0], options.shrink)
+        paths = write_mismatch(options.reports, small, f"{result.release}-{result.op}-{number}")
+        print(f"  shrunk, in {paths[0]} and {paths[1].name}:")
+        print("\n".join(f"    {line}" for line in paths[1].read_text().splitlines()[:40]), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
