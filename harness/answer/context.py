@@ -48,8 +48,10 @@ class AnswerContext:
     """The release that answers, the SKU lists and prices that requests name by location, and the registered catalogs.
 
     `catalogs` (name → list of instance types) is the protocol's only state: the op `catalog` writes it, `schedule` reads it.
+    `parsed` holds what ops derive from `data` once, by their own keys; it changes no answer.
     """
 
     release: ProviderRelease
     data: Mapping[str, Any] | None = None
     catalogs: dict[str, Any] = field(default_factory=dict)
+    parsed: dict[str, Any] = field(default_factory=dict)

@@ -14,7 +14,6 @@ __all__ = [
     "CoreRelease",
     "Defaults",
     "EphemeralRule",
-    "GpuRegistry",
     "LocalDnsSource",
     "ProviderRelease",
     "ProvisionMode",
@@ -37,15 +36,6 @@ class EphemeralRule(StrEnum):
     """The larger of cache and resource disk, as a decimal fraction of GB; the series Dlds_v5 has none."""
     FIRST_OF_NVME_CACHE_RESOURCE = "first-of-nvme-cache-resource"
     """The first that exists, in whole GB."""
-
-
-class GpuRegistry(StrEnum):
-    """Which sizes count as GPU sizes, and on which operating systems."""
-
-    NVIDIA_LISTS = "nvidia-lists"
-    """Nvidia sizes only: a list for Ubuntu, a list for AzureLinux."""
-    MANUFACTURERS = "manufacturers"
-    """A table of sizes with manufacturer and operating systems; AMD sizes count too."""
 
 
 class LocalDnsSource(StrEnum):
@@ -112,6 +102,11 @@ class ProviderRelease:
       say LowPriorityCapable; ``quota_checked``: so is on-demand beyond the family's quota.
     * ``false_capabilities_absent``: premium storage and accelerated networking are DoesNotExist rather than ``false``.
     * ``scsi_required_without_sig``: NVMe-only sizes are dropped unless images come from the managed gallery.
+    * ``restricted_skus``: sizes that are never offered; ``gpu_registry``, ``skus_without_price``: names of lists.
+    * ``no_sizes_is_error``: a region without a usable size is an error rather than an empty list.
+    * ``family_marked_with_size``: marking a size unavailable marks larger sizes of its family too.
+    * ``amd_gpu_capacity``: capacity names ``amd.com/gpu`` beside ``nvidia.com/gpu``.
+    * ``unavailable_needs_known_size``: only sizes that are instance types can be marked unavailable.
     * ``encryption_filter``, ``gpu_driver_filter``, ``artifact_streaming_filter``: AKSNodeClass fields that drop sizes.
 
     Labels (kaz ``pkg/providers/labels``, ``pkg/providers/instance``, ``pkg/providers/launchtemplate``):
@@ -134,7 +129,7 @@ class ProviderRelease:
     skewer: str
     known_skus: str
     ephemeral_rule: EphemeralRule
-    gpu_registry: GpuRegistry
+    gpu_registry: str
     local_dns: LocalDnsSource
     image_families: Mapping[str, str]
     only_known_skus: bool
@@ -152,5 +147,10 @@ class ProviderRelease:
     base_wins: bool
     claim_requirements_on_node: bool
     kubelet_filter: bool
-    family_thresholds: bool
+    family_marked_with_size: bool
+    amd_gpu_capacity: bool
+    no_sizes_is_error: bool
+    unavailable_needs_known_size: bool
+    restricted_skus: frozenset[str]
+    skus_without_price: str
     defaults: Defaults = Defaults()

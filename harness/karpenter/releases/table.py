@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 
 from harness.karpenter import azure_keys as keys
 from harness.karpenter.releases.core import CORE_RELEASES, CORE_VOCABULARIES
-from harness.karpenter.releases.model import EphemeralRule, GpuRegistry, LocalDnsSource, ProviderRelease, ProvisionMode
+from harness.karpenter.releases.model import EphemeralRule, LocalDnsSource, ProviderRelease, ProvisionMode
 from harness.karpenter.vocabulary import (
     ARCH,
     CAPACITY_TYPE,
@@ -28,6 +28,12 @@ __all__ = ["PROVIDER_RELEASES"]
 _BOOLEAN = frozenset({"true", "false"})
 _PRIORITIES = frozenset({keys.REGULAR, SPOT})
 _UBUNTU, _AZURE_LINUX = "Ubuntu", "AzureLinux"
+_AKS_RESTRICTED = frozenset(
+    {
+        *(f"Standard_{name}" for name in ("A0", "A1", "A1_v2", "B1s", "B1ms", "F1", "F1s")),
+        *(f"Basic_A{number}" for number in range(5)),
+    }
+)
 
 # kaz pkg/apis/v1beta1/labels.go: what the provider adds to core's well-known values since 1.12.1.
 _KNOWN_VALUES: Mapping[str, frozenset[str]] = {
@@ -128,7 +134,7 @@ _CHANGES: Mapping[str, _Change] = {
             "skewer": "0.0.20",
             "known_skus": "1.4.0",
             "ephemeral_rule": EphemeralRule.LARGEST_OF_CACHE_AND_RESOURCE,
-            "gpu_registry": GpuRegistry.NVIDIA_LISTS,
+            "gpu_registry": "1.4.0",
             "local_dns": LocalDnsSource.NONE,
             "image_families": _OLD_FAMILIES,
             "only_known_skus": True,
@@ -146,22 +152,25 @@ _CHANGES: Mapping[str, _Change] = {
             "base_wins": True,
             "claim_requirements_on_node": False,
             "kubelet_filter": False,
-            "family_thresholds": False,
+            "family_marked_with_size": False,
+            "amd_gpu_capacity": False,
+            "no_sizes_is_error": False,
+            "unavailable_needs_known_size": False,
+            "restricted_skus": _AKS_RESTRICTED,
+            "skus_without_price": "1.4.0",
         },
     ),
     "1.5.0": _Change(core="1.5.0", set={"image_families": _FAMILIES}),
     "1.5.1": _Change(),
     "1.5.2": _Change(set={"ephemeral_rule": EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE}),
-    "1.6.1": _Change(
-        core="1.6.1", set={"zonal_regions_listed": False, "false_capabilities_absent": False, "family_thresholds": True}
-    ),
+    "1.6.1": _Change(core="1.6.1", set={"zonal_regions_listed": False, "false_capabilities_absent": False}),
     "1.6.2": _Change(core="1.6.2", base=frozenset({keys.AKS_STATELESS_CNI})),
     "1.6.3": _Change(set={"encryption_filter": True}),
     "1.6.4": _Change(),
     "1.6.5": _Change(
         well_known=frozenset({keys.AKS_CPU, keys.AKS_MEMORY}),
         computed=frozenset({keys.AKS_CPU, keys.AKS_MEMORY}),
-        set={"known_skus": "1.6.5"},
+        set={"skus_without_price": "1.6.5"},
     ),
     # Design 0006: base labels no longer win, and the cluster label is a requirement of every instance type.
     "1.6.6": _Change(
@@ -194,10 +203,18 @@ _CHANGES: Mapping[str, _Change] = {
         well_known=frozenset({keys.AKS_FIPS}),
         computed=frozenset({keys.AKS_FIPS}),
         base=frozenset({keys.AKS_FIPS, keys.AKS_ARTIFACT_STREAMING}),
-        set={"artifact_streaming_filter": True, "kubelet_filter": True},
+        set={
+            "artifact_streaming_filter": True,
+            "kubelet_filter": True,
+            "gpu_registry": "1.10.2",
+            "family_marked_with_size": True,
+            "no_sizes_is_error": True,
+            "unavailable_needs_known_size": True,
+            "restricted_skus": _AKS_RESTRICTED | {"Standard_E64i_v3", "Standard_E64is_v3"},
+        },
     ),
     "1.10.1": _Change(),
-    "1.10.2": _Change(set={"known_skus": "1.10.2"}),
+    "1.10.2": _Change(),
     "1.12.0": _Change(
         core="1.12.0",
         well_known=frozenset({keys.AKS_PRIORITY, keys.PLACEMENT_SCOPE}),
@@ -207,8 +224,10 @@ _CHANGES: Mapping[str, _Change] = {
         set={
             "skewer": "0.0.22",
             "known_skus": "1.12.2",
+            "skus_without_price": "1.12.2",
             "regional_offerings": True,
-            "gpu_registry": GpuRegistry.MANUFACTURERS,
+            "gpu_registry": "1.12.2",
+            "amd_gpu_capacity": True,
             "gpu_driver_filter": True,
             "local_dns": LocalDnsSource.STATUS,
             "scsi_required_without_sig": False,
@@ -224,7 +243,14 @@ _CHANGES: Mapping[str, _Change] = {
     "1.13.0": _Change(
         core="1.13.0",
         also_restricted=_RESTRICTED_IN_1_13_0,
-        set={"skewer": "0.0.24", "known_skus": "1.13.1", "price_required": False, "spot_needs_low_priority": True},
+        set={
+            "skewer": "0.0.24",
+            "known_skus": "1.13.1",
+            "skus_without_price": "",
+            "gpu_registry": "1.13.1",
+            "price_required": False,
+            "spot_needs_low_priority": True,
+        },
     ),
     "1.13.1": _Change(),
     "1.14.0": _Change(

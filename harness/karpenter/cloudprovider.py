@@ -1,0 +1,107 @@
+"""What a cloud offers to the scheduler: instance types, their offerings, and the sizes that are not offered.
+
+Core ``pkg/cloudprovider/types.go``.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from harness.karpenter.requirements import Requirements
+from harness.karpenter.vocabulary import CAPACITY_TYPE, ZONE
+from harness.kube.quantity import Quantity
+from harness.kube.resources import ResourceList, merge, subtract
+
+__all__ = ["DroppedSize", "InstanceType", "Offering", "Overhead"]
+
+_HUGE_PAGES = "hugepages-"
+
+
+@dataclass(frozen=True, slots=True)
+class Offering:
+    """One way to buy an instance type: a zone and a capacity type at a price in USD per hour.
+
+    ``available`` is false while the cloud is known not to have it (marked after a failure, over quota, without a price).
+    """
+
+    requirements: Requirements
+    price: float
+    available: bool = True
+
+    @property
+    def zone(self) -> str:
+        """The only zone; the smallest when a hand-written offering has several, empty without one."""
+        return _first(self.requirements, ZONE)
+
+    @property
+    def capacity_type(self) -> str:
+        """``spot``, ``on-demand`` or ``reserved``."""
+        return _first(self.requirements, CAPACITY_TYPE)
+
+
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """What kubelet and the system take from a node's capacity."""
+
+    kube_reserved: ResourceList = field(default_factory=dict)
+    system_reserved: ResourceList = field(default_factory=dict)
+    eviction_threshold: ResourceList = field(default_factory=dict)
+
+    def total(self) -> ResourceList:
+        return merge(self.kube_reserved, self.system_reserved, self.eviction_threshold)
+
+
+@dataclass(frozen=True)
+class InstanceType:
+    """A size as the scheduler sees it; immutable and shared, compared by identity of its parts."""
+
+    name: str
+    requirements: Requirements
+    capacity: ResourceList
+    overhead: Overhead
+    offerings: tuple[Offering, ...]
+
+    @cached_property
+    def allocatable(self) -> ResourceList:
+        """Capacity without overhead; huge pages count against memory."""
+        left = subtract(self.capacity, self.overhead.total())
+        pages = [quantity for name, quantity in self.capacity.items() if name.startswith(_HUGE_PAGES)]
+        if pages:
+            memory = left.get("memory", Quantity(0))
+            for quantity in pages:
+                memory = memory - quantity
+                if memory.negative:
+                    memory = Quantity(0, memory.format)
+            left["memory"] = memory
+        return left
+
+    @cached_property
+    def available_offerings(self) -> tuple[Offering, ...]:
+        return tuple(offering for offering in self.offerings if offering.available)
+
+    def compatible_offerings(self, requirements: Requirements) -> Iterable[Offering]:
+        """Those, available or not, that ``requirements`` accept; well-known keys need no counterpart."""
+        well_known = requirements.vocabulary.well_known
+        return (
+            offering
+            for offering in self.offerings
+            if requirements.compatible(offering.requirements, well_known) is None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedSize:
+    """A size that is not an instance type: the filter that dropped it, and the facts it looked at.
+
+    ``filter`` is one of :data:`harness.karpenter.instancetypes.filters.FILTERS`.
+    """
+
+    name: str
+    filter: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _first(requirements: Requirements, key: str) -> str:
+    requirement = requirements.get(key)
+    return "" if requirement.complement else min(requirement.values, default="")

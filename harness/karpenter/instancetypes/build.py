@@ -1,0 +1,195 @@
+"""SKU records to instance types, for one release, region and NodeClass."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from harness.karpenter.cloudprovider import DroppedSize, InstanceType, Overhead
+from harness.karpenter.instancetypes.computed import (
+    Values,
+    of_nodeclass,
+    of_offerings,
+    of_region,
+    of_sku,
+    requirements_of,
+)
+from harness.karpenter.instancetypes.filters import nodeclass_filter, region_filter
+from harness.karpenter.instancetypes.knobs import Knobs
+from harness.karpenter.instancetypes.market import NO_PRICES, NO_USAGES, Prices, Usages
+from harness.karpenter.instancetypes.offerings import OfferingFactory
+from harness.karpenter.instancetypes.resources import capacity, overhead
+from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
+from harness.karpenter.instancetypes.vmsize import GRAMMARS
+from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.karpenter.requirements import Requirement, Requirements
+from harness.kube.resources import ResourceList
+
+__all__ = ["InstanceTypeList", "NoInstanceTypes", "Region", "SkuBook", "build"]
+
+
+class NoInstanceTypes(LookupError):
+    """A region without a usable size, where the release makes that an error; the text is the provider's."""
+
+    def __init__(self) -> None:
+        super().__init__("no instance types found")
+
+
+@dataclass(frozen=True)
+class InstanceTypeList:
+    """The outcome: instance types by name, sorted, and every other size with the filter that dropped it."""
+
+    types: tuple[InstanceType, ...]
+    dropped: tuple[DroppedSize, ...]
+
+    @cached_property
+    def by_name(self) -> Mapping[str, InstanceType]:
+        return {item.name: item for item in self.types}
+
+    def get(self, name: str) -> InstanceType | DroppedSize | None:
+        """The size's instance type or the reason why there is none; None for names that are not in the region."""
+        found = self.by_name.get(name)
+        if found is not None:
+            return found
+        return next((item for item in self.dropped if item.name == name), None)
+
+
+class Region:
+    """The usable sizes of one region under one release, read once; everything that does not change with the market is kept here."""
+
+    def __init__(
+        self, records: Sequence[Mapping[str, Any]], release: ProviderRelease, region: str, *, use_sig: bool = False
+    ) -> None:
+        self.release = release
+        self.region = region
+        self.factory = OfferingFactory(release, region)
+        grammar = GRAMMARS[release.skewer]
+        skus: dict[str, Sku] = {}
+        dropped: dict[str, DroppedSize] = {}
+        for record in records:
+            sku = Sku(record, region, grammar)
+            reason = region_filter(sku, release, use_sig=use_sig)
+            if reason is None:
+                skus[sku.name] = sku
+            else:
+                dropped[sku.name] = reason
+        self.skus: Mapping[str, Sku] = {name: skus[name] for name in sorted(skus)}
+        self.dropped: tuple[DroppedSize, ...] = tuple(dropped[name] for name in sorted(dropped) if name not in skus)
+        self._of_sku: dict[str, tuple[Requirement, ...]] = {}
+        self._capacities: dict[tuple[str, Knobs, float], tuple[ResourceList, Overhead]] = {}
+
+    def build_one(
+        self,
+        sku: Sku,
+        *,
+        options: ProviderOptions,
+        knobs: Knobs,
+        prices: Prices = NO_PRICES,
+        unavailable: UnavailableOfferings | None = None,
+        usages: Usages = NO_USAGES,
+    ) -> InstanceType | DroppedSize:
+        """One size of :attr:`skus` for a NodeClass."""
+        common = Requirements(self._common(options, knobs), vocabulary=self.release.vocabulary)
+        return self._build(sku, common, options, knobs, prices, unavailable, usages)
+
+    def build(
+        self,
+        *,
+        options: ProviderOptions,
+        nodeclass: Mapping[str, Any],
+        prices: Prices = NO_PRICES,
+        unavailable: UnavailableOfferings | None = None,
+        usages: Usages = NO_USAGES,
+    ) -> InstanceTypeList:
+        """All sizes for a NodeClass. Raises NoInstanceTypes where the release does."""
+        if not self.skus and self.release.no_sizes_is_error:
+            raise NoInstanceTypes
+        knobs = Knobs.of(nodeclass, options, self.release)
+        common = Requirements(self._common(options, knobs), vocabulary=self.release.vocabulary)
+        types: list[InstanceType] = []
+        dropped: list[DroppedSize] = list(self.dropped)
+        for sku in self.skus.values():
+            built = self._build(sku, common, options, knobs, prices, unavailable, usages)
+            if isinstance(built, InstanceType):
+                types.append(built)
+            else:
+                dropped.append(built)
+        dropped.sort(key=lambda item: item.name)
+        return InstanceTypeList(tuple(types), tuple(dropped))
+
+    def _build(
+        self,
+        sku: Sku,
+        common: Requirements,
+        options: ProviderOptions,
+        knobs: Knobs,
+        prices: Prices,
+        unavailable: UnavailableOfferings | None,
+        usages: Usages,
+    ) -> InstanceType | DroppedSize:
+        reason = nodeclass_filter(sku, self.release, knobs)
+        if reason is not None:
+            return reason
+        offerings = self.factory.make(sku, prices, unavailable, usages)
+        requirements = common.add(*self._static(sku), *requirements_of((of_offerings(offerings),), self.release))
+        resources, taken = self._resources(sku, knobs, options.vm_memory_overhead_percent)
+        return InstanceType(sku.name, requirements, resources, taken, offerings)
+
+    def _common(self, options: ProviderOptions, knobs: Knobs) -> tuple[Requirement, ...]:
+        parts: tuple[Values, ...] = (of_region(self.region, options), of_nodeclass(knobs, self.release))
+        return tuple(requirements_of(parts, self.release))
+
+    def _static(self, sku: Sku) -> tuple[Requirement, ...]:
+        found = self._of_sku.get(sku.name)
+        if found is None:
+            found = self._of_sku[sku.name] = tuple(requirements_of((of_sku(sku, self.release),), self.release))
+        return found
+
+    def _resources(self, sku: Sku, knobs: Knobs, percent: float) -> tuple[ResourceList, Overhead]:
+        key = (sku.name, knobs, percent)
+        found = self._capacities.get(key)
+        if found is None:
+            found = capacity(sku, knobs, self.release, percent), overhead(sku.vcpus or 0, sku.memory_gib or 0.0)
+            self._capacities[key] = found
+        return found
+
+
+class SkuBook:
+    """Regions by release and list of records; pass one around so that records are read once.
+
+    A list is recognised by identity, so it must not change.
+    """
+
+    def __init__(self) -> None:
+        self._regions: dict[tuple[int, str, str, bool], tuple[Sequence[Mapping[str, Any]], Region]] = {}
+
+    def region(
+        self, records: Sequence[Mapping[str, Any]], release: ProviderRelease, region: str, *, use_sig: bool = False
+    ) -> Region:
+        key = (id(records), release.version, region, use_sig)
+        found = self._regions.get(key)
+        if found is None:
+            # the list is kept so that its identity is not used again
+            found = self._regions[key] = records, Region(records, release, region, use_sig=use_sig)
+        return found[1]
+
+
+def build(
+    skus: Sequence[Mapping[str, Any]],
+    *,
+    release: ProviderRelease,
+    options: ProviderOptions,
+    nodeclass: Mapping[str, Any],
+    region: str,
+    prices: Prices = NO_PRICES,
+    unavailable: UnavailableOfferings | None = None,
+    usages: Usages = NO_USAGES,
+    book: SkuBook | None = None,
+) -> InstanceTypeList:
+    """The instance types that Karpenter sees: raw ARM ``Microsoft.Compute/skus`` records in, types and dropped sizes out.
+
+    Raises NoInstanceTypes where the release does.
+    """
+    found = (book or SkuBook()).region(skus, release, region, use_sig=options.use_sig)
+    return found.build(options=options, nodeclass=nodeclass, prices=prices, unavailable=unavailable, usages=usages)

@@ -1,0 +1,139 @@
+"""The requirements that a size brings along (kaz ``instancetype.go`` computeRequirements)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from harness.karpenter import azure_keys as keys
+from harness.karpenter.cloudprovider import Offering
+from harness.karpenter.instancetypes.filters import gpu_key
+from harness.karpenter.instancetypes.knobs import Knobs
+from harness.karpenter.instancetypes.registries import gpu_sizes
+from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.releases import EphemeralRule, ProviderOptions, ProviderRelease
+from harness.karpenter.requirements import Requirement
+from harness.karpenter.vocabulary import ARCH, CAPACITY_TYPE, INSTANCE_TYPE, OS, REGION, SPOT, ZONE
+
+__all__ = [
+    "Values",
+    "architecture",
+    "cluster_label",
+    "ephemeral_label",
+    "of_nodeclass",
+    "of_offerings",
+    "of_region",
+    "of_sku",
+    "os_sku",
+    "requirements_of",
+]
+
+Values = Mapping[str, frozenset[str]]
+"""Allowed values by key; none means DoesNotExist."""
+
+_ARCHITECTURES = {"x64": "amd64", "Arm64": "arm64"}
+_NONE: frozenset[str] = frozenset()
+_BOTH_PRIORITIES = frozenset({keys.REGULAR, SPOT})
+_MODES = frozenset({keys.SYSTEM, keys.USER})
+_LINUX = frozenset({"linux"})
+_MAX_LABEL = 63
+
+_OFFERING_KEYS = (ZONE, CAPACITY_TYPE, keys.PLACEMENT_SCOPE, keys.SKU_ULTRA_SSD)
+
+
+def architecture(sku: Sku) -> str:
+    """``amd64``, ``arm64``, or ARM's own text when it is neither."""
+    text = sku.architecture or ""
+    return _ARCHITECTURES.get(text, text)
+
+
+def cluster_label(node_resource_group: str) -> str:
+    """The node resource group as a label value: no parentheses, at most 63 bytes, no punctuation at the end."""
+    text = node_resource_group.replace("(", "-").replace(")", "-")
+    # Go cuts bytes; a cut character stays out rather than half in
+    text = text.encode()[:_MAX_LABEL].decode(errors="ignore")
+    if text.endswith(("-", "_", ".")):
+        return text[:-1] + "z" if len(text) > _MAX_LABEL - 1 else text + "z"
+    return text
+
+
+def os_sku(image_family: str, families: Mapping[str, str]) -> str:
+    """The AKS OS SKU of an image family; Ubuntu unless told, unknown families unchanged."""
+    return families.get(image_family or "Ubuntu", image_family)
+
+
+def ephemeral_label(sku: Sku, rule: EphemeralRule) -> str | None:
+    """The largest ephemeral OS disk in GB as a label value, None without one."""
+    if rule is EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE:
+        return str(sku.ephemeral.size_gb) if sku.ephemeral is not None and sku.ephemeral.size_gb > 0 else None
+    series = sku.vm_size.series if sku.vm_size is not None else ""
+    if not sku.flag("EphemeralOSDiskSupported") or series == "Dlds_v5":
+        return None
+    return repr(sku.largest_local_disk_gb).removesuffix(".0")
+
+
+def of_sku(sku: Sku, release: ProviderRelease) -> Values:
+    """What the record alone decides."""
+    size = sku.vm_size
+    if size is None:
+        raise ValueError(f"size {sku.size!r} does not parse")
+    cpu = frozenset({str(sku.vcpus)})
+    memory = frozenset({str(int((sku.memory_gib or 0.0) * 1024))})
+    gpu = gpu_sizes(release.gpu_registry).get(gpu_key(sku.name))
+    ephemeral = ephemeral_label(sku, release.ephemeral_rule)
+    version = size.version_label
+    return {
+        INSTANCE_TYPE: frozenset({sku.name}),
+        ARCH: frozenset({architecture(sku)}),
+        OS: _LINUX,
+        keys.SKU_CPU: cpu,
+        keys.AKS_CPU: cpu,
+        keys.SKU_MEMORY: memory,
+        keys.AKS_MEMORY: memory,
+        keys.SKU_GPU_COUNT: frozenset({str(sku.gpus or 0) if gpu is not None else "0"}),
+        keys.SKU_GPU_MANUFACTURER: frozenset({gpu.manufacturer}) if gpu is not None else _NONE,
+        keys.SKU_GPU_NAME: frozenset({size.accelerator}) if gpu is not None and size.accelerator is not None else _NONE,
+        keys.AKS_MODE: _MODES,
+        keys.AKS_SCALE_SET_PRIORITY: _BOTH_PRIORITIES,
+        keys.AKS_PRIORITY: _BOTH_PRIORITIES,
+        keys.SKU_NAME: frozenset({sku.name}),
+        keys.SKU_FAMILY: frozenset({size.family}),
+        keys.SKU_SERIES: frozenset({size.series}),
+        keys.SKU_VERSION: frozenset({version}),
+        keys.SKU_EPHEMERAL_OS_SIZE: frozenset({ephemeral}) if ephemeral is not None else _NONE,
+        keys.SKU_PREMIUM_STORAGE: _flag(sku.premium_io, release),
+        keys.SKU_ACCELERATED_NETWORKING: _flag(sku.accelerated_networking, release),
+        keys.SKU_HYPERV: frozenset(sku.hyperv),
+    }
+
+
+def of_region(region: str, options: ProviderOptions) -> Values:
+    """What is equal for all sizes of a controller."""
+    return {REGION: frozenset({region}), keys.AKS_CLUSTER: frozenset({cluster_label(options.node_resource_group)})}
+
+
+def of_nodeclass(knobs: Knobs, release: ProviderRelease) -> Values:
+    """What the NodeClass decides."""
+    return {
+        keys.AKS_OS_SKU: frozenset({os_sku(knobs.image_family, release.image_families)}),
+        keys.AKS_FIPS: frozenset({"true"}) if knobs.fips else _NONE,
+    }
+
+
+def of_offerings(offerings: Iterable[Offering]) -> Values:
+    """What can be had now: the values over all available offerings."""
+    found: dict[str, set[str]] = {key: set() for key in _OFFERING_KEYS}
+    for offering in offerings:
+        if offering.available:
+            for key, values in found.items():
+                values |= offering.requirements.get(key).values
+    return {key: frozenset(values) for key, values in found.items()}
+
+
+def requirements_of(parts: Iterable[Values], release: ProviderRelease) -> Iterator[Requirement]:
+    """The parts as requirements, as far as the release computes their keys."""
+    wanted = release.computed_keys
+    return (Requirement(key, False, values) for part in parts for key, values in part.items() if key in wanted)
+
+
+def _flag(value: bool, release: ProviderRelease) -> frozenset[str]:
+    if not value and release.false_capabilities_absent:
+        return _NONE
+    return frozenset({"true" if value else "false"})

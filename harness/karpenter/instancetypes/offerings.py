@@ -1,0 +1,123 @@
+"""The offerings of a size: one per zone and capacity type (kaz ``instancetypes.go`` createOfferings, ``pkg/utils/zones``)."""
+
+from collections.abc import Iterator, Mapping
+
+from harness.karpenter import azure_keys as keys
+from harness.karpenter.cloudprovider import Offering
+from harness.karpenter.instancetypes.market import MISSING_PRICE, Prices, Usages
+from harness.karpenter.instancetypes.registries import known_skus, skus_without_price
+from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
+from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.requirements import Requirement, Requirements
+from harness.karpenter.vocabulary import CAPACITY_TYPE, ON_DEMAND, SPOT, ZONE
+
+__all__ = ["OfferingFactory", "arm_zone", "placement_scope", "zone_label"]
+
+_ULTRA_YES, _ULTRA_NO = frozenset({"true", "false"}), frozenset({"false"})
+
+# Zones of any other region do not count in releases that list the regions (kaz 1.4.0 zonalRegions).
+_ZONAL = (
+    "centraluseuap eastus2euap brazilsouth canadacentral centralus eastus eastus2 southcentralus usgovvirginia "
+    "westus2 westus3 chilecentral mexicocentral francecentral italynorth germanywestcentral norwayeast northeurope "
+    "uksouth westeurope swedencentral switzerlandnorth polandcentral spaincentral qatarcentral uaenorth "
+    "israelcentral southafricanorth australiaeast centralindia japaneast koreacentral southeastasia eastasia "
+    "chinanorth3 indonesiacentral japanwest newzealandnorth"
+)
+_ZONAL_REGIONS = frozenset(_ZONAL.split())
+
+
+def zone_label(region: str, zone: str) -> str:
+    """The Node label value of an ARM zone: ``eastus`` and ``1`` give ``eastus-1``."""
+    return f"{region.lower()}-{zone}"
+
+
+def arm_zone(label: str) -> str | None:
+    """The ARM zone of a label value; None for regional ones (``0``, and the empty text of older releases)."""
+    return None if label in (keys.REGIONAL_ZONE, "") else label[-1]
+
+
+def placement_scope(zone: str) -> str:
+    """``regional`` for the zone ``0``, else ``zonal``."""
+    return keys.REGIONAL if zone == keys.REGIONAL_ZONE else keys.ZONAL
+
+
+class OfferingFactory:
+    """Makes offerings for one region and release; equal requirement sets are shared between sizes."""
+
+    def __init__(self, release: ProviderRelease, region: str) -> None:
+        self._release = release
+        self._region = region
+        self._shared: dict[tuple[str, str, bool], Requirements] = {}
+        self._zones_count = not release.zonal_regions_listed or region in _ZONAL_REGIONS
+
+    def zones(self, sku: Sku) -> tuple[str, ...]:
+        """Zone label values in which the size is offered, sorted."""
+        bare = sku.zones if self._zones_count else ()
+        zonal = tuple(zone_label(self._region, zone) for zone in bare)
+        if not self._release.regional_offerings:
+            return zonal or ("",)
+        return (keys.REGIONAL_ZONE, *zonal)
+
+    def make(
+        self, sku: Sku, prices: Prices, unavailable: UnavailableOfferings | None, usages: Usages
+    ) -> tuple[Offering, ...]:
+        """All offerings, by zone, on-demand before spot; what cannot be had now is there and unavailable."""
+        release = self._release
+        on_demand, on_demand_priced = self._price(sku.name, prices.on_demand)
+        spot, spot_priced = self._price(sku.name, prices.spot)
+        room = not release.quota_checked or usages.room_for(sku)
+        may_on_demand = room and (on_demand_priced or not release.price_required)
+        may_spot = (spot_priced or not release.price_required) and (
+            sku.low_priority or not release.spot_needs_low_priority
+        )
+        return tuple(self._each(sku, unavailable, (on_demand, may_on_demand), (spot, may_spot)))
+
+    def _each(
+        self,
+        sku: Sku,
+        unavailable: UnavailableOfferings | None,
+        on_demand: tuple[float, bool],
+        spot: tuple[float, bool],
+    ) -> Iterator[Offering]:
+        asks_ultra = keys.SKU_ULTRA_SSD in self._release.offering_keys
+        for zone in self.zones(sku):
+            ultra = asks_ultra and sku.ultra_ssd(arm_zone(zone))
+            for capacity_type, (price, available) in ((ON_DEMAND, on_demand), (SPOT, spot)):
+                if available and unavailable is not None and unavailable.why(sku, zone, capacity_type) is not None:
+                    available = False
+                yield Offering(self._requirements(zone, capacity_type, ultra), price, available)
+
+    def _price(self, name: str, prices: Mapping[str, float]) -> tuple[float, bool]:
+        release = self._release
+        if release.unknown_skus_cost_missing_price and name not in known_skus(release.known_skus):
+            return MISSING_PRICE, False
+        price = prices.get(name)
+        if price:
+            return float(price), True
+        if not release.price_required:
+            return MISSING_PRICE, False
+        return (MISSING_PRICE, True) if name in skus_without_price(release.skus_without_price) else (0.0, False)
+
+    def _requirements(self, zone: str, capacity_type: str, ultra: bool) -> Requirements:
+        key = (zone, capacity_type, ultra)
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = self._compute(zone, capacity_type, ultra)
+        return found
+
+    def _compute(self, zone: str, capacity_type: str, ultra: bool) -> Requirements:
+        priority = frozenset({SPOT if capacity_type == SPOT else keys.REGULAR})
+        values = {
+            CAPACITY_TYPE: frozenset({capacity_type}),
+            keys.AKS_SCALE_SET_PRIORITY: priority,
+            keys.AKS_PRIORITY: priority,
+            ZONE: frozenset({zone}),
+            keys.PLACEMENT_SCOPE: frozenset({placement_scope(zone)}),
+            keys.SKU_ULTRA_SSD: _ULTRA_YES if ultra else _ULTRA_NO,
+        }
+        wanted = self._release.offering_keys
+        return Requirements(
+            (Requirement(key, False, allowed) for key, allowed in values.items() if key in wanted),
+            vocabulary=self._release.vocabulary,
+        )

@@ -1,0 +1,75 @@
+"""Capacity of a size and what a node keeps of it for itself (kaz ``instancetype.go``)."""
+
+import math
+from functools import lru_cache
+
+from harness.karpenter.azure_keys import AMD, NVIDIA
+from harness.karpenter.cloudprovider import Overhead
+from harness.karpenter.instancetypes.filters import gpu_key
+from harness.karpenter.instancetypes.knobs import Knobs
+from harness.karpenter.instancetypes.registries import gpu_sizes
+from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.releases import ProviderRelease
+from harness.kube.quantity import NANO, Quantity
+from harness.kube.resources import ResourceList
+
+__all__ = ["capacity", "memory_without_overhead", "overhead"]
+
+# (upper bound, rate): AKS's reservations, memory in GiB, CPU in cores.
+_MEMORY_TAX = ((4.0, 0.25), (8.0, 0.20), (16.0, 0.10), (128.0, 0.06), (math.inf, 0.02))
+_CPU_TAX = ((1.0, 0.06), (2.0, 0.04), (4.0, 0.02), (math.inf, 0.01))
+
+_GIB = 1 << 30
+_MIB = 1 << 20
+_NOTHING = Quantity(0)
+_EVICTION = {"memory": Quantity.parse("750Mi")}
+_SYSTEM = {"cpu": _NOTHING, "memory": _NOTHING}
+
+
+def memory_without_overhead(memory_gib: float, percent: float) -> Quantity:
+    """Whole GiB less the share that the hypervisor is reckoned to take (0.075 = 7.5 %), rounded up."""
+    total = int(memory_gib) * _GIB
+    taken = math.ceil(float(total) * percent)
+    return Quantity(total * NANO, "BinarySI") - Quantity(taken * NANO)
+
+
+def capacity(sku: Sku, knobs: Knobs, release: ProviderRelease, vm_memory_overhead_percent: float) -> ResourceList:
+    """What the node will report: cpu, memory, ephemeral storage, pods and GPUs."""
+    gpu = gpu_sizes(release.gpu_registry).get(gpu_key(sku.name))
+    gpus = Quantity((sku.gpus or 0) * NANO)
+    manufacturer = gpu.manufacturer if gpu is not None else ""
+    found = {
+        "cpu": Quantity((sku.vcpus or 0) * NANO),
+        "memory": memory_without_overhead(sku.memory_gib or 0.0, vm_memory_overhead_percent),
+        "ephemeral-storage": Quantity(knobs.os_disk_gb * 10**9 * NANO),
+        "pods": Quantity(knobs.max_pods * NANO),
+        "nvidia.com/gpu": gpus if manufacturer == NVIDIA else _NOTHING,
+    }
+    if release.amd_gpu_capacity:
+        found["amd.com/gpu"] = gpus if manufacturer == AMD else _NOTHING
+    return found
+
+
+@lru_cache(maxsize=1024)
+def overhead(vcpus: int, memory_gib: float) -> Overhead:
+    """kube-reserved by AKS's brackets, nothing for the system, 750Mi for eviction."""
+    memory_mib = int(1024 * _tax(_MEMORY_TAX, memory_gib))
+    milli_cpu = int(1000 * _tax(_CPU_TAX, float(vcpus)))
+    return Overhead(
+        kube_reserved={
+            "cpu": Quantity(milli_cpu * NANO // 1000),
+            "memory": Quantity(memory_mib * _MIB * NANO, "BinarySI"),
+        },
+        system_reserved=_SYSTEM,
+        eviction_threshold=_EVICTION,
+    )
+
+
+def _tax(brackets: tuple[tuple[float, float], ...], amount: float) -> float:
+    tax = lower = 0.0
+    for bound, rate in brackets:
+        if lower > amount:
+            continue
+        tax += (min(bound, amount) - lower) * rate
+        lower = bound
+    return tax

@@ -1,0 +1,103 @@
+"""Offerings that failed lately and are left alone for a while (kaz ``pkg/cache/unavailableofferings.go``)."""
+
+from dataclasses import dataclass
+
+from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.vocabulary import SPOT
+
+__all__ = ["DEFAULT_TTL", "WHOLE_FAMILY", "Mark", "UnavailableOfferings"]
+
+DEFAULT_TTL = 180.0
+"""Seconds that a mark lasts unless the failure says otherwise."""
+WHOLE_FAMILY = -1
+"""Threshold of a family that is blocked at any number of vCPUs."""
+
+_ALL_SPOT = ("", "", SPOT)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Why and until when (in the clock's seconds) something is unavailable; ``vcpus`` is the threshold of a family mark."""
+
+    reason: str
+    until: float
+    vcpus: int = 0
+
+
+class UnavailableOfferings:
+    """The marks of one controller. ``sequence`` grows whenever the answer may have changed; lists cached by it stay valid.
+
+    ``family_with_size``: marking a size also blocks sizes of its family with as many or more vCPUs.
+    """
+
+    def __init__(self, *, family_with_size: bool = True) -> None:
+        self._family_with_size = family_with_size
+        self._offerings: dict[tuple[str, str, str], Mark] = {}
+        self._families: dict[tuple[str, str, str], Mark] = {}
+        self.sequence = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._offerings or self._families)
+
+    def mark(
+        self, reason: str, sku: Sku, zone: str, capacity_type: str, *, now: float, ttl: float = DEFAULT_TTL
+    ) -> None:
+        """Leaves a size alone in a zone (label value) for one capacity type."""
+        self._offerings[(sku.name, zone, capacity_type)] = Mark(reason, now + ttl)
+        self.sequence += 1
+        if self._family_with_size:
+            self._mark_family(reason, sku, zone, capacity_type, sku.vcpus or 0, now + ttl)
+
+    def mark_name(
+        self, reason: str, name: str, zone: str, capacity_type: str, *, now: float, ttl: float = DEFAULT_TTL
+    ) -> None:
+        """Leaves a size alone of which only the name is known; no family is marked."""
+        self._offerings[(name, zone, capacity_type)] = Mark(reason, now + ttl)
+        self.sequence += 1
+
+    def mark_spot(self, reason: str, *, now: float, ttl: float = DEFAULT_TTL) -> None:
+        """Leaves all spot offerings alone."""
+        self._offerings[_ALL_SPOT] = Mark(reason, now + ttl)
+        self.sequence += 1
+
+    def mark_family(
+        self, reason: str, sku: Sku, zone: str, capacity_type: str, *, now: float, ttl: float, vcpus: int = WHOLE_FAMILY
+    ) -> None:
+        """Leaves the family of a size alone, whole or from a number of vCPUs on."""
+        self._mark_family(reason, sku, zone, capacity_type, vcpus, now + ttl)
+
+    def _mark_family(self, reason: str, sku: Sku, zone: str, capacity_type: str, vcpus: int, until: float) -> None:
+        if not sku.family:
+            return
+        key = _family_key(sku.family, zone, capacity_type)
+        present = self._families.get(key)
+        # The lower threshold blocks more, so it stays; the time starts anew.
+        self._families[key] = Mark(reason, until, vcpus if present is None else min(present.vcpus, vcpus))
+        self.sequence += 1
+
+    def why(self, sku: Sku, zone: str, capacity_type: str) -> Mark | None:
+        """The mark that makes an offering unavailable, or None. Call :meth:`expire` first when time has passed."""
+        if not self._offerings and not self._families:
+            return None
+        if capacity_type == SPOT and _ALL_SPOT in self._offerings:
+            return self._offerings[_ALL_SPOT]
+        family = self._families.get(_family_key(sku.family, zone, capacity_type))
+        if family is not None and (sku.vcpus or 0) >= family.vcpus:
+            return family
+        return self._offerings.get((sku.name, zone, capacity_type))
+
+    def expire(self, now: float) -> None:
+        """Forgets the marks whose time is over."""
+        for marks in (self._offerings, self._families):
+            gone = [key for key, mark in marks.items() if mark.until <= now]
+            for key in gone:
+                del marks[key]
+                self.sequence += 1
+
+    def next_expiry(self) -> float | None:
+        """When the earliest mark ends, None without marks."""
+        return min((mark.until for marks in (self._offerings, self._families) for mark in marks.values()), default=None)
+
+
+def _family_key(family: str, zone: str, capacity_type: str) -> tuple[str, str, str]:
+    return family.lower(), zone.lower(), capacity_type.lower()
