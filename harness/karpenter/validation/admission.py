@@ -1,0 +1,109 @@
+"""Admission of Karpenter's own resources by the API server, from our tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from harness.karpenter.validation.crds import CrdSet
+from harness.karpenter.validation.layers import Layer, Rejection
+from harness.kube.custom_resource import ApiServerTexts, Outcome, texts_of
+from harness.kube.custom_resource import admit as admit_custom_resource
+from harness.kube.field_errors import FieldError, Pointer
+
+
+class UnknownResource(ValueError):
+    """The CRDs do not define the object's apiVersion and kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What became of a write.
+
+    ``object`` is what would be stored (pruned, defaulted), ``errors`` and ``message`` what the API server answers (nothing when it
+    accepts), ``rejections`` the same errors with layer and cause, one per offending key.
+    """
+
+    object: dict[str, Any]
+    errors: tuple[FieldError, ...]
+    rejections: tuple[Rejection, ...]
+    message: str
+
+    @property
+    def accepted(self) -> bool:
+        return not self.errors
+
+
+@cache
+def _texts(kubernetes: str) -> ApiServerTexts:
+    return texts_of(kubernetes)
+
+
+def admit(
+    obj: Mapping[str, Any],
+    *,
+    old: Mapping[str, Any] | None = None,
+    crds: CrdSet,
+    kubernetes: str = "1.35.0",
+    texts: ApiServerTexts | None = None,
+) -> Admission:
+    """What the API server says to creating ``obj``, or to updating ``old`` to it.
+
+    ``kubernetes`` decides the wording, unless ``texts`` is given. Names must have been generated. Raises UnknownResource.
+    """
+    resource = crds.resource(str(obj.get("apiVersion", "")), str(obj.get("kind", "")))
+    if resource is None:
+        raise UnknownResource(f"no CRD for {obj.get('apiVersion', '')} {obj.get('kind', '')} in {crds.name}")
+    outcome = admit_custom_resource(resource, obj, old=old, texts=texts or _texts(kubernetes))
+    return admission_of(outcome, resource.kind)
+
+
+def admission_of(outcome: Outcome, kind: str) -> Admission:
+    """An admission from what the API server's steps gave, whichever engine evaluated the rules."""
+    if not outcome.errors:
+        return Admission(outcome.object, (), (), "")
+    metadata = outcome.object.get("metadata")
+    name = metadata.get("name", "") if isinstance(metadata, Mapping) else ""
+    rejections = tuple(
+        rejection for error in outcome.errors for rejection in _rejections(error, kind, str(name), outcome.object)
+    )
+    return Admission(outcome.object, outcome.errors, rejections, outcome.message)
+
+
+def _rejections(error: FieldError, kind: str, name: str, obj: Mapping[str, Any]) -> list[Rejection]:
+    layer = Layer.CRD_SCHEMA
+    if error.rule:
+        layer = Layer.NODECLAIM_CEL if kind == "NodeClaim" else Layer.CRD_CEL
+    return [
+        Rejection(
+            layer=layer,
+            object=f"{kind}/{name}",
+            path=error.field,
+            key=label_key(obj, pointer),
+            rule=error.rule,
+            message=error.detail or error.body,
+            text=str(error),
+            pointer=pointer,
+        )
+        for pointer in error.culprits or (error.pointer,)
+    ]
+
+
+def label_key(obj: Mapping[str, Any], pointer: Pointer) -> str | None:
+    """The label key that a place is about: the label itself, or the key of the requirement that it lies in."""
+    value: Any = obj
+    for depth, part in enumerate(pointer):
+        if depth and isinstance(part, str) and pointer[depth - 1] == "labels":
+            return part
+        if isinstance(value, Mapping):
+            value = value.get(str(part))
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
+            if pointer[depth - 1] == "requirements" and isinstance(value, Mapping):
+                key = value.get("key")
+                return key if isinstance(key, str) else None
+        else:
+            return None
+    return None

@@ -1,0 +1,149 @@
+"""The custom resource definitions of every provider release, as tables: one row per field or rule and range of releases.
+
+``data/crds.json`` is written by ``tools/crd_tables.py`` from the releases' own files; nothing is read before a set is first used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from harness.karpenter.validation.predicates import rule_of
+from harness.kube.cel_rules import Rule
+from harness.kube.custom_resource import CustomResource
+from harness.kube.schema import Schema, parse_schema
+
+
+class UnknownCrdSet(ValueError):
+    """There are no CRD tables of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A rule of a CRD and the releases that have it.
+
+    ``path`` is the schema path (``spec.template.spec.requirements[].key``); ``since`` and ``until`` are the first and the last
+    release of one unbroken range, and the same rule may have several.
+    """
+
+    resource: str
+    path: str
+    rule: Rule
+    since: str
+    until: str
+
+    @property
+    def id(self) -> str:
+        """Unique within a release."""
+        return f"{self.resource.rpartition('/')[2]}/{self.path}/{self.rule.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class CrdSet:
+    """The definitions that a cluster has installed: those of one provider release (``1.14.0``)."""
+
+    name: str
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """``group/version/Kind`` of every resource in the set."""
+        return _kinds(self.name)
+
+    def resource(self, api_version: str, kind: str) -> CustomResource | None:
+        """The definition of a kind, None when the set has none."""
+        return _resource(self.name, f"{api_version}/{kind}")
+
+    def rules(self, kind: str = "") -> tuple[RuleRow, ...]:
+        """The rules of all resources, or of those of one kind, in the order in which they are evaluated."""
+        return tuple(row for row in _rule_rows() if _within(self.name, row.since, row.until) and _is_kind(row, kind))
+
+
+def crd_set(name: str) -> CrdSet:
+    """The set of a release (``1.14.0`` or ``v1.14.0``). Raises UnknownCrdSet, which lists the known ones."""
+    bare = name.removeprefix("v")
+    if bare not in crd_sets():
+        raise UnknownCrdSet(f"no CRDs of release {name!r}; known: {', '.join(crd_sets())}")
+    return CrdSet(bare)
+
+
+@cache
+def crd_sets() -> tuple[str, ...]:
+    """The names of all sets, oldest first."""
+    return tuple(_tables()["releases"])
+
+
+def all_rules(kind: str = "") -> Iterator[RuleRow]:
+    """The rules of all releases, optionally of one kind."""
+    return (row for row in _rule_rows() if _is_kind(row, kind))
+
+
+def _is_kind(row: RuleRow, kind: str) -> bool:
+    return not kind or row.resource.rpartition("/")[2] == kind
+
+
+@cache
+def _tables() -> Mapping[str, Any]:
+    text = files("harness.karpenter.validation").joinpath("data/crds.json").read_text(encoding="utf-8")
+    tables: Mapping[str, Any] = json.loads(text)
+    return tables
+
+
+@cache
+def _position(release: str) -> int:
+    return crd_sets().index(release)
+
+
+def _within(release: str, first: str, last: str) -> bool:
+    return _position(first) <= _position(release) <= _position(last)
+
+
+@cache
+def _rule_rows() -> tuple[RuleRow, ...]:
+    return tuple(
+        RuleRow(resource, path, rule_of(definition, message), first, last)
+        for resource, table in _tables()["crds"].items()
+        for path, definition, message, first, last in table["rules"]
+    )
+
+
+@cache
+def _kinds(release: str) -> tuple[str, ...]:
+    return tuple(
+        resource
+        for resource, table in _tables()["crds"].items()
+        if any(_within(release, first, last) for path, _, first, last in table["fields"] if not path)
+    )
+
+
+@cache
+def _resource(release: str, name: str) -> CustomResource | None:
+    if name not in _kinds(release):
+        return None
+    table = _tables()["crds"][name]
+    group, version, kind = name.split("/")
+    rules: dict[str, list[Rule]] = {}
+    for path, definition, message, first, last in table["rules"]:
+        if _within(release, first, last):
+            rules.setdefault(path, []).append(rule_of(definition, message))
+    schema = _schema(
+        {path: definition for path, definition, first, last in table["fields"] if _within(release, first, last)}, rules
+    )
+    return CustomResource(group, version, kind, schema, namespaced=table["scope"] == "Namespaced")
+
+
+def _schema(fields: Mapping[str, Mapping[str, Any]], rules: Mapping[str, list[Rule]]) -> Schema:
+    """The schema tree of a table's rows."""
+    tree: dict[str, dict[str, Any]] = {path: dict(definition) for path, definition in fields.items()}
+    for path, node in tree.items():
+        if path.endswith("[]"):
+            tree[path[:-2]]["items"] = node
+        elif path.endswith("{}"):
+            tree[path[:-2]]["additionalProperties"] = node
+        elif path:
+            parent, _, name = path.rpartition(".")
+            tree[parent].setdefault("properties", {})[name] = node
+    return parse_schema(tree[""], lambda path: tuple(rules.get(path, ())))

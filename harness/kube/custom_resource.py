@@ -1,0 +1,110 @@
+"""Admission of custom resources: the API server's steps on create and update, in its order.
+
+Prune, default, metadata, schema, list types, then the rules unless an earlier error of a blocking type keeps them from running.
+
+Source: apiextensions-apiserver pkg/registry/customresource/{strategy,validator}.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.kube.cel_rules import evaluate
+from harness.kube.correlation import Correlation
+from harness.kube.field_errors import BLOCKING, NO_FIELD, ErrorType, FieldError, invalid_message
+from harness.kube.list_types import validate_list_types
+from harness.kube.names import LABEL_KEY, QUALIFIED_NAME
+from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
+from harness.kube.schema import Schema, prepare
+from harness.kube.schema_validation import validate
+
+
+@dataclass(frozen=True, slots=True)
+class ApiServerTexts:
+    """How an API server words what it refuses; differs between Kubernetes versions.
+
+    * ``rules_print_value``: a scalar that a rule refuses is printed and a map or list is not; else the schema type of either.
+    * ``null_quoted``: the note about rules that did not run prints ``"null"``, else ``null``.
+    * ``label_key_noun``: what a label key with several slashes is called.
+    """
+
+    rules_print_value: bool = True
+    null_quoted: bool = False
+    label_key_noun: str = LABEL_KEY
+
+
+_TEXTS: tuple[tuple[tuple[int, int], ApiServerTexts], ...] = (
+    ((1, 35), ApiServerTexts()),
+    ((0, 0), ApiServerTexts(rules_print_value=False, null_quoted=True, label_key_noun=QUALIFIED_NAME)),
+)
+
+
+def texts_of(kubernetes: str) -> ApiServerTexts:
+    """The wording of a Kubernetes version (``1.34.0``, ``v1.36``). Raises ValueError when it is no version."""
+    parts = kubernetes.removeprefix("v").split(".")
+    try:
+        version = int(parts[0]), int(parts[1])
+    except (ValueError, IndexError):
+        raise ValueError(f"{kubernetes!r} is not a Kubernetes version such as 1.34.0") from None
+    return next(texts for since, texts in _TEXTS if version >= since)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CustomResource:
+    """One version of a custom resource definition."""
+
+    group: str
+    version: str
+    kind: str
+    schema: Schema
+    namespaced: bool = False
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a write: the object as it would be stored, and why it is refused (nothing when it is not)."""
+
+    object: dict[str, Any]
+    errors: tuple[FieldError, ...]
+    message: str
+
+
+def admit(
+    resource: CustomResource,
+    obj: Mapping[str, Any],
+    *,
+    old: Mapping[str, Any] | None = None,
+    texts: ApiServerTexts = ApiServerTexts(),
+) -> Outcome:
+    """What the API server does with ``obj``: created, or replacing the stored ``old``. Neither is changed."""
+    stored = prepare(obj, resource.schema)
+    correlation = None
+    errors = validate_object_meta(stored, namespaced=resource.namespaced, noun=texts.label_key_noun)
+    if old is not None:
+        correlation = Correlation(stored, old, resource.schema)
+        errors.extend(validate_object_meta_update(stored, old))
+    errors.extend(validate(resource.schema, stored, correlation))
+    if resource.schema.has_list_types and (old is None or not validate_list_types(resource.schema, old)):
+        errors.extend(validate_list_types(resource.schema, stored))
+    if any(error.type in BLOCKING for error in errors):
+        errors.append(_unchecked(texts))
+    elif resource.schema.has_rules:
+        errors.extend(evaluate(resource.schema, stored, correlation, prints_value=texts.rules_print_value))
+    metadata = stored.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else ""
+    message = invalid_message(resource.group, resource.kind, name if isinstance(name, str) else "", errors)
+    return Outcome(stored, tuple(errors), message)
+
+
+def _unchecked(texts: ApiServerTexts) -> FieldError:
+    detail = (
+        "some validation rules were not checked because the object was invalid; "
+        "correct the existing errors to complete validation"
+    )
+    return FieldError(ErrorType.INVALID, NO_FIELD, detail, "null" if texts.null_quoted else None)
