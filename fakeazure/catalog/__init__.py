@@ -1,0 +1,11 @@
+"""What Azure sells: sizes, their capabilities as SKU records, prices and zones per region.
+
+`Catalogue.load().region("eastus")` is the way in; `importer` puts a user's own `az vm list-skus` in a region's place.
+"""
+
+from __future__ import annotations
+
+from fakeazure.catalog.catalogue import Catalogue, Record, RegionCatalogue
+from fakeazure.catalog.errors import CatalogueError, UnknownRegion, UnknownSize
+
+__all__ = ["Catalogue", "CatalogueError", "Record", "RegionCatalogue", "UnknownRegion", "UnknownSize"]

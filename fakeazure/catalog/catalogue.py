@@ -1,0 +1,212 @@
+"""The catalogue as it is read: regions, their SKU lists as ARM records, prices, and what of it is a guess.
+
+Everything here is shared and immutable by agreement: records, capability lists and pairs are plain dicts and lists, the
+same objects in many records, and nobody may change them (a market that restricts or removes builds new records).
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from fakeazure.catalog.errors import UnknownRegion, UnknownSize
+from fakeazure.catalog.regions import REGIONS, Region, UltraDisk
+
+DATA = Path(__file__).parent / "data"
+
+Record = Mapping[str, Any]
+"""One element of the `value` of `GET …/providers/Microsoft.Compute/skus`."""
+
+_NOTHING: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RegionCatalogue:
+    """What a region sells.
+
+    `skus`: the ARM records in order of name; `by_name` the same by SKU name. `prices`: USD per hour on demand, only for
+    sizes that are listed and priced. `spot_prices`: USD per hour; equal to `prices`, as Karpenter's provider assumes
+    until it has read live spot prices (discounts are the market's to set). `zones`: the region's logical zones.
+    `source`: "synthesised", or the file that an imported list came from.
+    """
+
+    name: str
+    zones: tuple[str, ...]
+    skus: tuple[Record, ...]
+    by_name: Mapping[str, Record]
+    prices: Mapping[str, float]
+    spot_prices: Mapping[str, float]
+    guesses: Mapping[str, frozenset[str]] = field(repr=False)
+    source: str = "synthesised"
+
+    def sku(self, name: str) -> Record:
+        """The record of a size; UnknownSize if the region does not sell it."""
+        try:
+            return self.by_name[name]
+        except KeyError:
+            raise UnknownSize(name, self.by_name, f" in {self.name}") from None
+
+    def guessed(self, name: str) -> frozenset[str]:
+        """What of a size's record is a guess: capability names and "zones"; empty for a recorded or imported one."""
+        self.sku(name)
+        return self.guesses.get(name, _NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All regions; `replaced` holds those whose list a user imported."""
+
+    replaced: Mapping[str, RegionCatalogue] = field(default_factory=lambda: MappingProxyType({}))
+
+    @staticmethod
+    def load() -> Catalogue:
+        """The catalogue of the package; cheap, every region is read when it is first asked for and then shared."""
+        return _packaged()
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """Short names of all regions, in alphabetical order."""
+        return tuple(sorted({*REGIONS, *self.replaced}))
+
+    def region(self, name: str) -> RegionCatalogue:
+        """What a region sells; UnknownRegion if there is no region of that short name."""
+        if name in self.replaced:
+            return self.replaced[name]
+        if name not in REGIONS:
+            raise UnknownRegion(name, self.regions)
+        return _region(name)
+
+    def with_region(self, region: RegionCatalogue) -> Catalogue:
+        """A catalogue in which that region's list takes the place of the packaged one; this one stays as it is."""
+        return Catalogue(MappingProxyType({**self.replaced, region.name: region}))
+
+
+def prices_of(region: str, names: Iterable[str]) -> dict[str, float]:
+    """USD per hour on demand of those of the names that the region's price table has; empty for an unknown region."""
+    document = _read("prices.json.gz")
+    text = document["regions"].get(region)
+    if text is None:
+        return {}
+    priced = {name: price for name, price in zip(document["names"], text.split(","), strict=True) if price}
+    return {name: float(priced[name]) for name in names if name in priced}
+
+
+def recorded_skus(region: str) -> tuple[Record, ...]:
+    """The records of a region as the real API gave them to the provider's authors; most regions have none."""
+    return tuple(record for record in _read("recorded.json.gz")["records"] if record["locations"] == [region])
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    name: str
+    family: str
+    capabilities: list[dict[str, str]]
+    guessed: frozenset[str]
+    ultra: str
+    zonal: bool
+
+
+@cache
+def _packaged() -> Catalogue:
+    return Catalogue()
+
+
+@cache
+def _read(name: str) -> Any:
+    # zlib alone reads gzip too; the gzip module costs milliseconds to import.
+    return json.loads(zlib.decompress((DATA / name).read_bytes(), wbits=31))
+
+
+@cache
+def _sizes() -> dict[str, _Size]:
+    document = _read("sizes.json.gz")
+    pairs = [{"name": name, "value": value} for name, value in document["pairs"]]
+    guesses = [frozenset(names) for names in document["guesses"]]
+    return {
+        name: _Size(name, family, [pairs[index] for index in indices], guesses[guess], ultra, bool(zonal))
+        for name, family, indices, guess, ultra, zonal in document["sizes"]
+    }
+
+
+@cache
+def _region(name: str) -> RegionCatalogue:
+    region = REGIONS[name]
+    sizes = _sizes()
+    recorded = {record["name"]: record for record in recorded_skus(name)}
+    recorded_zones = _read("recorded.json.gz")["zones"].get(name, {})
+    names = sorted({*prices_of(name, sizes), *recorded})
+    prices = MappingProxyType(prices_of(name, names))
+    maker = _RecordMaker(region)
+    records: dict[str, Record] = {}
+    guesses: dict[str, frozenset[str]] = {}
+    for size in names:
+        if size in recorded:
+            records[size] = recorded[size]
+            continue
+        zones = recorded_zones.get(size)
+        records[size] = maker.record(sizes[size], None if zones is None else tuple(zones))
+        guesses[size] = maker.guessed(sizes[size], zones is not None)
+    return RegionCatalogue(
+        name=name,
+        zones=region.zones,
+        skus=tuple(records.values()),
+        by_name=MappingProxyType(records),
+        prices=prices,
+        spot_prices=prices,
+        guesses=MappingProxyType(guesses),
+    )
+
+
+class _RecordMaker:
+    """Makes a region's records; the parts that many of them have in common are made once."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        self._locations = [region.name]
+        self._restrictions: list[dict[str, Any]] = []
+        self._infos: dict[tuple[tuple[str, ...], bool], list[dict[str, Any]]] = {}
+        self._marks: dict[tuple[frozenset[str], bool], frozenset[str]] = {}
+        self._ultra = {value: {"name": "UltraSSDAvailable", "value": value} for value in ("True", "False")}
+
+    def record(self, size: _Size, zones: tuple[str, ...] | None) -> Record:
+        """The ARM record of a size; `zones` where they are recorded, else all of the region's."""
+        if zones is None:
+            zones = self._region.zones if size.zonal else ()
+        capabilities = size.capabilities
+        if size.ultra and self._region.ultra is UltraDisk.REGIONAL:
+            capabilities = [*capabilities, self._ultra[size.ultra]]
+        tier, _, short = size.name.partition("_")
+        return {
+            "resourceType": "virtualMachines",
+            "name": size.name,
+            "tier": tier,
+            "size": short,
+            "family": size.family,
+            "locations": self._locations,
+            "locationInfo": self._info(zones, size.ultra == "True" and self._region.ultra is UltraDisk.ZONAL),
+            "capabilities": capabilities,
+            "restrictions": self._restrictions,
+        }
+
+    def guessed(self, size: _Size, zones_recorded: bool) -> frozenset[str]:
+        """What of the record is a guess."""
+        key = (size.guessed, zones_recorded)
+        if key not in self._marks:
+            marks = size.guessed | self._region.guessed
+            if self._region.zones and not zones_recorded:
+                marks |= {"zones"}
+            self._marks[key] = marks
+        return self._marks[key]
+
+    def _info(self, zones: tuple[str, ...], ultra: bool) -> list[dict[str, Any]]:
+        key = (zones, ultra)
+        if key not in self._infos:
+            details = [{"name": list(zones), "capabilities": [self._ultra["True"]]}] if ultra and zones else []
+            self._infos[key] = [{"location": self._region.name, "zones": list(zones), "zoneDetails": details}]
+        return self._infos[key]
