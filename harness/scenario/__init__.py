@@ -1,0 +1,1 @@
+"""Scenario files: the format, the loader that knows every line, the runner and the expectations."""

@@ -1,0 +1,234 @@
+"""A scenario with its matrix and its cases laid out: each combination is one case, which is what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from harness.scenario.documents import Document
+from harness.scenario.manifests import Manifest
+from harness.scenario.models import Axes, Header
+from harness.scenario.models.expectations import ExpectationMap
+from harness.scenario.models.given import Given
+from harness.scenario.problems import Mark, Problem
+from harness.scenario.references import AXES, check_only, check_references, check_variables
+from harness.scenario.validation import dotted, validated
+
+__all__ = ["Case", "Entry", "expanded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One expectation of a case: its place in `then`, and where it stands."""
+
+    expectation: ExpectationMap
+    path: tuple[str | int, ...]
+    document: Document
+
+    @property
+    def label(self) -> str:
+        """`then[2].node`."""
+        return f"{dotted(self.path)}.{self.expectation.kind}"
+
+    def mark(self, *below: str | int) -> Mark:
+        """The place of a field of the expectation's body."""
+        return self.document.position((*self.path, self.expectation.kind, *below))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A scenario with one choice of all its axes: what is run."""
+
+    scenario: str
+    id: str
+    file: str
+    mark: Mark
+    directory: Path
+    axes: Mapping[str, str]
+    header: Header
+    given: Given
+    given_document: Document
+    manifests: tuple[Manifest, ...]
+    then: tuple[Entry, ...]
+    when_marks: tuple[Mark, ...]
+
+    @property
+    def name(self) -> str:
+        """Scenario and case as one text: `a spot node[1.14.0]`."""
+        return f"{self.scenario}[{self.id}]" if self.id else self.scenario
+
+    def given_mark(self, *path: str) -> Mark:
+        """Where an input was set: in `given`, in the case or in the matrix."""
+        document = self.given_document
+        for place in (("given", *path), ("matrix", *path)):
+            if document.has(place):
+                return document.position(place)
+        return document.position(("given",))
+
+
+def expanded(
+    document: Document, manifests: Sequence[Manifest], file: str, directory: Path
+) -> tuple[list[Case], list[Problem]]:
+    """The cases of one scenario, and every problem of its header."""
+    raw = document.value
+    empty = _missing_values(document)
+    if empty:
+        return [], empty
+    axes, problems = _axes(document)
+    if axes is None:
+        return [], problems
+    problems += check_variables(document, manifests, axes)
+    if problems:
+        return [], problems
+    cases: list[Case] = []
+    ids: set[str] = set()
+    seen: list[Mapping[str, str]] = []
+    numbers: Sequence[int | None] = range(len(axes.cases)) if axes.cases else [None]
+    for number, values in product(numbers, [*product(*axes.matrix.values())]):
+        chosen = dict(zip(axes.matrix, values, strict=True))
+        variables = dict(chosen)
+        if number is not None:
+            variables |= axes.cases[number].values
+            chosen = {"case": axes.cases[number].case, **chosen}
+        seen.append(chosen)
+        case_id = "-".join(chosen.values())
+        variant = document.substituted(variables) if variables and document.variables() else document
+        objects = [_substituted(manifest, variables) for manifest in manifests] if variables else manifests
+        case, issues = _case(variant, objects, chosen, number, case_id, file, directory)
+        problems += issues
+        if case is None:
+            continue
+        if case_id in ids:
+            problems.append(Problem(document.position(("scenario",)), "", f"two cases have the id '{case_id}'"))
+        ids.add(case_id)
+        cases.append(case)
+    if not problems:
+        problems += check_only(document, raw, seen, axes)
+    return cases, problems
+
+
+def _missing_values(document: Document) -> list[Problem]:
+    """`key:` without a value. Fields of manifests inside a header (`to`) may be empty: a merge patch removes them."""
+    problems: list[Problem] = []
+
+    def walk(value: Any, path: tuple[str | int, ...]) -> None:
+        if value is None:
+            problems.append(Problem(document.position(path), dotted(path), "a value is missing"))
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                if key != "to":
+                    walk(item, (*path, key))
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                walk(item, (*path, index))
+
+    walk(document.value, ())
+    return problems
+
+
+def _axes(document: Document) -> tuple[Axes | None, list[Problem]]:
+    raw = document.value
+    if "matrix" not in raw and "cases" not in raw:
+        return Axes(), []
+    shape: dict[str, Any] = {key: raw[key] for key in ("matrix", "cases") if key in raw}
+    if isinstance(shape.get("cases"), list):
+        own = ("given", "when", "then")
+        shape["cases"] = [
+            {key: value for key, value in case.items() if key not in own} if isinstance(case, dict) else case
+            for case in shape["cases"]
+        ]
+    return validated(Axes, shape, document.position, document.has)
+
+
+def _substituted(manifest: Manifest, variables: Mapping[str, str]) -> Manifest:
+    if not manifest.document.variables() & variables.keys():
+        return manifest
+    document = manifest.document.substituted(variables)
+    metadata = document.value["metadata"]
+    namespace = metadata.get("namespace")
+    return Manifest(
+        document, document.value["kind"], namespace if isinstance(namespace, str) else "", str(metadata["name"])
+    )
+
+
+def _case(
+    document: Document,
+    manifests: Sequence[Manifest],
+    chosen: Mapping[str, str],
+    number: int | None,
+    case_id: str,
+    file: str,
+    directory: Path,
+) -> tuple[Case | None, list[Problem]]:
+    """One case: the header with the case's parts laid over it, validated as a whole."""
+    raw = document.value
+    own: Mapping[str, Any] = raw["cases"][number] if number is not None else {}
+    value = {key: item for key, item in raw.items() if key not in ("matrix", "cases")}
+    given = _laid_over(raw.get("given", {}), own.get("given", {}))
+    if isinstance(given, dict):
+        given = {**given, **{axis: text for axis, text in chosen.items() if axis in AXES}}
+    if given:
+        value["given"] = given
+    shared: dict[str, int] = {}
+    for key in ("when", "then"):
+        first = raw.get(key, [])
+        if key in own and isinstance(first, list) and isinstance(own[key], list):
+            shared[key] = len(first)
+            value[key] = [*first, *own[key]]
+    for key in ("skip", "xfail"):
+        if key in own:
+            value[key] = own[key]
+
+    def origin(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        if number is None or not path:
+            return path
+        if path[0] in shared and len(path) > 1 and isinstance(path[1], int) and path[1] >= shared[str(path[0])]:
+            return ("cases", number, path[0], path[1] - shared[str(path[0])], *path[2:])
+        if path[0] in ("given", "skip", "xfail") and document.has(("cases", number, *path)):
+            return ("cases", number, *path)
+        return path
+
+    def locate(path: tuple[str | int, ...]) -> Mark:
+        if len(path) == 2 and path[0] == "given" and path[1] in chosen:
+            return document.position(("matrix", path[1]))
+        return document.position(origin(path))
+
+    header, problems = validated(Header, value, locate, lambda path: document.has(origin(path)))
+    if header is None:
+        return None, problems
+    entries: list[Entry] = []
+    for index, expectation in enumerate(header.then):
+        only = expectation.body.only
+        if only is None or all(chosen.get(axis) in values for axis, values in only.items()):
+            entries.append(Entry(expectation, origin(("then", index)), document))
+    problems += check_references(
+        header, manifests, [(entry.path, entry.expectation) for entry in entries], origin, document, directory
+    )
+    if problems:
+        return None, problems
+    return Case(
+        scenario=header.scenario,
+        id=case_id,
+        file=file,
+        mark=document.position(("scenario",)),
+        directory=directory,
+        axes=chosen,
+        header=header,
+        given=header.given,
+        given_document=document,
+        manifests=tuple(manifests),
+        then=tuple(entries),
+        when_marks=tuple(document.position(origin(("when", index))) for index in range(len(header.when))),
+    ), []
+
+
+def _laid_over(below: Any, above: Any) -> Any:
+    if not isinstance(below, dict) or not isinstance(above, dict):
+        return above or below
+    result = dict(below)
+    for key, value in above.items():
+        result[key] = _laid_over(result[key], value) if key in result and isinstance(value, dict) else value
+    return result

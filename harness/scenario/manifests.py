@@ -1,0 +1,109 @@
+"""Kubernetes manifests of a file, with the place of each of their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.scenario.documents import Document, documents, read_text
+from harness.scenario.problems import Mark, Problem, ScenarioError, did_you_mean
+
+__all__ = ["Manifest", "manifests_of", "read_manifests"]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A Kubernetes object of a file; `document` knows where each of its fields stands."""
+
+    document: Document
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def object(self) -> Mapping[str, Any]:
+        """The object as kubectl would send it."""
+        value: Mapping[str, Any] = self.document.value
+        return value
+
+    @property
+    def reference(self) -> str:
+        """`Kind/name`, or `Kind/namespace/name` outside of namespace default."""
+        namespace = "" if self.namespace in ("", "default") else f"{self.namespace}/"
+        return f"{self.kind}/{namespace}{self.name}"
+
+    def is_named(self, reference: str) -> bool:
+        """Whether `Kind/name` or `Kind/namespace/name` means this object."""
+        return reference in (self.reference, f"{self.kind}/{self.namespace}/{self.name}")
+
+
+def readmanifests_of(path: Path, file: str | None = None) -> tuple[Manifest, ...]:
+    """The Kubernetes objects of a manifest file (headers of scenarios in it are passed over)."""
+    name = file or str(path)
+    found, problems = documents(read_text(path, name), name)
+    manifests: list[Manifest] = []
+    for document in found:
+        if not document.is_header:
+            more, issues = manifests_of(document, in_scenario=False)
+            manifests += more
+            problems += issues
+    if not found and not problems:
+        problems.append(Problem(Mark(name, 1, 1), "", "the file is empty", "Kubernetes manifests are expected"))
+    if problems:
+        raise ScenarioError(problems)
+    return tuple(manifests)
+
+
+def read_manifests(path: Path, file: str | None = None) -> tuple[Manifest, ...]:
+    """The Kubernetes objects of a manifest file (headers of scenarios in it are passed over)."""
+    name = file or str(path)
+    found, problems = documents(read_text(path, name), name)
+    manifests: list[Manifest] = []
+    for document in found:
+        if not document.is_header:
+            more, issues = manifests_of(document, in_scenario=False)
+            manifests += more
+            problems += issues
+    if not found and not problems:
+        problems.append(Problem(Mark(name, 1, 1), "", "the file is empty", "Kubernetes manifests are expected"))
+    if problems:
+        raise ScenarioError(problems)
+    return tuple(manifests)
+
+
+def manifests_of(document: Document, *, in_scenario: bool) -> tuple[list[Manifest], list[Problem]]:
+    """The objects of one document, or why it is none."""
+    result: list[Manifest] = []
+    problems: list[Problem] = []
+    for item in document.items():
+        value = item.value
+        if not isinstance(value, dict):
+            found = "a list" if isinstance(value, list) else "a single value"
+            hint = "a scenario begins with 'scenario: NAME'" if in_scenario else ""
+            problems.append(Problem(item.position(), "", f"a document is a map, not {found}", hint))
+            continue
+        missing = [key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str) or not value[key]]
+        if missing:
+            hint = "a document has 'scenario', or is a Kubernetes object"
+            if in_scenario and not value.keys() & {"metadata", "spec"}:
+                meant = next((guess for key in value if (guess := did_you_mean(key, ["scenario"], limit=0))), "")
+                hint = meant or hint
+            quoted = " and ".join(f"'{key}'" for key in missing)
+            what = f"neither a scenario nor a Kubernetes object: {quoted} missing"
+            problems.append(Problem(item.position(), "", what, hint))
+            continue
+        metadata = value.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        if not isinstance(name, str) or not name:
+            generated = isinstance(metadata, dict) and isinstance(metadata.get("generateName"), str)
+            what = "metadata.name is not a text" if name is not None else "metadata.name is missing"
+            hint = "generateName has no name to refer to" if generated else ""
+            if isinstance(name, (bool, int, float)):
+                hint = f'quote it: "{str(name).lower() if isinstance(name, bool) else name}"'
+            problems.append(Problem(item.position(("metadata", "name")), "metadata.name", what, hint))
+            continue
+        namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
+        result.append(Manifest(item, value["kind"], namespace if isinstance(namespace, str) else "", name))
+    return result, problems

@@ -1,0 +1,107 @@
+"""What all models of the file format share: strict, closed, frozen; scalars arrive as text and are read here.
+
+Numbers, durations and flags are read by validators, so that a mistake is told at its place with the rest of them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+__all__ = ["Duration", "Flag", "Integer", "Model", "Number", "Reference", "Text", "parse_duration", "split_reference"]
+
+
+class Model(BaseModel):
+    """A map with known keys, in camelCase."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, alias_generator=to_camel, defer_build=True, regex_engine="python-re"
+    )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise PydanticCustomError("text_type", "a text is expected, not {found}", {"found": _found(value)})
+
+
+def _found(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, (dict, list)):
+        return "a map" if isinstance(value, dict) else "a list"
+    return type(value).__name__
+
+
+def _integer(value: Any) -> int:
+    text = _text(value)
+    if re.fullmatch(r"\d{1,18}", text):
+        return int(text)
+    raise PydanticCustomError("integer", "a whole number from 0 is expected, not '{text}'", {"text": text})
+
+
+def _number(value: Any) -> float:
+    text = _text(value)
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return float(text)
+    raise PydanticCustomError("number", "a number from 0 is expected, not '{text}'", {"text": text})
+
+
+def _flag(value: Any) -> bool:
+    text = _text(value)
+    if text in ("true", "false"):
+        return bool(text == "true")
+    raise PydanticCustomError("flag", "'true' or 'false' is expected, not '{text}'", {"text": text})
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PART = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of `10m`, `1h30m`, `500ms`, `2d`; ValueError for anything else."""
+    if not re.fullmatch(f"(?:{_PART})+", text):
+        raise ValueError(text)
+    return sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, text))
+
+
+def _duration(value: Any) -> float:
+    text = _text(value)
+    try:
+        return parse_duration(text)
+    except ValueError:
+        message = "a duration such as 30s, 10m or 1h30m is expected, not '{text}'"
+        raise PydanticCustomError("duration", message, {"text": text}) from None
+
+
+def split_reference(text: str) -> tuple[str, str, str]:
+    """Kind, namespace and name of `Kind/name` or `Kind/namespace/name`; namespace is empty in the first form."""
+    kind, _, rest = text.partition("/")
+    namespace, slash, name = rest.rpartition("/")
+    return (kind, namespace, name) if slash else (kind, "", rest)
+
+
+def _reference(value: Any) -> str:
+    text: str = _text(value)
+    if re.fullmatch(r"[A-Z][A-Za-z]*(/[^/\s]+){1,2}", text):
+        return text
+    message = "an object is named as Kind/name, or Kind/namespace/name, not '{text}'"
+    raise PydanticCustomError("reference", message, {"text": text})
+
+
+_SCALAR = {"type": ["string", "number", "boolean"]}
+
+Text = Annotated[str, BeforeValidator(_text), WithJsonSchema(_SCALAR)]
+Integer = Annotated[int, BeforeValidator(_integer), WithJsonSchema({"type": "integer", "minimum": 0})]
+Number = Annotated[float, BeforeValidator(_number), WithJsonSchema({"type": "number", "minimum": 0})]
+Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
+Duration = Annotated[
+    float, BeforeValidator(_duration), WithJsonSchema({"type": "string", "pattern": f"^({_PART.replace('?:', '')})+$"})
+]
+Reference = Annotated[
+    str, BeforeValidator(_reference), WithJsonSchema({"type": "string", "pattern": "^[A-Z][A-Za-z]*(/[^/ ]+){1,2}$"})
+]

@@ -1,0 +1,68 @@
+"""What is wrong with a file, and where: collected as values, all of them, and rendered late.
+
+::
+
+    Exception
+    └── ScenarioError            a file that cannot be run; `problems` holds every mistake found in it
+        └── FileUnreadable       not a file, not text, too large: nothing could be parsed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+__all__ = ["FileUnreadable", "Mark", "Problem", "ScenarioError", "did_you_mean"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Mark:
+    """A place in a file; line and column count from 1, as editors do."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One mistake: where, in which field, what, and what would be right (`hint` may be empty)."""
+
+    mark: Mark
+    path: str
+    what: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        path = f"{self.path}: " if self.path else ""
+        hint = f"; {self.hint}" if self.hint else ""
+        return f"{self.mark}: {path}{self.what}{hint}"
+
+
+class ScenarioError(Exception):
+    """Bad input. `problems` are sorted by place, without repetitions; the text of the error is one line for each."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class FileUnreadable(ScenarioError):
+    """The file as a whole cannot be used: absent, binary, too large."""
+
+
+def did_you_mean(word: str, known: Iterable[str], *, limit: int = 12) -> str:
+    """The hint for an unknown `word`: the closest known ones, or all of them when they are few, or nothing."""
+    names = sorted(set(known))
+    lowered: dict[str, str] = {name.lower(): name for name in names}
+    close = get_close_matches(word.lower(), lowered, n=3, cutoff=0.6)
+    if close:
+        first = [f"'{lowered[name]}'" for name in close]
+        return f"did you mean {' or '.join(first)}?"
+    if names and len(names) <= limit:
+        return f"one of {', '.join(names)}"
+    return ""

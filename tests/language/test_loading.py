@@ -1,0 +1,162 @@
+"""What a file means once it is read: scalars, positions, cases."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.scenario import nodes
+from harness.scenario.documents import documents
+from harness.scenario.files import load_text
+from harness.scenario.reference import render_reference
+from harness.scenario.schema import SCHEMA_FILE, render
+
+ROOT = Path(__file__).parents[2]
+
+
+def only_value(text: str) -> Any:
+    found, problems = documents(text, "f.yaml")
+    assert not problems
+    return found[0].value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # go-yaml v2 resolve.go, which kubectl uses
+        ("yes", True),
+        ("y", True),
+        ("On", True),
+        ("off", False),
+        ("nO", "nO"),
+        ("~", None),
+        ("012", 10),  # octal
+        ("0o17", 15),
+        ("0x1F", 31),
+        ("0b101", 5),
+        ("1_000", 1000),
+        ("-5", -5),
+        ("1e3", 1000.0),
+        (".5", 0.5),
+        ("1.30", 1.3),
+        ("1.5.5", "1.5.5"),
+        ("12:30", "12:30"),  # base 60 is not read
+        ("2026-01-01", "2026-01-01"),  # a date stays text
+        ("08", 8.0),  # no octal, so a float
+        ("500m", "500m"),
+        ("'yes'", "yes"),
+        ("!!str yes", "yes"),
+        ("18446744073709551615", 18446744073709551615),
+    ],
+)
+def test_manifests_are_read_as_kubectl_does(text: str, value: Any) -> None:
+    got = only_value(f"value: {text}")["value"]
+    assert got == value
+    assert type(got) is type(value)
+
+
+def test_headers_hold_text() -> None:
+    header = only_value("scenario: x\ngiven: {kubernetes: 1.30, karpenter: 012, region: no}\n")
+    assert header["given"] == {"kubernetes": "1.30", "karpenter": "012", "region": "no"}
+
+
+def test_merge_keys_and_aliases() -> None:
+    value = only_value("kind: x\nbase: &b {a: 1, c: 2}\nother: &o {a: 3}\none: {<<: *b, c: 9}\ntwo: {<<: [*o, *b]}\n")
+    assert value["one"] == {"a": 1, "c": 9}
+    assert value["two"] == {"a": 3, "c": 2}
+
+
+def test_without_libyaml_the_same_values_and_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "scenario: x\ngiven: {kubernetes: 1.30}\n---\nkind: Pod\nspec:\n  a: [1, 'x', {b: yes}]\n"
+    fast, _ = documents(text, "f")
+    monkeypatch.setattr(nodes, "_Loader", yaml.SafeLoader)
+    slow, problems = documents(text, "f")
+    assert not problems
+    assert [document.value for document in slow] == [document.value for document in fast]
+    path = ("spec", "a", 2, "b")
+    assert slow[1].position(path) == fast[1].position(path)
+    assert str(fast[1].position(path)) == "f:6:16"
+
+
+def test_positions() -> None:
+    text = "scenario: x\nthen: []\n---\n# comment\nkind: List\nitems:\n- kind: Pod\n  metadata:\n    labels:\n      team: a\n"
+    (_, manifest), _ = documents(text, "f.yaml")
+    (pod,) = manifest.items()
+    assert str(pod.position(("metadata", "labels", "team"))) == "f.yaml:10:7"
+    assert str(pod.value_position(("metadata", "labels", "team"))) == "f.yaml:10:13"
+    assert str(pod.position(("metadata", "absent"))) == "f.yaml:8:3"  # the nearest parent
+
+
+POOL = """
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: $(pool)}
+spec: {weight: $(weight), template: {metadata: {labels: {"$(label)": "$(weight)"}}}}
+"""
+
+
+def test_matrix_and_cases() -> None:
+    text = (
+        "scenario: x\nmatrix: {karpenter: [1.13.0, 1.14.0], label: [a, b]}\n"
+        "cases:\n- {case: one, values: {pool: p, weight: 1}}\n"
+        "- {case: two, values: {pool: q, weight: 2}, given: {region: westus}, then: [{pods: {pending: $(weight)}}]}\n"
+        "given: {region: eastus, seed: 7}\n"
+        "then: [{rejected: {object: NodePool/$(pool), key: $(label), only: {karpenter: [1.14.0]}}}, {pods: {bound: 0}}]\n"
+    ) + POOL
+    (scenario,) = load_text(text, file="f.yaml")
+    assert [case.id for case in scenario.cases] == [
+        f"{case}-{karpenter}-{label}" for case in ("one", "two") for karpenter in ("1.13.0", "1.14.0") for label in "ab"
+    ]
+    first, last = scenario.cases[0], scenario.cases[-1]
+    assert (first.given.karpenter, first.given.region, first.given.seed) == ("1.13.0", "eastus", 7)
+    assert (last.given.karpenter, last.given.region, last.given.seed) == ("1.14.0", "westus", 7)
+    assert [entry.label for entry in first.then] == ["then[1].pods"]
+    assert [entry.label for entry in last.then] == ["then[0].rejected", "then[1].pods", "cases[1].then[0].pods"]
+    spec = last.manifests[0].object["spec"]
+    assert spec["weight"] == 2  # not quoted in the file: read anew
+    assert spec["template"]["metadata"]["labels"] == {"b": "2"}  # quoted: text
+    labels = ("spec", "template", "metadata", "labels", "b")
+    assert last.manifests[0].document.position(labels).line == 13
+
+
+def test_schema_file_is_current_and_small() -> None:
+    committed = (ROOT / "harness" / "scenario" / SCHEMA_FILE).read_text(encoding="utf-8")
+    assert committed == render(), "run: make docs"
+    assert len(committed.encode()) < 60_000
+
+
+def test_reference_page_is_current() -> None:
+    assert (ROOT / "docs" / "reference" / "scenario.md").read_text(encoding="utf-8") == render_reference()
+
+
+def test_every_key_has_a_description() -> None:
+    import json
+
+    definitions = json.loads(render())["definitions"]
+    bare = [
+        f"{name}.{key}"
+        for name, body in definitions.items()
+        if name != "Manifest"
+        for key, field in body.get("properties", {}).items()
+        if not field.get("description")
+    ]
+    assert bare == []
+
+
+def test_examples_of_the_reference_are_valid_for_loader_and_schema() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    import json
+
+    validator = jsonschema.Draft7Validator(json.loads(render()))
+    blocks = re.findall(r"```yaml\n(.*?)```", render_reference(), re.DOTALL)
+    assert len(blocks) >= 6
+    for block in blocks:
+        load_text(block, file="docs/reference/scenario.md")
+        for document in yaml.safe_load_all(block):
+            errors = [error.message for error in validator.iter_errors(document)]
+            assert errors == []

@@ -1,0 +1,191 @@
+"""Every mistake in a file is one line `file:line:col: path: what; hint`; the texts are pinned here, as users see them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from harness.scenario.files import load, load_text
+from harness.scenario.problems import ScenarioError
+
+THEN = "then: [{pods: {bound: 1}}]\n"
+
+
+def lines(text: str) -> list[str]:
+    with pytest.raises(ScenarioError) as caught:
+        load_text(text, file="f.yaml")
+    return str(caught.value).splitlines()
+
+
+TEXTS = [
+    # the file as a whole
+    ("", ["f.yaml:1:1: the file is empty; a scenario begins with 'scenario: NAME'"]),
+    ("# only a comment\n", ["f.yaml:1:1: the file is empty; a scenario begins with 'scenario: NAME'"]),
+    ("- a\n- b\n", ["f.yaml:1:1: a document is a map, not a list; a scenario begins with 'scenario: NAME'"]),
+    ("just text", ["f.yaml:1:1: a document is a map, not a single value; a scenario begins with 'scenario: NAME'"]),
+    (
+        "senario: x\n" + THEN,
+        [
+            "f.yaml:1:1: neither a scenario nor a Kubernetes object: 'apiVersion' and 'kind' missing; did you mean 'scenario'?"
+        ],
+    ),
+    (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n",
+        ["f.yaml:1:1: a manifest stands before the first scenario; begin the file with 'scenario: NAME'"],
+    ),
+    # YAML
+    ("scenario: x\n\tthen: []\n", ["f.yaml:2:1: a tab cannot indent YAML; use spaces"]),
+    (
+        "scenario: x\nthen: [\n",
+        ["f.yaml:3:1: not YAML: did not find expected node content while parsing a flow node"],
+    ),
+    (
+        "scenario: !!python/name:os.system x\n" + THEN,
+        ["f.yaml:1:11: tag !!python/name:os.system is not allowed; manifests hold plain values only"],
+    ),
+    ("scenario: x\nscenario: y\n" + THEN, ["f.yaml:2:1: key 'scenario' is already set in line 1"]),
+    ("scenario: &a [*a]\n", ["f.yaml:1:15: alias *a lies inside the value that it names"]),
+    ("scenario: *a\n", ["f.yaml:1:11: alias *a names no anchor"]),
+    ("scenario: " + "[" * 200, ["f.yaml:1:110: nested more than 100 levels deep"]),
+    ("scenario: " + "[" * 1_000_000, ["f.yaml:1:110: nested more than 100 levels deep"]),
+    # keys and values of the header
+    ("scenario: x\n", ["f.yaml:1:1: nothing is expected: 'then' is missing or empty"]),
+    ("scenario:\n" + THEN, ["f.yaml:1:1: scenario: a value is missing"]),
+    ("scenario: x\ngivn: {}\n" + THEN, ["f.yaml:2:1: givn: unknown key 'givn'; did you mean 'given'?"]),
+    (
+        "scenario: x\ngiven: {azure: {quota: {cores: -5}}}\n" + THEN,
+        ["f.yaml:2:25: given.azure.quota.cores: a whole number from 0 is expected, not '-5'"],
+    ),
+    (
+        "scenario: x\nwhen: [setle]\n" + THEN,
+        ["f.yaml:2:8: when[0]: unknown step 'setle'; the only step without an argument is 'settle'"],
+    ),
+    (
+        "scenario: x\nwhen: [{advance: 10x}]\n" + THEN,
+        ["f.yaml:2:9: when[0].advance: a duration such as 30s, 10m or 1h30m is expected, not '10x'"],
+    ),
+    (
+        "scenario: x\nwhen: [{delete: Pod/a, advance: 1m}]\n" + THEN,
+        ["f.yaml:2:8: when[0]: one step has exactly one key"],
+    ),
+    (
+        "scenario: x\nwhen: [{apply: web.yaml}]\n" + THEN,
+        ["f.yaml:2:9: when[0].apply[0]: 'web.yaml' is not a file beside the scenario"],
+    ),
+    (
+        "scenario: x\nthen: [{requirments: {of: a}}]\n",
+        ["f.yaml:2:9: then[0].requirments: unknown key 'requirments'; did you mean 'requirements'?"],
+    ),
+    (
+        "scenario: x\nthen: [{node: {of: web, labels: {a: {valu: b}}}}]\n",
+        [
+            "f.yaml:2:16: then[0].node.of: an object is named as Kind/name, or Kind/namespace/name, not 'web'",
+            "f.yaml:2:38: then[0].node.labels.a.valu: unknown key 'valu'; did you mean 'value'?",
+        ],
+    ),
+    (
+        "scenario: x\nthen: [{rejected: {layer: crdcel}}]\n",
+        [
+            "f.yaml:2:9: then[0].rejected.object: 'object' is missing",
+            "f.yaml:2:20: then[0].rejected.layer: unknown value 'crdcel'; did you mean 'crd-cel' or 'crd-schema'?",
+        ],
+    ),
+    (
+        "scenario: x\nthen: [{requirements: {of: a, capacity: {cpu: 1.5.5, memory: -1Gi}}}]\n",
+        [
+            "f.yaml:2:42: then[0].requirements.capacity.cpu: '1.5.5' is not a quantity; a number such as 4, 500m or 8Gi is expected",
+            "f.yaml:2:54: then[0].requirements.capacity.memory: the quantity -1Gi is negative",
+        ],
+    ),
+    (
+        "scenario: x\nthen: [{rejected: {object: NodePool/defualt}}]\n---\n"
+        "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: default}}\n",
+        [
+            "f.yaml:2:20: then[0].rejected.object: 'NodePool/defualt' is not an object of this scenario; "
+            "did you mean 'NodePool/default'?"
+        ],
+    ),
+    (
+        "scenario: x\nmatrix: {karpneter: [1.14.0]}\n" + THEN,
+        [
+            "f.yaml:2:10: matrix.karpneter: axis 'karpneter' is neither a key of 'given' nor used as $(karpneter); "
+            "did you mean 'karpenter' or 'kubernetes'?"
+        ],
+    ),
+    (
+        "scenario: a $(b)\n" + THEN,
+        ["f.yaml:1:1: $(b) has no value; one of crds, karpenter, kubernetes, provisionMode, region, seed"],
+    ),
+    (
+        "scenario: x\nmatrix: {karpenter: [1.13.0, 1.14.0]}\nthen: [{pods: {bound: 1, only: {karpenter: [1.15.0]}}}]\n",
+        [
+            "f.yaml:3:45: then[0].pods.only.karpenter[0]: '1.15.0' is not a value of axis 'karpenter'; "
+            "did you mean '1.14.0' or '1.13.0'?"
+        ],
+    ),
+    (
+        "scenario: x\n" + THEN + "---\nscenario: x\n" + THEN,
+        ["f.yaml:4:1: scenario: 'x' is already the name of the scenario in line 1"],
+    ),
+    # manifests
+    (
+        "scenario: x\n" + THEN + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n",
+        ['f.yaml:6:12: metadata.name: metadata.name is not a text; quote it: "true"'],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TEXTS, ids=[str(number) for number in range(len(TEXTS))])
+def test_text_of_a_mistake(text: str, expected: list[str]) -> None:
+    assert lines(text) == expected
+
+
+def test_all_mistakes_of_a_file_are_told_at_once() -> None:
+    text = (
+        "scenario: x\nsenario: y\ngiven: {regoin: eastus}\nwhen: [setle]\nthen: [{pods: {bund: 1}}]\n"
+        "---\na: [\n---\n- list\n"
+    )
+    found = lines(text)
+    assert [line.split(": ")[0] for line in found] == [
+        "f.yaml:2:1",
+        "f.yaml:3:9",
+        "f.yaml:4:8",
+        "f.yaml:5:16",
+        "f.yaml:8:1",
+        "f.yaml:9:1",
+    ]
+
+
+def test_alias_bomb() -> None:
+    names = "abcdefghijkl"
+    bomb = "scenario: x\na: &a [x, x, x, x, x, x, x, x, x]\n"
+    bomb += "".join(f"{name}: &{name} [{', '.join([f'*{below}'] * 9)}]\n" for below, name in pairwise(names))
+    assert lines(bomb) == ["f.yaml:7:32: aliases expand to more than 400000 values"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"\x7fELF\0\0", "f.yaml:1:1: is binary, not YAML"),
+        (b"a: b\n\xff\xfe", "f.yaml:2:1: byte 0xff is not UTF-8"),
+        (b"a: \x07b", "f.yaml:1:4: character U+0007 is not allowed in YAML"),
+        (b"a: b\n" * 10_000_000, "f.yaml:1:1: is 47.7 MiB large; scenario files end at 4 MiB"),
+    ],
+    ids=["binary", "encoding", "control character", "50 MB"],
+)
+def test_unreadable_files(tmp_path: Path, content: bytes, expected: str) -> None:
+    (tmp_path / "f.yaml").write_bytes(content)
+    with pytest.raises(ScenarioError) as caught:
+        load(tmp_path / "f.yaml", "f.yaml")
+    assert str(caught.value) == expected
+
+
+def test_absent_file_and_directory(tmp_path: Path) -> None:
+    for path, what in (
+        (tmp_path, "is a directory"),
+        (tmp_path / "no.yaml", "cannot be read: no such file or directory"),
+    ):
+        with pytest.raises(ScenarioError, match=what):
+            load(path)
