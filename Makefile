@@ -1,0 +1,79 @@
+# make scenarios      the scenarios, on plain Python
+# make test           lint, types, walls, unit tests, golden vectors
+# make test-clusters  the scenarios on real API servers and kind (SMOKE=1: a few of them)
+# make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
+# make golden         the golden vectors anew from the real Go code
+# make bench          benchmarks
+# make schema         the scenario language's JSON Schema anew
+# make clean          everything that make made
+SHELL := /bin/sh
+.DEFAULT_GOAL := test
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?=
+VENV ?= .venv
+RUN := $(VENV)/bin/python
+WORKERS ?= auto
+CASES ?= 2000
+SEED ?= 1
+RELEASES ?=
+OPS ?=
+SMOKE ?=
+ARGS ?=
+
+CORE := $(VENV)/.installed
+CLUSTERS := $(VENV)/.installed-clusters
+
+.PHONY: scenarios test lint types unit test-clusters conformance golden bench schema clean
+
+scenarios: $(CORE)
+	$(RUN) -m pytest scenarios $(ARGS)
+
+test: lint types unit
+
+lint: $(CORE)
+	$(RUN) -m ruff check .
+
+types: $(CORE)
+	$(RUN) -m mypy
+
+unit: $(CORE)
+	$(RUN) -m pytest -n $(WORKERS) $(ARGS)
+
+test-clusters: $(CLUSTERS)
+	$(RUN) -m pytest tests/clusters --run-clusters $(if $(SMOKE),-m smoke) $(ARGS)
+
+conformance: $(CORE)
+	$(RUN) -m tests.conformance run --cases $(CASES) --seed $(SEED) $(if $(RELEASES),--releases "$(RELEASES)") $(if $(OPS),--ops "$(OPS)")
+
+golden: $(CORE)
+	$(RUN) -m tests.conformance golden $(if $(RELEASES),--releases "$(RELEASES)")
+
+bench: $(CORE)
+	$(RUN) -m pytest benchmarks -o addopts=--import-mode=importlib $(ARGS)
+
+schema: $(CORE)
+	$(RUN) -m harness schema > scenario.schema.json.new
+	mv scenario.schema.json.new harness/scenario/scenario.schema.json
+
+# A Python of at least 3.11 that has venv, in a folder of its own; pip runs again only when the dependencies change.
+$(RUN):
+	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14; do \
+	  if command -v "$$python" >/dev/null 2>&1 && "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
+	    "$$python" -c 'import ensurepip, venv' 2>/dev/null || { echo "make: $$python has no venv: apt-get install python3-venv" >&2; exit 1; }; \
+	    exec "$$python" -m venv $(VENV); \
+	  fi; \
+	done; echo "make: no Python of at least 3.11 found; name one: make PYTHON=..." >&2; exit 1
+
+$(CORE): pyproject.toml constraints.txt | $(RUN)
+	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[crds,dev]'
+	@touch $@
+
+$(CLUSTERS): $(CORE)
+	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[crds,clusters,dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks build dist reports
+	find harness fakeazure tests scenarios benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null; true
