@@ -139,7 +139,10 @@ def _region(name: str) -> RegionCatalogue:
     region = REGIONS[name]
     sizes = _sizes()
     recorded = {record["name"]: record for record in recorded_skus(name)}
-    recorded_zones = _read("recorded.json.gz")["zones"].get(name, {})
+    seen: dict[str, tuple[str, ...]] = {
+        size: tuple(zones) for size, zones in _read("recorded.json.gz")["zones"].get(name, {}).items()
+    }
+    families = _family_zones(sizes, recorded, seen)
     names = sorted({*prices_of(name, sizes), *recorded})
     prices = MappingProxyType(prices_of(name, names))
     maker = _RecordMaker(region)
@@ -149,9 +152,8 @@ def _region(name: str) -> RegionCatalogue:
         if size in recorded:
             records[size] = recorded[size]
             continue
-        zones = recorded_zones.get(size)
-        records[size] = maker.record(sizes[size], None if zones is None else tuple(zones))
-        guesses[size] = maker.guessed(sizes[size], zones is not None)
+        records[size] = maker.record(sizes[size], seen.get(size, families.get(sizes[size].family)))
+        guesses[size] = maker.guessed(sizes[size], size in seen)
     return RegionCatalogue(
         name=name,
         zones=region.zones,
@@ -161,6 +163,20 @@ def _region(name: str) -> RegionCatalogue:
         spot_prices=prices,
         guesses=MappingProxyType(guesses),
     )
+
+
+def _family_zones(
+    sizes: Mapping[str, _Size], recorded: Mapping[str, Record], seen: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Quota family → the zones in which its recorded sizes are sold: its other sizes run on the same hardware."""
+    zones: dict[str, set[str]] = {}
+    for size, sold in seen.items():
+        if size in sizes:
+            zones.setdefault(sizes[size].family, set()).update(sold)
+    for record in recorded.values():
+        for info in record["locationInfo"]:
+            zones.setdefault(record["family"], set()).update(info["zones"])
+    return {family: tuple(sorted(sold)) for family, sold in zones.items()}
 
 
 class _RecordMaker:
@@ -175,7 +191,7 @@ class _RecordMaker:
         self._ultra = {value: {"name": "UltraSSDAvailable", "value": value} for value in ("True", "False")}
 
     def record(self, size: _Size, zones: tuple[str, ...] | None) -> Record:
-        """The ARM record of a size; `zones` where they are recorded, else all of the region's."""
+        """The ARM record of a size; `zones` where they are known or inferred, else all of the region's."""
         if zones is None:
             zones = self._region.zones if size.zonal else ()
         capabilities = size.capabilities

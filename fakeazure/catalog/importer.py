@@ -342,7 +342,7 @@ def _fold(value: Any) -> Any:
         return value
     folded: dict[str, Any] = {}
     for key, inner in value.items():
-        name: str = _KEYS.get(key.lower(), key)
+        name = str(_KEYS.get(key.lower(), key))
         if folded.get(name) is None:
             folded[name] = _fold(inner)
     return folded

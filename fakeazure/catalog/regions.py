@@ -1,8 +1,9 @@
 """Where Azure sells: the regions of the price table and the zones of each.
 
 Which regions have availability zones is recorded (the subscription's locations as karpenter-provider-azure keeps them
-for its tests, `pkg/fake/locations.json` of v1.14.0). Which of a region's zones offer a given size is not published, so
-outside the recorded samples a size is taken to be in all of them and its record says that this is a guess.
+for its tests, `pkg/fake/locations.json` of v1.14.0). Which of a region's zones offer a given size is not published:
+a size that is not recorded in the region is taken to be where its family is recorded, else in all zones of the region,
+and its record says that this is a guess.
 """
 
 from __future__ import annotations

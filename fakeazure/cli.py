@@ -1,0 +1,88 @@
+"""The command line: a table of subcommands, each imported only when it is asked for.
+
+A subcommand's module has `add_arguments(parser)` and `run(options) -> int`. Exit codes: 0 ok, 1 an expectation failed,
+2 bad input (one line on stderr), 3 the environment (a file that cannot be written, a port that is taken).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from fakeazure.catalog.errors import CatalogueError, nearest
+
+BAD_INPUT = 2
+ENVIRONMENT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A subcommand: the module that has it and what it is for, in one line."""
+
+    module: str
+    purpose: str
+
+
+class CommandModule(Protocol):
+    """What a subcommand's module must have."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declares the subcommand's arguments."""
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Does it; returns the exit code."""
+
+
+COMMANDS: dict[str, Command] = {
+    "skus": Command("fakeazure.commands.skus", "the sizes that a region sells, as a table or as ARM's list"),
+    "sizes": Command("fakeazure.commands.sizes", "all sizes: vCPUs, memory, in how many regions, cheapest and dearest"),
+    "prices": Command("fakeazure.commands.prices", "on-demand prices, of a region or of a size in all regions"),
+    "regions": Command("fakeazure.commands.regions", "the regions, their zones and how many sizes they sell"),
+    "import-skus": Command("fakeazure.commands.import_skus", "check an `az vm list-skus -o json` and make it usable"),
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs the command line; returns the exit code."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(_usage())
+        return 0 if arguments else BAD_INPUT
+    name, *rest = arguments
+    if name not in COMMANDS:
+        hint = nearest(name, COMMANDS)
+        return _refuse(
+            f"unknown command {name!r}" + (f"; did you mean {hint[0]}?" if hint else ": see fakeazure --help")
+        )
+    command = COMMANDS[name]
+    module: CommandModule = importlib.import_module(command.module)
+    parser = argparse.ArgumentParser(prog=f"fakeazure {name}", description=module.__doc__, allow_abbrev=False)
+    module.add_arguments(parser)
+    try:
+        options = parser.parse_args(rest)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    try:
+        return module.run(options)
+    except CatalogueError as error:
+        return _refuse(str(error))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"fakeazure: {where}{error.strerror or error}", file=sys.stderr)
+        return ENVIRONMENT
+
+
+def _refuse(message: str) -> int:
+    print(f"fakeazure: {message}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _usage() -> str:
+    width = max(len(name) for name in COMMANDS)
+    lines = [f"  {name:<{width}}  {command.purpose}" for name, command in COMMANDS.items()]
+    return "\n".join(["usage: fakeazure COMMAND [ARGUMENTS]", "", *lines, "", "fakeazure COMMAND --help tells more."])

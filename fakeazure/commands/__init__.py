@@ -1,0 +1,1 @@
+"""The subcommands of `fakeazure`, one module each, imported only when they are asked for."""

@@ -1,0 +1,45 @@
+"""The regions, their zones and how many sizes they sell. A question mark: the zone layout is a guess."""
+
+from __future__ import annotations
+
+import argparse
+
+from fakeazure.catalog import Catalogue
+from fakeazure.catalog.catalogue import recorded_skus
+from fakeazure.catalog.regions import REGIONS
+from fakeazure.commands.table import add_format, render, to_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments of `regions`."""
+    add_format(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the regions; exit code 0."""
+    catalogue = Catalogue.load()
+    sold = {name: len(catalogue.region(name).skus) for name in catalogue.regions}
+    if options.format == "json":
+        found = [
+            {
+                "name": name,
+                "zones": list(REGIONS[name].zones),
+                "zonesGuessed": "zones" in REGIONS[name].guessed,
+                "sizes": sizes,
+                "recorded": len(recorded_skus(name)),
+            }
+            for name, sizes in sold.items()
+        ]
+        print(to_json(found))
+        return 0
+    rows = [
+        (
+            name,
+            (",".join(REGIONS[name].zones) or "-") + ("?" if "zones" in REGIONS[name].guessed else ""),
+            str(sizes),
+            str(len(recorded_skus(name)) or "-"),
+        )
+        for name, sizes in sold.items()
+    ]
+    print(render(("REGION", "ZONES", "SIZES", "RECORDED"), rows, frozenset({2, 3})))
+    return 0

@@ -1,0 +1,65 @@
+"""All sizes that any region sells: vCPUs, memory, GPUs, in how many regions, cheapest and dearest price."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+
+from fakeazure.catalog import Catalogue
+from fakeazure.catalog.errors import UnknownSize
+from fakeazure.commands.table import add_format, capabilities, dollars, render, to_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments of `sizes`."""
+    parser.add_argument("--size", metavar="NAME", default="*", help="only sizes that match NAME's * and ?")
+    add_format(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the sizes; exit code 0."""
+    catalogue = Catalogue.load()
+    regions = [catalogue.region(name) for name in catalogue.regions]
+    names = sorted({name for region in regions for name in region.by_name})
+    chosen = [name for name in names if fnmatch.fnmatchcase(name.lower(), options.size.lower())]
+    if not chosen:
+        raise UnknownSize(options.size, names)
+    found = []
+    for name in chosen:
+        selling = [region for region in regions if name in region.by_name]
+        prices = [region.prices[name] for region in selling if name in region.prices]
+        record = selling[0].by_name[name]
+        said = capabilities(record)
+        found.append(
+            {
+                "name": name,
+                "family": record["family"],
+                "vCPUs": int(said["vCPUs"]),
+                "memoryGiB": float(said["MemoryGB"]),
+                "gpus": int(said.get("GPUs", "0")),
+                "architecture": said["CpuArchitectureType"],
+                "regions": [region.name for region in selling],
+                "cheapest": min(prices, default=None),
+                "dearest": max(prices, default=None),
+            }
+        )
+    if options.format == "json":
+        print(to_json(found))
+        return 0
+    rows = [
+        (
+            size["name"],
+            str(size["vCPUs"]),
+            f"{size['memoryGiB']:g}",
+            size["architecture"],
+            str(size["gpus"] or "-"),
+            str(len(size["regions"])),
+            dollars(size["cheapest"]),
+            dollars(size["dearest"]),
+            size["family"],
+        )
+        for size in found
+    ]
+    header = ("NAME", "VCPU", "GIB", "ARCH", "GPU", "REGIONS", "MIN USD/H", "MAX USD/H", "FAMILY")
+    print(render(header, rows, frozenset({1, 2, 4, 5, 6, 7})))
+    return 0

@@ -1,0 +1,62 @@
+"""Text tables and the reading of records that the catalogue's subcommands share."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fakeazure.catalog import Catalogue, Record
+
+
+def render(header: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int]) -> str:
+    """A table with blanks between the columns; `right` = indices of the columns that are set flush right."""
+    widths = [max(len(line[index]) for line in [header, *rows]) for index in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in [header, *rows]
+    )
+
+
+def capabilities(record: Record) -> dict[str, str]:
+    """A record's capabilities by name."""
+    return {pair["name"]: pair["value"] for pair in record["capabilities"]}
+
+
+def to_json(document: Any) -> str:
+    """A document as the commands print it."""
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def dollars(price: float | None) -> str:
+    """A price for a table; `-` where there is none."""
+    return "-" if price is None else f"{price:.10g}"
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """The argument that chooses between text and JSON."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
+
+
+def add_skus_file(parser: argparse.ArgumentParser) -> None:
+    """The argument that puts a user's list in the place of its region's."""
+    parser.add_argument(
+        "--skus",
+        type=Path,
+        metavar="FILE",
+        help="take the sizes from this file (az vm list-skus, or the output of import-skus) instead of the region's own",
+    )
+
+
+def catalogue_with(skus: Path | None, region: str | None) -> Catalogue:
+    """The packaged catalogue, with the region of the file replaced where one is given."""
+    if skus is None:
+        return Catalogue.load()
+    from fakeazure.catalog.importer import read
+
+    return Catalogue.load().with_region(read(skus, region).catalogue())
