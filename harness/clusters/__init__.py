@@ -1,0 +1,1 @@
+"""Clusters: each gives a View, Writers for identities, and who wrote what."""

@@ -1,0 +1,98 @@
+"""Admission of the memory cluster: defaults, validation, Karpenter's CRDs, NodeRestriction, in the API server's order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from harness.clusters.memory.store import Admission, Request, Store
+from harness.karpenter.validation.admission import admit
+from harness.karpenter.validation.crds import CrdSet
+from harness.kube.defaults import default_node, default_pod, default_workload
+from harness.kube.field_errors import FieldError
+from harness.kube.node_restriction import node_write_error
+from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
+from harness.kube.objects import spec_of
+from harness.kube.status import forbidden, invalid
+
+_WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
+_NODE_PREFIX = "system:node:"
+
+
+def defaults(store: Callable[[], Store]) -> Admission:
+    """Fills in what the API server and its admission plugins fill in at creation."""
+
+    def priority_of(name: str) -> int | None:
+        found = store().get("PriorityClass", name)
+        return int(found["value"]) if found is not None else None
+
+    def judge(request: Request) -> dict[str, Any]:
+        if request.verb != "create":
+            return request.object
+        kind = request.kind.kind
+        if kind == "Pod":
+            return default_pod(request.object, priority_of)
+        if kind == "Node":
+            return default_node(request.object)
+        if kind in _WORKLOADS:
+            return default_workload(request.object)
+        return request.object
+
+    return judge
+
+
+def node_restriction(request: Request) -> dict[str, Any]:
+    """Judges what kubelets (identities `system:node:…`) write to Nodes."""
+    user = request.identity.user
+    if request.kind.kind == "Node" and user.startswith(_NODE_PREFIX):
+        why = node_write_error(
+            user.removeprefix(_NODE_PREFIX), request.verb, request.subresource, request.object, request.old
+        )
+        if why is not None:
+            raise forbidden(request.kind, request.key.name, why)
+    return request.object
+
+
+def validation(request: Request) -> dict[str, Any]:
+    """Validates metadata of objects of core kinds, as far as it changed."""
+    if request.kind.custom:
+        return request.object
+    new, old = request.object, request.old
+    errors: list[FieldError] = []
+    if old is None or new["metadata"] != old["metadata"]:
+        errors.extend(validate_object_meta(new, namespaced=request.kind.namespaced))
+        if old is not None:
+            errors.extend(validate_object_meta_update(new, old))
+    if errors:
+        text = str(errors[0]) if len(errors) == 1 else f"[{', '.join(str(each) for each in errors)}]"
+        causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in errors]
+        raise invalid(request.kind, request.key.name, causes, text, cause=tuple(errors))
+    return new
+
+
+def custom_resources(crds: CrdSet, kubernetes: str) -> Admission:
+    """Prunes, defaults and validates Karpenter's resources by the CRDs that are installed."""
+
+    def judge(request: Request) -> dict[str, Any]:
+        if not request.kind.custom:
+            return request.object
+        old = request.old
+        if old is not None and _only_bookkeeping(request.object, old):
+            return request.object
+        verdict = admit(request.object, old=old, crds=crds, kubernetes=kubernetes)
+        if verdict.errors:
+            text = verdict.message.split(" is invalid: ", 1)[-1]
+            causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in verdict.errors]
+            raise invalid(request.kind, request.key.name, causes, text, cause=verdict.rejections)
+        return verdict.object
+
+    return judge
+
+
+def _only_bookkeeping(new: dict[str, Any], old: Any) -> bool:
+    """Whether nothing changed but status, labels, annotations, finalizers, owners: no CRD rule of Karpenter reads those.
+
+    New labels and annotations are still checked for syntax where they come from: the objects that they are copied from
+    passed the same check.
+    """
+    return bool(spec_of(new) == spec_of(old))

@@ -1,0 +1,50 @@
+"""The memory cluster put together: store, admission, scheduler and workload controllers on one engine."""
+
+from __future__ import annotations
+
+from harness.clusters.memory.admission import custom_resources, defaults, node_restriction, validation
+from harness.clusters.memory.journal import Journal
+from harness.clusters.memory.scheduling import KubeScheduler
+from harness.clusters.memory.store import Store
+from harness.clusters.memory.workloads import controllers
+from harness.clusters.memory.writer import MemoryWriter
+from harness.engine.engine import Engine
+from harness.engine.ids import Ids
+from harness.engine.ports import CONTROLLER_MANAGER, SCHEDULER, Identity, Sink
+from harness.engine.rng import Rng
+from harness.karpenter.validation.crds import CrdSet
+
+
+class MemoryCluster:
+    """A cluster without servers: `view` reads it, `writer(identity)` writes it, `journal` knows who did."""
+
+    def __init__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: CrdSet, kubernetes: str) -> None:
+        self.store = Store(engine.clock, ids)
+        self.store.admission.extend(
+            (
+                defaults(lambda: self.store),
+                node_restriction,
+                custom_resources(crds, kubernetes),
+                validation,
+            )
+        )
+        self.store.subscribe(engine.notify)
+        version = tuple(int(part) for part in kubernetes.split(".")[:2])
+        engine.add(
+            KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, (version[0], version[1])),
+            *controllers(self.store, self.writer(CONTROLLER_MANAGER), engine.clock, self.store.exists),
+        )
+
+    @property
+    def view(self) -> Store:
+        """The View port."""
+        return self.store
+
+    @property
+    def journal(self) -> Journal:
+        """Every write, with who asked for it."""
+        return self.store.journal
+
+    def writer(self, identity: Identity) -> MemoryWriter:
+        """A Writer in the name of this identity."""
+        return MemoryWriter(self.store, identity)

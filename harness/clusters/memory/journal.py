@@ -1,0 +1,58 @@
+"""Every write that the store was asked for, with who asked: the evidence for who wrote a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.engine.ports import Identity
+from harness.kube.objects import Key, Object
+from harness.kube.status import ApiError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One request: `before` and `after` are the stored objects around it; a refused one has `error` and no `after`.
+
+    `object` is what was sent (whole for create and update), None for deletions.
+    """
+
+    revision: int
+    at: int
+    identity: Identity
+    verb: str
+    key: Key
+    subresource: str
+    before: Object | None
+    after: Object | None
+    object: Object | None = None
+    error: ApiError | None = None
+
+
+class Journal:
+    """The entries of one store, in order."""
+
+    __slots__ = ("_by_key", "entries")
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._by_key: dict[Key, list[Entry]] = {}
+
+    def record(self, entry: Entry) -> None:
+        """Appends an entry."""
+        self.entries.append(entry)
+        found = self._by_key.get(entry.key)
+        if found is None:
+            self._by_key[entry.key] = [entry]
+        else:
+            found.append(entry)
+
+    def of(self, key: Key) -> tuple[Entry, ...]:
+        """The requests that concerned this object, in order."""
+        return tuple(self._by_key.get(key, ()))
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)

@@ -1,0 +1,167 @@
+"""kube-scheduler over the memory cluster: a queue of pending pods, decided one after the other, and bound or marked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+
+from harness.engine.clock import Clock
+from harness.engine.engine import DONE, Result, Router
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.engine.rng import Rng
+from harness.kube.objects import Object, condition, labels_of, metadata_of, name_of, namespace_of, spec_of, status_of
+from harness.kube.placement import NodeInfo
+from harness.kube.pods import is_terminal
+from harness.kube.scheduler import Unschedulable, schedule
+from harness.kube.status import ApiError
+
+_CYCLE = "cycle"
+
+
+class KubeScheduler:
+    """Decides every pending pod again whenever a node or the pods on one change. The only key is the queue itself."""
+
+    name = "kube-scheduler"
+    backoff = (1.0, 10.0)
+
+    def __init__(
+        self, view: View, writer: Writer, sink: Sink, clock: Clock, rng: Rng, version: tuple[int, int]
+    ) -> None:
+        self._view = view
+        self._writer = writer
+        self._sink = sink
+        self._clock = clock
+        self._rng = rng
+        self._version = version
+        self._infos: dict[str, NodeInfo] = {}
+        self._again: set[tuple[str, str]] = set()
+        self._all = False
+
+    def watches(self) -> Mapping[str, Router]:
+        """Pods and nodes."""
+        return {"Pod": self._of_pod, "Node": self._of_node}
+
+    def _of_pod(self, change: Change) -> Iterable[Hashable]:
+        pod, old = change.object, change.old
+        node = spec_of(pod).get("nodeName")
+        if node:
+            if change.type is ChangeType.DELETED or old is None or _weighs_differently(pod, old):
+                self._infos.pop(node, None)
+                if change.type is ChangeType.DELETED or is_terminal(pod) or old is None:
+                    self._all = True
+                    return (_CYCLE,)
+            return ()
+        if change.type is ChangeType.DELETED:
+            return ()
+        if old is None or spec_of(pod) != spec_of(old):
+            self._again.add((namespace_of(pod), name_of(pod)))
+            return (_CYCLE,)
+        return ()
+
+    def _of_node(self, change: Change) -> Iterable[Hashable]:
+        node, old = change.object, change.old
+        if change.type is ChangeType.DELETED:
+            self._infos.pop(name_of(node), None)
+            self._all = True
+            return (_CYCLE,)
+        if old is not None and not _offers_differently(node, old):
+            return ()
+        self._infos.pop(name_of(node), None)
+        self._all = True
+        return (_CYCLE,)
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Decides what is in the queue: higher priority first, then in order of creation."""
+        pending = [pod for pod in self._view.indexed("pods-by-node", "") if _waits(pod)]
+        if not self._all:
+            pending = [pod for pod in pending if (namespace_of(pod), name_of(pod)) in self._again]
+        self._again.clear()
+        self._all = False
+        if not pending:
+            return DONE
+        pending.sort(key=lambda pod: -int(spec_of(pod).get("priority") or 0))
+        infos = {name_of(node): self._info(node) for node in self._view.list("Node")}
+        nodes = list(infos.values())
+        for pod in pending:
+            verdict = schedule(
+                pod,
+                nodes,
+                choose=lambda names: names[0] if len(names) == 1 else self._rng.choice("kube-scheduler", names),
+                version=self._version,
+            )
+            if isinstance(verdict, Unschedulable):
+                self._mark(pod, verdict)
+            else:
+                self._bind(pod, verdict)
+                bound = self._view.get("Pod", name_of(pod), namespace_of(pod))
+                if bound is not None:
+                    infos[verdict].add(bound)
+                    self._infos[verdict] = infos[verdict]
+        return DONE
+
+    def _info(self, node: Object) -> NodeInfo:
+        name = name_of(node)
+        found = self._infos.get(name)
+        if found is None:
+            found = self._infos[name] = NodeInfo(node, self._view.indexed("pods-by-node", name))
+        return found
+
+    def _bind(self, pod: Object, node: str) -> None:
+        namespace, name = namespace_of(pod), name_of(pod)
+        try:
+            self._writer.bind(name, namespace, node)
+        except ApiError as error:
+            if error.code not in (404, 409):
+                raise
+            return
+        text = f"Successfully assigned {namespace}/{name} to {node}"
+        self._sink.event(pod, "Normal", "Scheduled", text, source="default-scheduler", dedupe_seconds=0)
+
+    def _mark(self, pod: Object, verdict: Unschedulable) -> None:
+        message = verdict.message
+        present = condition(pod, "PodScheduled")
+        if present is not None and present.get("message") == message and present.get("reason") == "Unschedulable":
+            return
+        now = self._clock.timestamp()
+        since = present["lastTransitionTime"] if present is not None and present.get("status") == "False" else now
+        marked = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "Unschedulable",
+            "message": message,
+            "lastTransitionTime": since,
+        }
+        self._writer.patch(
+            "Pod",
+            name_of(pod),
+            {"status": {"conditions": [marked]}},
+            namespace=namespace_of(pod),
+            type="strategic",
+            subresource="status",
+        )
+        self._sink.event(pod, "Warning", "FailedScheduling", message, source="default-scheduler", dedupe_seconds=0)
+
+
+def _waits(pod: Object) -> bool:
+    spec = spec_of(pod)
+    return (
+        not metadata_of(pod).get("deletionTimestamp")
+        and not is_terminal(pod)
+        and (spec.get("schedulerName") or "default-scheduler") == "default-scheduler"
+        and not spec.get("schedulingGates")
+    )
+
+
+def _weighs_differently(pod: Object, old: Object) -> bool:
+    return (
+        (spec_of(pod) is not spec_of(old) and spec_of(pod) != spec_of(old))
+        or is_terminal(pod) != is_terminal(old)
+        or labels_of(pod) != labels_of(old)
+    )
+
+
+def _offers_differently(node: Object, old: Object) -> bool:
+    return (
+        labels_of(node) != labels_of(old)
+        or spec_of(node) != spec_of(old)
+        or status_of(node).get("allocatable") != status_of(old).get("allocatable")
+    )

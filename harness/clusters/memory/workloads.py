@@ -1,0 +1,301 @@
+"""The controllers of kube-controller-manager that scenarios need, run over the memory cluster.
+
+Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs make pods; dependents of a deleted owner go; pods of a vanished
+node go; a ready node loses its not-ready taint; PodDisruptionBudgets know how many pods they can spare.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+from harness.clusters.memory.eviction import budgets_of, is_ready
+from harness.engine.clock import Clock
+from harness.engine.engine import DONE, Controller, Result, Router
+from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.kube import workloads
+from harness.kube.defaults import NOT_READY, UNREACHABLE
+from harness.kube.objects import (
+    Object,
+    condition,
+    controller_of,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    owners_of,
+    spec_of,
+    status_of,
+    uid_of,
+)
+from harness.kube.pods import is_terminal
+from harness.kube.selectors import Selector
+from harness.kube.status import ApiError
+
+_PLANS: Mapping[str, Callable[[Object, list[Object]], workloads.Plan]] = {
+    "ReplicaSet": workloads.replica_set,
+    "StatefulSet": workloads.stateful_set,
+    "Job": workloads.job,
+}
+
+
+class Workloads:
+    """Makes and removes the pods of workloads; a key is (kind, namespace, name) of the workload."""
+
+    name = "workloads"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: View, writer: Writer) -> None:
+        self._view = view
+        self._writer = writer
+
+    def watches(self) -> Mapping[str, Router]:
+        """Workloads, their pods, and nodes for the sake of DaemonSets."""
+        own = dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"), self._own)
+        return {**own, "Pod": self._of_pod, "Node": self._of_node}
+
+    def _own(self, change: Change) -> Iterable[Hashable]:
+        if change.type is not ChangeType.DELETED:
+            yield (change.object["kind"], namespace_of(change.object), name_of(change.object))
+        owner = controller_of(change.object)
+        if owner is not None and owner["kind"] == "Deployment":
+            yield ("Deployment", namespace_of(change.object), owner["name"])
+
+    def _of_pod(self, change: Change) -> Iterable[Hashable]:
+        owner = controller_of(change.object)
+        if owner is not None and owner["kind"] in (*_PLANS, "DaemonSet"):
+            yield (owner["kind"], namespace_of(change.object), owner["name"])
+
+    def _of_node(self, change: Change) -> Iterable[Hashable]:
+        for each in self._view.list("DaemonSet"):
+            yield ("DaemonSet", namespace_of(each), name_of(each))
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Brings the pods of one workload to what it wants."""
+        assert isinstance(key, tuple)
+        kind, namespace, name = key
+        owner = self._view.get(kind, name, namespace)
+        if owner is None or metadata_of(owner).get("deletionTimestamp"):
+            return DONE
+        dependents = list(self._view.indexed("owned-by", uid_of(owner)))
+        if kind == "Deployment":
+            self._roll(owner, [each for each in dependents if each["kind"] == "ReplicaSet"])
+            return DONE
+        pods = [each for each in dependents if each["kind"] == "Pod"]
+        if kind == "DaemonSet":
+            plan = workloads.daemon_set(owner, pods, self._view.list("Node"))
+        else:
+            plan = _PLANS[kind](owner, pods)
+        for pod in plan.create:
+            self._writer.create(pod)
+        for pod in plan.delete:
+            self._delete(pod)
+        self._report(owner, pods)
+        return DONE
+
+    def _roll(self, owner: Object, sets: list[Object]) -> None:
+        wanted = workloads.deployment_replica_set(owner)
+        current = next((each for each in sets if name_of(each) == name_of(wanted)), None)
+        if current is None:
+            self._writer.create(wanted)
+        elif spec_of(current).get("replicas") != wanted["spec"]["replicas"]:
+            self._writer.scale("ReplicaSet", name_of(current), namespace_of(current), wanted["spec"]["replicas"])
+        for each in sets:
+            if each is not current and spec_of(each).get("replicas"):
+                self._writer.scale("ReplicaSet", name_of(each), namespace_of(each), 0)
+        if current is not None:
+            self._set_status(owner, {**status_of(current), "updatedReplicas": status_of(current).get("replicas", 0)})
+
+    def _report(self, owner: Object, pods: list[Object]) -> None:
+        living = [pod for pod in pods if not metadata_of(pod).get("deletionTimestamp") and not is_terminal(pod)]
+        ready = sum(1 for pod in living if is_ready(pod))
+        if owner["kind"] in ("ReplicaSet", "StatefulSet"):
+            self._set_status(owner, {"replicas": len(living), "readyReplicas": ready, "availableReplicas": ready})
+        elif owner["kind"] == "DaemonSet":
+            self._set_status(owner, {"currentNumberScheduled": len(living), "numberReady": ready})
+        elif owner["kind"] == "Job":
+            self._set_status(owner, {"active": len(living), "ready": ready})
+
+    def _set_status(self, owner: Object, status: Mapping[str, Any]) -> None:
+        status = {**status, "observedGeneration": metadata_of(owner).get("generation", 1)}
+        present = status_of(owner)
+        if any(present.get(key) != value for key, value in status.items()):
+            self._writer.patch(
+                owner["kind"], name_of(owner), {"status": status}, namespace=namespace_of(owner), subresource="status"
+            )
+
+    def _delete(self, pod: Object) -> None:
+        try:
+            self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod))
+        except ApiError as error:
+            if error.code != 404:
+                raise
+
+
+class GarbageCollector:
+    """Deletes what only a deleted owner held, and the pods of nodes that are gone."""
+
+    name = "garbage-collector"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: View, writer: Writer, owners: Callable[[str], bool]) -> None:
+        self._view = view
+        self._writer = writer
+        self._exists = owners
+
+    def watches(self) -> Mapping[str, Router]:
+        """Deletions of anything that can own, and of nodes."""
+        kinds = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Node", "NodePool", "NodeClaim")
+        return dict.fromkeys(kinds, self._keys)
+
+    def _keys(self, change: Change) -> Iterable[Hashable]:
+        if change.type is ChangeType.DELETED:
+            yield (uid_of(change.object), name_of(change.object) if change.object["kind"] == "Node" else "")
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Deletes the dependents of one owner, and the pods of one node."""
+        assert isinstance(key, tuple)
+        uid, node = key
+        for each in self._view.indexed("owned-by", uid):
+            if all(ref["uid"] == uid or not self._exists(ref["uid"]) for ref in owners_of(each)):
+                self._delete(each, None)
+        if node and self._view.get("Node", node) is None:
+            for pod in self._view.indexed("pods-by-node", node):
+                self._delete(pod, 0)
+        return DONE
+
+    def _delete(self, obj: Object, grace: int | None) -> None:
+        if metadata_of(obj).get("deletionTimestamp") and grace is None:
+            return
+        try:
+            self._writer.delete(
+                obj["kind"], name_of(obj), namespace=namespace_of(obj), grace_period_seconds=grace, uid=uid_of(obj)
+            )
+        except ApiError as error:
+            if error.code not in (404, 409):
+                raise
+
+
+class NodeLifecycle:
+    """Keeps the taints of a node in step with its Ready condition."""
+
+    name = "node-lifecycle"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: View, writer: Writer, clock: Clock) -> None:
+        self._view = view
+        self._writer = writer
+        self._clock = clock
+
+    def watches(self) -> Mapping[str, Router]:
+        """Nodes."""
+        return {"Node": _node_key}
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Adds or removes the taints of one node."""
+        node = self._view.get("Node", str(key))
+        if node is None:
+            return DONE
+        ready = condition(node, "Ready")
+        state = ready.get("status") if ready is not None else "Unknown"
+        wanted = {"True": [], "False": [(NOT_READY, "NoSchedule"), (NOT_READY, "NoExecute")]}.get(
+            str(state), [(UNREACHABLE, "NoSchedule"), (UNREACHABLE, "NoExecute")]
+        )
+        if ready is None:
+            wanted = [(NOT_READY, "NoSchedule")]
+        taints = list(spec_of(node).get("taints") or ())
+        managed = {(key, effect) for key in (NOT_READY, UNREACHABLE) for effect in ("NoSchedule", "NoExecute")}
+        kept = [each for each in taints if (each.get("key"), each.get("effect")) not in managed]
+        present = [each for each in taints if (each.get("key"), each.get("effect")) in managed]
+        if {(each["key"], each["effect"]) for each in present} == set(wanted):
+            return DONE
+        now = self._clock.timestamp()
+        added = [
+            {"key": key, "effect": effect, **({"timeAdded": now} if effect == "NoExecute" else {})}
+            for key, effect in wanted
+            if not any((each["key"], each["effect"]) == (key, effect) for each in present)
+        ]
+        still = [each for each in present if (each["key"], each["effect"]) in wanted]
+        self._writer.patch("Node", str(key), {"spec": {"taints": [*kept, *still, *added] or None}})
+        return DONE
+
+
+def _node_key(change: Change) -> Iterable[Hashable]:
+    if change.type is not ChangeType.DELETED:
+        yield name_of(change.object)
+
+
+class DisruptionBudgets:
+    """Computes the status of PodDisruptionBudgets."""
+
+    name = "disruption-budgets"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: View, writer: Writer) -> None:
+        self._view = view
+        self._writer = writer
+
+    def watches(self) -> Mapping[str, Router]:
+        """Budgets, and the pods that they count."""
+        return {"PodDisruptionBudget": self._own, "Pod": self._of_pod}
+
+    def _own(self, change: Change) -> Iterable[Hashable]:
+        if change.type is not ChangeType.DELETED:
+            yield (namespace_of(change.object), name_of(change.object))
+
+    def _of_pod(self, change: Change) -> Iterable[Hashable]:
+        budgets = self._view.list("PodDisruptionBudget")
+        if budgets:
+            namespace = namespace_of(change.object)
+            for each in budgets_of(change.object, [b for b in budgets if namespace_of(b) == namespace]):
+                yield (namespace, name_of(each))
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Recounts one budget."""
+        assert isinstance(key, tuple)
+        namespace, name = key
+        budget = self._view.get("PodDisruptionBudget", name, namespace)
+        if budget is None:
+            return DONE
+        selector = Selector.parse(spec_of(budget).get("selector"))
+        pods = [
+            pod
+            for pod in self._view.list("Pod", namespace=namespace)
+            if selector.matches(labels_of(pod)) and not is_terminal(pod)
+        ]
+        expected = len(pods)
+        healthy = sum(1 for pod in pods if is_ready(pod) and not metadata_of(pod).get("deletionTimestamp"))
+        spec = spec_of(budget)
+        if "maxUnavailable" in spec:
+            desired = max(0, expected - _share(spec["maxUnavailable"], expected))
+        else:
+            desired = _share(spec.get("minAvailable", 0), expected)
+        status = {
+            "currentHealthy": healthy,
+            "desiredHealthy": desired,
+            "disruptionsAllowed": max(0, healthy - desired) if expected else 0,
+            "expectedPods": expected,
+            "observedGeneration": metadata_of(budget).get("generation", 1),
+        }
+        if any(status_of(budget).get(field) != value for field, value in status.items()):
+            self._writer.patch(
+                "PodDisruptionBudget", name, {"status": status}, namespace=namespace, subresource="status"
+            )
+        return DONE
+
+
+def _share(value: object, total: int) -> int:
+    """A count, or a percentage rounded up."""
+    text = str(value)
+    return math.ceil(int(text[:-1]) * total / 100) if text.endswith("%") else int(text)
+
+
+def controllers(view: View, writer: Writer, clock: Clock, exists: Callable[[str], bool]) -> list[Controller]:
+    """All of them, for one cluster. `exists` tells whether an object of this uid is stored."""
+    return [
+        NodeLifecycle(view, writer, clock),
+        Workloads(view, writer),
+        GarbageCollector(view, writer, exists),
+        DisruptionBudgets(view, writer),
+    ]

@@ -1,0 +1,130 @@
+"""A Writer onto the store, in the name of one identity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.clusters.memory.eviction import check_eviction
+from harness.clusters.memory.store import Store
+from harness.engine.ports import Identity, PatchType
+from harness.kube.kinds import KINDS
+from harness.kube.objects import Key, Object
+from harness.kube.patch import json_patch, merge_patch, strategic_patch
+from harness.kube.status import ApiError, bad_request, conflict, not_found
+
+_SCALABLE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
+
+
+class MemoryWriter:
+    """Writes in the name of one identity; see the Writer port for the meaning of each call."""
+
+    __slots__ = ("_store", "identity")
+
+    def __init__(self, store: Store, identity: Identity) -> None:
+        self._store = store
+        self.identity = identity
+
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        """Creates an object; answers it as stored."""
+        return self._store.create(obj, self.identity, dry_run=dry_run)
+
+    def update(self, obj: Object, *, subresource: str = "", dry_run: bool = False) -> Object:
+        """Replaces an object, or its status; a resourceVersion in it must be the current one."""
+        return self._store.update(obj, self.identity, subresource=subresource, dry_run=dry_run)
+
+    def patch(
+        self,
+        kind: str,
+        name: str,
+        patch: Any,
+        *,
+        namespace: str = "",
+        type: PatchType = "merge",
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object:
+        """Patches an object, or its status, by one of the three patch types."""
+        known = KINDS.get(kind)
+        if type == "json":
+            if not isinstance(patch, Sequence) or isinstance(patch, str):
+                raise bad_request("error decoding patch: json: a JSON patch is a list of operations")
+            change = lambda old: json_patch(old, patch)  # noqa: E731
+        elif type == "strategic":
+            if known is not None and known.custom:
+                raise ApiError(
+                    415,
+                    "UnsupportedMediaType",
+                    "the body of the request was in an unknown format - accepted media types include: "
+                    "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+                )
+            change = lambda old: strategic_patch(old, patch)  # noqa: E731
+        else:
+            if not isinstance(patch, Mapping):
+                raise bad_request("error decoding patch: json: a merge patch is an object")
+            change = lambda old: merge_patch(old, patch)  # noqa: E731
+        return self._store.modify(
+            "patch", Key(kind, namespace, name), change, self.identity, subresource=subresource, dry_run=dry_run
+        )
+
+    def delete(
+        self,
+        kind: str,
+        name: str,
+        *,
+        namespace: str = "",
+        grace_period_seconds: int | None = None,
+        uid: str | None = None,
+        resource_version: str | None = None,
+    ) -> Object:
+        """Deletes; finalizers and a running pod's grace period delay it. `uid` is a precondition."""
+        return self._store.delete(
+            Key(kind, namespace, name),
+            self.identity,
+            grace_period_seconds=grace_period_seconds,
+            uid=uid,
+            resource_version=resource_version,
+        )
+
+    def bind(self, name: str, namespace: str, node: str) -> None:
+        """`pods/binding`: puts a pod on a node. Raises ApiError 404, 409 when it is bound or being deleted."""
+
+        def bound(pod: Object) -> dict[str, Any]:
+            spec, status = pod["spec"], pod.get("status") or {}
+            if pod["metadata"].get("deletionTimestamp"):
+                raise conflict(KINDS["Pod"], name, f"pod {name} is being deleted, cannot be assigned to a host")
+            if spec.get("nodeName"):
+                raise conflict(KINDS["Pod"], name, f'pod {name} is already assigned to node "{spec["nodeName"]}"')
+            now = self._store.clock.timestamp()
+            others = [each for each in status.get("conditions") or () if each.get("type") != "PodScheduled"]
+            scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
+            return {
+                **pod,
+                "spec": {**spec, "nodeName": node},
+                "status": {**status, "conditions": [*others, scheduled]},
+            }
+
+        self._store.modify("bind", Key("Pod", namespace, name), bound, self.identity, subresource="binding")
+
+    def evict(
+        self, name: str, namespace: str, *, uid: str | None = None, grace_period_seconds: int | None = None
+    ) -> None:
+        """`pods/eviction`: deletes a pod unless a PodDisruptionBudget forbids it (429) or two match (500)."""
+        pod = self._store.get("Pod", name, namespace)
+        if pod is None:
+            raise not_found(KINDS["Pod"], name)
+        if uid is not None and uid != pod["metadata"]["uid"]:
+            text = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {pod['metadata']['uid']}"
+            raise conflict(KINDS["Pod"], name, text)
+        check_eviction(pod, self._store.list("PodDisruptionBudget", namespace=namespace))
+        self.delete("Pod", name, namespace=namespace, grace_period_seconds=grace_period_seconds)
+
+    def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object:
+        """`…/scale`: sets the number of replicas of a workload that can be scaled."""
+        if kind not in _SCALABLE:
+            raise ApiError(404, "NotFound", "the server could not find the requested resource")
+
+        def scaled(old: Object) -> dict[str, Any]:
+            return {**old, "spec": {**old["spec"], "replicas": replicas}}
+
+        return self._store.modify("patch", Key(kind, namespace, name), scaled, self.identity, subresource="scale")

@@ -1,0 +1,69 @@
+"""Virtual time: the only clock there is. It stands still unless the engine moves it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+SECOND = 1_000_000_000
+"""Nanoseconds in a second: times and durations inside the engine are whole nanoseconds, so they add up exactly."""
+
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+"""The moment at which every world starts."""
+
+_EPOCH_UNIX = int(EPOCH.timestamp())
+
+
+def nanoseconds(seconds: float) -> int:
+    """A duration in seconds as whole nanoseconds."""
+    return round(seconds * SECOND)
+
+
+class Clock:
+    """Virtual time in nanoseconds since `EPOCH`."""
+
+    __slots__ = ("_text", "_text_second", "now")
+
+    def __init__(self) -> None:
+        self.now = 0
+        self._text_second = -1
+        self._text = ""
+
+    def advance_to(self, moment: int) -> None:
+        """Moves to a later moment. Raises ValueError when it lies in the past."""
+        if moment < self.now:
+            raise ValueError(f"time does not run backwards: {moment} < {self.now}")
+        self.now = moment
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start of the world."""
+        return self.now / SECOND
+
+    @property
+    def unix(self) -> float:
+        """Seconds since 1970, as other programs count them."""
+        return _EPOCH_UNIX + self.now / SECOND
+
+    def datetime(self) -> datetime:
+        """Now, as an aware datetime (microseconds kept)."""
+        return EPOCH + timedelta(microseconds=self.now // 1000)
+
+    def timestamp(self) -> str:
+        """Now as Kubernetes writes it: RFC 3339 in whole seconds, UTC."""
+        second = self.now // SECOND
+        if second != self._text_second:
+            self._text_second = second
+            self._text = render(self.now)
+        return self._text
+
+
+def render(moment: int) -> str:
+    """A moment as Kubernetes writes it (`2026-01-01T00:00:00Z`)."""
+    return (EPOCH + timedelta(seconds=moment // SECOND)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def parse(text: str) -> int:
+    """The moment that a Kubernetes timestamp names, in nanoseconds since `EPOCH`; may lie before it."""
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    delta = moment - EPOCH
+    return (delta.days * 86_400 + delta.seconds) * SECOND + delta.microseconds * 1000

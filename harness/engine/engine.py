@@ -1,0 +1,260 @@
+"""The loop: controllers, their queue of keys, and virtual time.
+
+`settle` runs to quiescence: whatever is due is done in order of arrival; when nothing is due, time jumps to the next
+timer that can still bring something about. `advance` lets time pass and does whatever falls due on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from heapq import heappop, heappush
+from typing import Protocol
+
+from harness.engine.clock import SECOND, Clock, nanoseconds
+from harness.engine.ports import Change
+from harness.engine.runaway import Runaway
+
+
+class Wait(IntEnum):
+    """What a timer means to `settle`.
+
+    PROGRESS: something will come of it (a batch window, a boot, a retry): settle goes there.
+    POLL: a repeated look that only matters if anything has changed since the last one.
+    ALARM: a deadline or a periodic chore: only `advance` goes there.
+    """
+
+    PROGRESS = 0
+    POLL = 1
+    ALARM = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a reconcile asks for: to be called again `after` seconds; to be left alone for `busy` seconds."""
+
+    after: float | None = None
+    wait: Wait = Wait.PROGRESS
+    busy: float = 0.0
+
+
+DONE = Result()
+
+
+class ReconcileError(Exception):
+    """A reconcile that failed and wants its key retried with exponential back-off (and left alone for `busy` seconds)."""
+
+    def __init__(self, message: str, *, busy: float = 0.0) -> None:
+        super().__init__(message)
+        self.busy = busy
+
+
+Router = Callable[[Change], Iterable[Hashable]]
+
+
+class Controller(Protocol):
+    """A reconciler of keys. `watches` maps a kind to the keys that a change of one of its objects concerns."""
+
+    name: str
+    backoff: tuple[float, float]
+    """First and longest wait after a failure, in seconds."""
+
+    def watches(self) -> Mapping[str, Router]: ...
+
+    def reconcile(self, key: Hashable) -> Result: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How `settle` ended. Quiescent unless `runaway` or `exhausted` says otherwise."""
+
+    steps: int
+    seconds: float
+    runaway: Runaway | None = None
+    exhausted: str | None = None
+
+    @property
+    def quiescent(self) -> bool:
+        """Whether nothing moves any more."""
+        return self.runaway is None and self.exhausted is None
+
+
+@dataclass(slots=True)
+class _Work:
+    due: int
+    seq: int
+    controller: int
+    key: Hashable
+    wait: Wait
+    revision: int
+
+    def __lt__(self, other: _Work) -> bool:
+        return (self.due, self.seq) < (other.due, other.seq)
+
+
+Slot = tuple[int, Hashable]
+
+
+class Engine:
+    """Runs controllers over one clock. Everything happens on the caller's thread, in a repeatable order."""
+
+    def __init__(self, clock: Clock, *, max_steps: int = 200_000, max_seconds: float = 6 * 3600.0) -> None:
+        self.clock = clock
+        self.revision = 0
+        """Counts the changes of the world: writes to the cluster and to the cloud."""
+        self.max_steps = max_steps
+        self.max_seconds = max_seconds
+        self.steps = 0
+        self._controllers: list[Controller] = []
+        self._routes: dict[str, list[tuple[int, Router]]] = {}
+        self._heap: list[_Work] = []
+        self._pending: dict[Slot, _Work] = {}
+        self._failures: dict[Slot, int] = {}
+        self._busy: dict[Slot, int] = {}
+        self._seq = 0
+        self._runaway: Runaway | None = None
+
+    def add(self, *controllers: Controller) -> None:
+        """Registers controllers; changes reach them in the order of registration."""
+        for controller in controllers:
+            index = len(self._controllers)
+            self._controllers.append(controller)
+            for kind, router in controller.watches().items():
+                self._routes.setdefault(kind, []).append((index, router))
+
+    def notify(self, change: Change) -> None:
+        """Takes a change of the cluster and queues every key that it concerns."""
+        self.revision += 1
+        routes = self._routes.get(change.object["kind"])
+        if routes:
+            for index, router in routes:
+                for key in router(change):
+                    self._push(index, key, self.clock.now, Wait.PROGRESS)
+
+    def touch(self) -> None:
+        """Counts a change of the world that is not a change of the cluster (the cloud's state)."""
+        self.revision += 1
+
+    def enqueue(self, controller: Controller, key: Hashable, *, after: float = 0.0, wait: Wait = Wait.PROGRESS) -> None:
+        """Queues a key of a registered controller, `after` seconds from now."""
+        self._push(self._controllers.index(controller), key, self.clock.now + nanoseconds(after), wait)
+
+    def report_runaway(self, runaway: Runaway) -> None:
+        """Stops the current `settle`: the world goes in circles."""
+        self._runaway = runaway
+
+    def settle(self) -> Settled:
+        """Runs until nothing moves any more, a runaway is found, or a bound is reached."""
+        return self._run(None)
+
+    def advance(self, seconds: float) -> Settled:
+        """Lets time pass, doing whatever falls due, and ends exactly that much later."""
+        if seconds < 0:
+            raise ValueError(f"cannot advance by {seconds} s")
+        return self._run(self.clock.now + nanoseconds(seconds))
+
+    def waiting(self) -> list[str]:
+        """What is still queued, soonest first, in words (for messages about what still moves)."""
+        live = sorted(work for slot, work in self._pending.items())
+        return [
+            f"{self._controllers[w.controller].name} {w.key} in {(w.due - self.clock.now) / SECOND:g}s" for w in live
+        ]
+
+    def _run(self, until: int | None) -> Settled:
+        start, first = self.clock.now, self.steps
+        limit = start + nanoseconds(self.max_seconds)
+        self._runaway = None
+        exhausted: str | None = None
+        while self._heap:
+            work = self._heap[0]
+            if self._pending.get((work.controller, work.key)) is not work:
+                heappop(self._heap)
+                continue
+            if work.due > self.clock.now:
+                if until is None:
+                    following = self._next_progress()
+                    if following is None:
+                        break
+                    if following > limit:
+                        exhausted = f"still moving after {self.max_seconds:g} s: {', '.join(self.waiting()[:5])}"
+                        break
+                elif work.due > until:
+                    break
+                self.clock.advance_to(work.due)
+            heappop(self._heap)
+            self._step(work)
+            if until is None and self._circling():
+                break
+            if self.steps - first >= self.max_steps:
+                exhausted = f"still moving after {self.max_steps} steps: {', '.join(self.waiting()[:5])}"
+                break
+        if until is not None and exhausted is None:
+            self.clock.advance_to(until)
+        return Settled(self.steps - first, (self.clock.now - start) / SECOND, self._runaway, exhausted)
+
+    def _circling(self) -> bool:
+        return self._runaway is not None
+
+    def _next_progress(self) -> int | None:
+        """The first timer that can bring something about. Timers before it are done on the way."""
+        head = self._heap[0]
+        if head.wait is Wait.PROGRESS:
+            return head.due
+        first: int | None = None
+        for work in self._pending.values():
+            if work.wait is Wait.ALARM or (work.wait is Wait.POLL and work.revision == self.revision):
+                continue
+            if first is None or work.due < first:
+                first = work.due
+        return first
+
+    def _step(self, work: _Work) -> None:
+        slot = (work.controller, work.key)
+        del self._pending[slot]
+        self.steps += 1
+        controller = self._controllers[work.controller]
+        try:
+            result = controller.reconcile(work.key)
+        except ReconcileError as error:
+            failures = self._failures.get(slot, 0)
+            self._failures[slot] = failures + 1
+            base, longest = controller.backoff
+            result = Result(min(base * 2 ** min(failures, 32), longest), busy=error.busy)
+        else:
+            if self._failures:
+                self._failures.pop(slot, None)
+        if result.busy:
+            self._busy[slot] = self.clock.now + nanoseconds(result.busy)
+            waiting = self._pending.get(slot)
+            if waiting is not None and waiting.due < self._busy[slot]:
+                self._replace(waiting, self._busy[slot])
+        if result.after is not None:
+            self._push(work.controller, work.key, self.clock.now + nanoseconds(result.after), result.wait)
+
+    def _push(self, index: int, key: Hashable, due: int, wait: Wait) -> None:
+        slot = (index, key)
+        if self._busy:
+            free = self._busy.get(slot)
+            if free is not None:
+                if free > due:
+                    due = free
+                elif free <= self.clock.now:
+                    del self._busy[slot]
+        present = self._pending.get(slot)
+        if present is not None:
+            if wait < present.wait:
+                present.wait = wait
+            if present.due <= due:
+                return
+            wait = present.wait
+        self._seq += 1
+        work = _Work(due, self._seq, index, key, wait, self.revision)
+        self._pending[slot] = work
+        heappush(self._heap, work)
+
+    def _replace(self, work: _Work, due: int) -> None:
+        self._seq += 1
+        moved = _Work(due, self._seq, work.controller, work.key, work.wait, work.revision)
+        self._pending[(work.controller, work.key)] = moved
+        heappush(self._heap, moved)

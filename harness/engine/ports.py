@@ -1,0 +1,210 @@
+"""The ports: what a controller may see of a cluster, of the cloud and of its audience, and nothing more.
+
+A controller reads a local `View`, writes through a `Writer` that speaks for one identity, calls Azure through
+`Cloud` and tells what it did to a `Sink`. The same controller so runs on every kind of cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+from harness.kube.objects import Object
+
+PatchType = Literal["merge", "strategic", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who speaks to the API server, as its audit log would name them."""
+
+    user: str
+    groups: tuple[str, ...] = ()
+
+    @property
+    def by(self) -> str:
+        """The sender as label provenance names it: kubelet, karpenter, cloud-node-manager, other."""
+        if self.user.startswith("system:node:"):
+            return "kubelet"
+        return _SENDERS.get(self.user, "other")
+
+    @staticmethod
+    def node(name: str) -> Identity:
+        """The identity of the kubelet of this node."""
+        return Identity(f"system:node:{name}", ("system:nodes", "system:authenticated"))
+
+    @staticmethod
+    def service_account(name: str, namespace: str = "kube-system") -> Identity:
+        """The identity of a workload of the cluster."""
+        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+        return Identity(f"system:serviceaccount:{namespace}:{name}", groups)
+
+
+KARPENTER = Identity.service_account("karpenter")
+CLOUD_NODE_MANAGER = Identity.service_account("cloud-node-manager")
+SCHEDULER = Identity("system:kube-scheduler", ("system:authenticated",))
+CONTROLLER_MANAGER = Identity("system:kube-controller-manager", ("system:authenticated",))
+ADMIN = Identity("kubernetes-admin", ("system:masters", "system:authenticated"))
+
+_SENDERS: Mapping[str, str] = {KARPENTER.user: "karpenter", CLOUD_NODE_MANAGER.user: "cloud-node-manager"}
+
+
+class ChangeType(StrEnum):
+    """The type of a watch event."""
+
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One watch event. `old` is the object before it (None when added), `object` the one after (last, if deleted)."""
+
+    type: ChangeType
+    object: Object
+    old: Object | None
+    revision: int
+
+
+class View(Protocol):
+    """What can be read of a cluster. Everything handed out is shared: never change it."""
+
+    def get(self, kind: str, name: str, namespace: str = "") -> Object | None:
+        """The object of this name, or None."""
+        ...
+
+    def list(
+        self,
+        kind: str,
+        *,
+        namespace: str | None = None,
+        labels: Mapping[str, str] | str | None = None,
+        fields: Mapping[str, str] | str | None = None,
+    ) -> Sequence[Object]:
+        """All objects of a kind in order of creation; selectors as the API takes them."""
+        ...
+
+    def indexed(self, index: str, value: str) -> Sequence[Object]:
+        """The objects of a named index: `pods-by-node`, `nodes-by-provider-id`, `owned-by` (uid)."""
+        ...
+
+    def changes(self, since: int, kind: str | None = None) -> Iterator[Change]:
+        """The watch events after a resourceVersion, in order. Raises ApiError 410 when the log is too short."""
+        ...
+
+    @property
+    def revision(self) -> int:
+        """The resourceVersion of the last write."""
+        ...
+
+
+class Writer(Protocol):
+    """Writes in the name of one identity. A refusal is raised as ApiError, which carries the API's Status."""
+
+    identity: Identity
+
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object: ...
+
+    def update(self, obj: Object, *, subresource: str = "", dry_run: bool = False) -> Object: ...
+
+    def patch(
+        self,
+        kind: str,
+        name: str,
+        patch: Any,
+        *,
+        namespace: str = "",
+        type: PatchType = "merge",
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object: ...
+
+    def delete(
+        self,
+        kind: str,
+        name: str,
+        *,
+        namespace: str = "",
+        grace_period_seconds: int | None = None,
+        uid: str | None = None,
+        resource_version: str | None = None,
+    ) -> Object: ...
+
+    def bind(self, name: str, namespace: str, node: str) -> None: ...
+
+    def evict(
+        self, name: str, namespace: str, *, uid: str | None = None, grace_period_seconds: int | None = None
+    ) -> None: ...
+
+    def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CloudResponse:
+    """An answer of Azure Resource Manager. `body` may share structure with the cloud's own state: never change it."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+
+
+class Cloud(Protocol):
+    """Azure Resource Manager, in process: paths, api-versions and bodies as Azure has them, without JSON text."""
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any: ...
+
+
+class Sink(Protocol):
+    """Where controllers tell what they did and why; nothing they decide depends on it."""
+
+    def event(
+        self,
+        obj: Object,
+        type: str,
+        reason: str,
+        message: str,
+        *,
+        source: str = "karpenter",
+        dedupe_seconds: float = 120,
+    ) -> None:
+        """A Kubernetes Event about an object; repeated within the dedupe window it is dropped."""
+        ...
+
+    def log(self, level: str, controller: str, message: str, **values: object) -> None:
+        """A log line of a controller with its structured values."""
+        ...
+
+    def asserted(self, node: str, by: str, labels: Mapping[str, tuple[str, str]]) -> None:
+        """The labels that a sender wants on a Node: key → (value, from); from is "" where the sender does not know."""
+        ...
+
+    def refused(self, node: str, by: str, labels: Mapping[str, tuple[str, str]], why: str) -> None:
+        """Labels with which a sender did not get as far as the API server (a kubelet that refuses its flags)."""
+        ...
+
+    def launched(self, vm: str, path: str, layers: Sequence[Layer], withheld: Sequence[Layer]) -> None:
+        """What Karpenter wrote into a machine (`path` kubelet) or onto its NodeClaim (`path` nodeclaim), layer by layer.
+
+        `withheld` are the labels that it left out of the machine because a kubelet may not set them.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One label of one source. The last layer of a key wins; earlier ones were overwritten."""
+
+    key: str
+    value: str
+    source: str

@@ -1,0 +1,34 @@
+"""The one source of randomness, split into named streams so that one consumer never disturbs another."""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+from random import Random
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Rng:
+    """Seeded randomness. The same seed and the same calls on a stream give the same values."""
+
+    __slots__ = ("_streams", "seed")
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self._streams: dict[str, Random] = {}
+
+    def stream(self, name: str) -> Random:
+        """The stream of this name (a consumer each: "names", "launch", ...)."""
+        found = self._streams.get(name)
+        if found is None:
+            found = self._streams[name] = Random(f"{self.seed}/{name}")
+        return found
+
+    def shuffle(self, name: str, values: MutableSequence[T]) -> None:
+        """Shuffles in place with the stream of this name."""
+        self.stream(name).shuffle(values)
+
+    def choice(self, name: str, values: Sequence[T]) -> T:
+        """One of the values, by the stream of this name."""
+        return self.stream(name).choice(values)

@@ -1,0 +1,69 @@
+"""Recognising a world that goes in circles: the same loop again and again, without anything coming of it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One turn of a suspected circle.
+
+    `signature` is what makes two turns the same; `at` the virtual seconds; `made` the objects that this turn created;
+    `fault` the label key because of which the turn before did not help (None when unknown), `why` Karpenter's sentence.
+    """
+
+    signature: Hashable
+    at: float
+    made: tuple[str, ...]
+    fault: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Runaway:
+    """A circle that was stopped, with its turns in order."""
+
+    subject: str
+    loops: tuple[Loop, ...]
+
+    @property
+    def fault(self) -> str | None:
+        """The label at fault, when the last turns agree on one."""
+        found = {loop.fault for loop in self.loops if loop.fault is not None}
+        return found.pop() if len(found) == 1 else None
+
+    def __str__(self) -> str:
+        lines = [f"runaway: {self.subject} repeats, {len(self.loops)} loops and no end"]
+        for number, loop in enumerate(self.loops, 1):
+            because = f" because {loop.why}" if loop.why else ""
+            lines.append(f"  loop {number} at {loop.at:g}s: created {', '.join(loop.made) or 'nothing'}{because}")
+        if self.fault is not None:
+            lines.append(f"  label at fault: {self.fault}")
+        return "\n".join(lines)
+
+
+class RunawayDetector:
+    """Counts how often the same loop comes back for a subject. Stateless between worlds; one per engine."""
+
+    __slots__ = ("_loops", "bound")
+
+    def __init__(self, bound: int = 5) -> None:
+        self.bound = bound
+        self._loops: dict[Hashable, list[Loop]] = {}
+
+    def record(self, subject: str, loop: Loop) -> Runaway | None:
+        """Adds a turn; the circle, once the same turn has come `bound` times in a row."""
+        loops = self._loops.setdefault(subject, [])
+        if loops and loops[-1].signature != loop.signature:
+            loops.clear()
+        loops.append(loop)
+        if len(loops) < self.bound:
+            return None
+        self._loops[subject] = []
+        return Runaway(subject, tuple(loops))
+
+    def forget(self, subject: str) -> None:
+        """The subject got what it wanted: its count starts again."""
+        self._loops.pop(subject, None)

@@ -1,0 +1,81 @@
+"""The kinds of objects that a cluster knows: where they live and what the API server does with their parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of object.
+
+    `status_subresource`: writes of the object leave `status` alone and writes of `/status` touch only it.
+    `status_on_create`: the status given at creation is kept (Nodes: a kubelet creates its Node with one).
+    `generation`: `metadata.generation` counts changes of everything but metadata and status.
+    `custom`: defined by a CustomResourceDefinition, so `application/strategic-merge-patch+json` is refused.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool
+    status_subresource: bool = True
+    status_on_create: bool = False
+    generation: bool = True
+    custom: bool = False
+
+    @property
+    def api_version(self) -> str:
+        """`group/version`, or the version alone for the core group."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def resource(self) -> str:
+        """The resource as the API server names it in messages: `pods`, `nodepools.karpenter.sh`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+def _core(kind: str, plural: str, namespaced: bool, **flags: bool) -> Kind:
+    return Kind("", "v1", kind, plural, namespaced, **{"generation": False, **flags})
+
+
+_KINDS = (
+    _core("Node", "nodes", False, status_on_create=True),
+    _core("Pod", "pods", True, generation=True),
+    _core("Namespace", "namespaces", False),
+    _core("Service", "services", True),
+    _core("ConfigMap", "configmaps", True, status_subresource=False),
+    _core("Secret", "secrets", True, status_subresource=False),
+    _core("ServiceAccount", "serviceaccounts", True, status_subresource=False),
+    _core("PersistentVolume", "persistentvolumes", False),
+    _core("PersistentVolumeClaim", "persistentvolumeclaims", True),
+    Kind("apps", "v1", "Deployment", "deployments", True),
+    Kind("apps", "v1", "ReplicaSet", "replicasets", True),
+    Kind("apps", "v1", "DaemonSet", "daemonsets", True),
+    Kind("apps", "v1", "StatefulSet", "statefulsets", True),
+    Kind("batch", "v1", "Job", "jobs", True),
+    Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", True),
+    Kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, status_subresource=False),
+    Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", False, status_subresource=False, generation=False),
+    Kind("storage.k8s.io", "v1", "CSINode", "csinodes", False, status_subresource=False, generation=False),
+    Kind("storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", False, generation=False),
+    Kind("coordination.k8s.io", "v1", "Lease", "leases", True, status_subresource=False, generation=False),
+    Kind("karpenter.sh", "v1", "NodePool", "nodepools", False, custom=True),
+    Kind("karpenter.sh", "v1", "NodeClaim", "nodeclaims", False, custom=True),
+    Kind("karpenter.sh", "v1alpha1", "NodeOverlay", "nodeoverlays", False, custom=True),
+    Kind("karpenter.azure.com", "v1beta1", "AKSNodeClass", "aksnodeclasses", False, custom=True),
+)
+
+KINDS: dict[str, Kind] = {each.kind: each for each in _KINDS}
+"""Every kind by its name. Names are unique among the groups that are served."""
+
+_ALSO_SERVED = frozenset({("karpenter.azure.com/v1alpha2", "AKSNodeClass")})
+
+
+def served(api_version: str, kind: str) -> Kind | None:
+    """The kind that an object with this apiVersion and kind is, or None when no such resource is served."""
+    found = KINDS.get(kind)
+    if found is None or (found.api_version != api_version and (api_version, kind) not in _ALSO_SERVED):
+        return None
+    return found

@@ -1,0 +1,172 @@
+"""Kubernetes objects as plain JSON-shaped mappings, and the few readings of them that everything needs.
+
+An object handed out by a cluster is shared and must be treated as immutable: whoever wants another
+object builds one (`copy_json`, `assign`, `with_labels`), and gives it to a Writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Object: TypeAlias = Mapping[str, Any]
+"""A Kubernetes object, or a part of one, as the API's JSON has it."""
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """Names one object of a cluster: its kind, namespace ("" for cluster-scoped kinds) and name."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.namespace}/{self.name}" if self.namespace else f"{self.kind}/{self.name}"
+
+
+def key_of(obj: Object) -> Key:
+    """The key of an object that has a kind and a name."""
+    meta = obj["metadata"]
+    return Key(obj["kind"], meta.get("namespace") or "", meta["name"])
+
+
+def metadata_of(obj: Object) -> Mapping[str, Any]:
+    """`metadata`, empty when absent."""
+    return obj.get("metadata") or _NOTHING
+
+
+def name_of(obj: Object) -> str:
+    """`metadata.name`, "" when absent."""
+    return metadata_of(obj).get("name") or ""
+
+
+def namespace_of(obj: Object) -> str:
+    """`metadata.namespace`, "" when absent."""
+    return metadata_of(obj).get("namespace") or ""
+
+
+def uid_of(obj: Object) -> str:
+    """`metadata.uid`, "" when absent."""
+    return metadata_of(obj).get("uid") or ""
+
+
+def labels_of(obj: Object) -> Mapping[str, str]:
+    """`metadata.labels`, empty when absent."""
+    return metadata_of(obj).get("labels") or _NOTHING
+
+
+def annotations_of(obj: Object) -> Mapping[str, str]:
+    """`metadata.annotations`, empty when absent."""
+    return metadata_of(obj).get("annotations") or _NOTHING
+
+
+def finalizers_of(obj: Object) -> Sequence[str]:
+    """`metadata.finalizers`, empty when absent."""
+    return metadata_of(obj).get("finalizers") or ()
+
+
+def owners_of(obj: Object) -> Sequence[Object]:
+    """`metadata.ownerReferences`, empty when absent."""
+    return metadata_of(obj).get("ownerReferences") or ()
+
+
+def controller_of(obj: Object) -> Object | None:
+    """The owner reference with `controller: true`, if there is one."""
+    return next((ref for ref in owners_of(obj) if ref.get("controller")), None)
+
+
+def owner_reference(owner: Object, *, controller: bool = True, block_owner_deletion: bool = True) -> dict[str, Any]:
+    """An owner reference to `owner`, as controllers put it on what they create."""
+    ref: dict[str, Any] = {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": name_of(owner),
+        "uid": uid_of(owner),
+    }
+    if controller:
+        ref["controller"] = True
+    if block_owner_deletion:
+        ref["blockOwnerDeletion"] = True
+    return ref
+
+
+def spec_of(obj: Object) -> Mapping[str, Any]:
+    """`spec`, empty when absent."""
+    return obj.get("spec") or _NOTHING
+
+
+def status_of(obj: Object) -> Mapping[str, Any]:
+    """`status`, empty when absent."""
+    return obj.get("status") or _NOTHING
+
+
+def is_terminating(obj: Object) -> bool:
+    """Whether a deletion was asked for and is still waiting (finalizers, grace period)."""
+    return bool(metadata_of(obj).get("deletionTimestamp"))
+
+
+def conditions_of(obj: Object) -> Sequence[Object]:
+    """`status.conditions`, empty when absent."""
+    return status_of(obj).get("conditions") or ()
+
+
+def condition(obj: Object, kind: str) -> Object | None:
+    """The condition of this type, if the object has one."""
+    for each in conditions_of(obj):
+        if each.get("type") == kind:
+            return each
+    return None
+
+
+def condition_is(obj: Object, kind: str, status: str = "True") -> bool:
+    """Whether the condition of this type exists with this status."""
+    found = condition(obj, kind)
+    return found is not None and found.get("status") == status
+
+
+def copy_json(value: Any) -> Any:
+    """A deep, mutable copy of a JSON-shaped value; mappings become dicts, sequences lists."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None or kind is float:
+        return value
+    if kind is dict:
+        return {k: copy_json(v) for k, v in value.items()}
+    if kind is list:
+        return [copy_json(v) for v in value]
+    if isinstance(value, Mapping):
+        return {k: copy_json(v) for k, v in value.items()}
+    if isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Iterable):
+        return [copy_json(v) for v in value]
+    raise TypeError(f"not JSON-shaped: {type(value).__name__}")
+
+
+def assign(obj: Object, **sections: Any) -> dict[str, Any]:
+    """A shallow copy with the given top-level fields replaced (`assign(node, spec=...)`)."""
+    return {**obj, **sections}
+
+
+def with_metadata(obj: Object, **fields: Any) -> dict[str, Any]:
+    """A copy with the given `metadata` fields replaced; a value of None removes the field."""
+    meta = {**metadata_of(obj), **fields}
+    return {**obj, "metadata": {k: v for k, v in meta.items() if v is not None}}
+
+
+def with_labels(obj: Object, labels: Mapping[str, str]) -> dict[str, Any]:
+    """A copy with these labels added over the present ones."""
+    return with_metadata(obj, labels={**labels_of(obj), **labels})
+
+
+def with_spec(obj: Object, **fields: Any) -> dict[str, Any]:
+    """A copy with the given `spec` fields replaced."""
+    return {**obj, "spec": {**spec_of(obj), **fields}}
+
+
+def with_status(obj: Object, **fields: Any) -> dict[str, Any]:
+    """A copy with the given `status` fields replaced."""
+    return {**obj, "status": {**status_of(obj), **fields}}

@@ -1,0 +1,65 @@
+"""A node with the pods on it, as kube-scheduler's snapshot keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from harness.kube.objects import Object, labels_of, name_of, spec_of, status_of
+from harness.kube.pods import HostPort, host_ports, is_terminal, pod_requests
+from harness.kube.quantity import Quantity
+from harness.kube.resources import parse_list
+
+_ZERO = Quantity.parse("0")
+
+
+class NodeInfo:
+    """What the scheduler knows of one node: its object, its pods, and what they have taken."""
+
+    __slots__ = ("allocatable", "name", "node", "pods", "ports", "requested")
+
+    def __init__(self, node: Object, pods: Iterable[Object] = ()) -> None:
+        self.node = node
+        self.name = name_of(node)
+        self.allocatable: Mapping[str, Quantity] = parse_list(status_of(node).get("allocatable"))
+        self.pods: list[Object] = []
+        self.requested: dict[str, Quantity] = {}
+        self.ports: list[HostPort] = []
+        for pod in pods:
+            self.add(pod)
+
+    def add(self, pod: Object) -> None:
+        """Counts a pod that is bound here; one that has ended takes nothing."""
+        if is_terminal(pod):
+            return
+        self.pods.append(pod)
+        for name, quantity in pod_requests(pod).items():
+            present = self.requested.get(name)
+            self.requested[name] = quantity if present is None else present + quantity
+        self.ports.extend(host_ports(pod))
+
+    def insufficient(self, requests: Mapping[str, Quantity]) -> list[str]:
+        """The resources that the requests would overdraw, with `pods` for the number of pods."""
+        short: list[str] = []
+        limit = self.allocatable.get("pods")
+        if limit is not None and len(self.pods) + 1 > limit.value():
+            short.append("pods")
+        for name, quantity in requests.items():
+            if quantity.is_zero():
+                continue
+            free = self.allocatable.get(name, _ZERO)
+            taken = self.requested.get(name)
+            if taken is not None:
+                free = free - taken
+            if quantity > free:
+                short.append(name)
+        return short
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The node's labels."""
+        return labels_of(self.node)
+
+    @property
+    def taints(self) -> Sequence[Mapping[str, str]]:
+        """The node's taints."""
+        return spec_of(self.node).get("taints") or ()

@@ -1,0 +1,193 @@
+"""What the workload controllers want: which pods to create and which to delete, as pure functions of objects.
+
+Small on purpose: rolling updates replace at once, Jobs never finish by themselves.
+Sources: kubernetes pkg/controller/{deployment,replicaset,daemon,statefulset,job}.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.kube.node_affinity import required_matches
+from harness.kube.objects import Object, is_terminating, labels_of, metadata_of, name_of, owner_reference, spec_of
+from harness.kube.pods import is_terminal
+from harness.kube.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
+
+_SAFE = "bcdfghjklmnpqrstvwxz2456789"
+
+_DAEMON_TOLERATIONS = tuple(
+    {"key": f"node.kubernetes.io/{name}", "operator": "Exists", "effect": effect}
+    for name, effect in (
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Objects to create and pods to delete, in order."""
+
+    create: tuple[Object, ...] = ()
+    delete: tuple[Object, ...] = ()
+
+
+def pod_from_template(owner: Object, template: Object, *, name: str | None = None) -> dict[str, Any]:
+    """A pod of a workload, owned by it."""
+    meta: dict[str, Any] = {
+        "namespace": metadata_of(owner).get("namespace") or "default",
+        "labels": dict(labels_of(template)),
+        "ownerReferences": [owner_reference(owner)],
+    }
+    if metadata_of(template).get("annotations"):
+        meta["annotations"] = dict(metadata_of(template)["annotations"])
+    if name is None:
+        meta["generateName"] = f"{name_of(owner)}-"
+    else:
+        meta["name"] = name
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": dict(spec_of(template))}
+
+
+def _living(pods: Sequence[Object]) -> list[Object]:
+    return [pod for pod in pods if not is_terminating(pod) and not is_terminal(pod)]
+
+
+def replica_set(owner: Object, pods: Sequence[Object]) -> Plan:
+    """Keeps `spec.replicas` living pods; surplus ones go, unbound and young first."""
+    living = _living(pods)
+    wanted = int(spec_of(owner).get("replicas", 1))
+    missing = wanted - len(living)
+    if missing >= 0:
+        template = spec_of(owner).get("template") or {}
+        return Plan(create=tuple(pod_from_template(owner, template) for _ in range(missing)))
+    unbound = [pod for pod in living if not spec_of(pod).get("nodeName")]
+    bound = [pod for pod in living if spec_of(pod).get("nodeName")]
+    return Plan(delete=tuple([*reversed(unbound), *reversed(bound)][:-missing]))
+
+
+def job(owner: Object, pods: Sequence[Object]) -> Plan:
+    """Keeps up to `parallelism` pods while completions are missing."""
+    spec = spec_of(owner)
+    done = sum(1 for pod in pods if (pod.get("status") or {}).get("phase") == "Succeeded")
+    left = int(spec.get("completions") or spec.get("parallelism") or 1) - done
+    wanted = max(0, min(int(spec.get("parallelism", 1)), left))
+    missing = wanted - len(_living(pods))
+    template = spec.get("template") or {}
+    return Plan(create=tuple(pod_from_template(owner, template) for _ in range(max(0, missing))))
+
+
+def stateful_set(owner: Object, pods: Sequence[Object]) -> Plan:
+    """Keeps pods `<name>-0 … n-1`; ordered start waits for the one before to run."""
+    spec = spec_of(owner)
+    wanted = [f"{name_of(owner)}-{ordinal}" for ordinal in range(int(spec.get("replicas", 1)))]
+    present = {name_of(pod): pod for pod in pods}
+    surplus = tuple(pod for name, pod in present.items() if name not in wanted and not is_terminating(pod))
+    create: list[Object] = []
+    for name in wanted:
+        pod = present.get(name)
+        if pod is None:
+            create.append(pod_from_template(owner, spec.get("template") or {}, name=name))
+        if spec.get("podManagementPolicy") != "Parallel":
+            running = pod is not None and (pod.get("status") or {}).get("phase") == "Running"
+            if not running:
+                break
+    return Plan(tuple(create), surplus)
+
+
+def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -> Plan:
+    """One pod for each node that the template's affinity and tolerations take, pinned to it by node affinity."""
+    template = spec_of(owner).get("template") or {}
+    by_node: dict[str, Object] = {_pinned_to(pod): pod for pod in _living(pods)}
+    create: list[Object] = []
+    wanted: set[str] = set()
+    for node in nodes:
+        if not _daemon_runs_on(template, node):
+            continue
+        wanted.add(name_of(node))
+        if name_of(node) not in by_node:
+            create.append(_daemon_pod(owner, template, name_of(node)))
+    return Plan(tuple(create), tuple(pod for name, pod in by_node.items() if name not in wanted))
+
+
+def _daemon_runs_on(template: Object, node: Object) -> bool:
+    if is_terminating(node) or not required_matches(template, node):
+        return False
+    tolerations = [*(spec_of(template).get("tolerations") or ()), *_DAEMON_TOLERATIONS]
+    return all(
+        taint.get("effect") not in (NO_SCHEDULE, NO_EXECUTE)
+        or taint.get("key") == "node.kubernetes.io/not-ready"
+        or any(tolerates(each, taint) for each in tolerations)
+        for taint in spec_of(node).get("taints") or ()
+    )
+
+
+def _daemon_pod(owner: Object, template: Object, node: str) -> dict[str, Any]:
+    pod = pod_from_template(owner, template)
+    spec = pod["spec"]
+    spec["tolerations"] = [*(spec.get("tolerations") or ()), *(dict(each) for each in _DAEMON_TOLERATIONS)]
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    affinity = dict(spec.get("affinity") or {})
+    affinity["nodeAffinity"] = {
+        **(affinity.get("nodeAffinity") or {}),
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]},
+    }
+    spec["affinity"] = affinity
+    return pod
+
+
+def _pinned_to(pod: Object) -> str:
+    spec = spec_of(pod)
+    if spec.get("nodeName"):
+        return str(spec["nodeName"])
+    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    for term in (required or {}).get("nodeSelectorTerms") or ():
+        for fields in term.get("matchFields") or ():
+            return str(fields["values"][0])
+    return ""
+
+
+def template_hash(template: Mapping[str, Any]) -> str:
+    """A name for a pod template, in the alphabet of `pod-template-hash`."""
+    number = zlib.crc32(json.dumps(template, sort_keys=True, separators=(",", ":")).encode())
+    digits = ""
+    while number:
+        number, rest = divmod(number, len(_SAFE))
+        digits += _SAFE[rest]
+    return digits or _SAFE[0]
+
+
+def deployment_replica_set(owner: Object) -> dict[str, Any]:
+    """The ReplicaSet of a Deployment's current template."""
+    spec = spec_of(owner)
+    template = spec.get("template") or {}
+    suffix = template_hash(template)
+    labels = {**labels_of(template), "pod-template-hash": suffix}
+    selector = spec.get("selector") or {}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": f"{name_of(owner)}-{suffix}",
+            "namespace": metadata_of(owner).get("namespace") or "default",
+            "labels": labels,
+            "ownerReferences": [owner_reference(owner)],
+        },
+        "spec": {
+            "replicas": int(spec.get("replicas", 1)),
+            "selector": {
+                **selector,
+                "matchLabels": {**(selector.get("matchLabels") or {}), "pod-template-hash": suffix},
+            },
+            "template": {**template, "metadata": {**(template.get("metadata") or {}), "labels": labels}},
+        },
+    }

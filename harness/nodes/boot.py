@@ -1,0 +1,184 @@
+"""From the text that a VM is started with to the flags of its kubelet: a pure reading, no cluster, no cloud.
+
+Two texts exist: the custom data of a VM (the script that Karpenter or the bootstrapping service wrote), and the body of an
+AKS machine, from which AKS writes the kubelet's flags itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.kube.node_restriction import kubelet_flag_error
+from harness.nodes.machine import Machine
+
+_ASSIGNMENT = re.compile(
+    r"^(?:export\s+)?(?P<name>KUBELET_NODE_LABELS|KUBELET_FLAGS|KUBERNETES_VERSION)=(?P<value>.*)$", re.M
+)
+_INLINE = re.compile(r'(?P<name>KUBELET_NODE_LABELS|KUBELET_FLAGS|KUBERNETES_VERSION)=(?P<value>"[^"]*"|[^\s"]\S*)')
+
+
+class BootError(ValueError):
+    """Custom data that cannot be read: not base64, or unbalanced quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A taint as a kubelet registers it."""
+
+    key: str
+    value: str
+    effect: str
+
+    def to_json(self) -> dict[str, str]:
+        """The taint as a Node carries it."""
+        taint = {"key": self.key, "effect": self.effect}
+        if self.value:
+            taint["value"] = self.value
+        return taint
+
+
+@dataclass(frozen=True, slots=True)
+class BootPlan:
+    """What the kubelet will be told. `labels` are its `--node-labels`, in the order in which they were written.
+
+    `reserved` maps `kube`, `system` to resources; `eviction_hard` maps signals to thresholds. `error` is the sentence with
+    which the kubelet refuses to start, None when it starts. `aks_labels` are the keys that AKS, not the sender, put there.
+    """
+
+    node_name: str
+    kubernetes_version: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    max_pods: int
+    reserved: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    eviction_hard: Mapping[str, str] = field(default_factory=dict)
+    external_cloud_provider: bool = True
+    provider_id: str = ""
+    aks_labels: frozenset[str] = frozenset()
+    error: str | None = None
+
+
+def boot_plan(machine: Machine, *, kubernetes_version: str) -> BootPlan:
+    """The plan of a machine. `kubernetes_version` is what the image carries when the text does not say. Raises BootError."""
+    if machine.body is not None:
+        return _from_machine_body(machine, kubernetes_version)
+    return _from_custom_data(machine, kubernetes_version)
+
+
+def _from_custom_data(machine: Machine, kubernetes_version: str) -> BootPlan:
+    try:
+        script = base64.b64decode(machine.custom_data, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise BootError(f"custom data of {machine.name} is not base64 text: {error}") from error
+    variables = _variables(script)
+    flags = parse_flags(variables.get("KUBELET_FLAGS", ""))
+    labels = parse_labels(variables.get("KUBELET_NODE_LABELS") or flags.get("node-labels", ""))
+    return BootPlan(
+        node_name=machine.name.lower(),
+        kubernetes_version=variables.get("KUBERNETES_VERSION") or kubernetes_version,
+        labels=labels,
+        taints=parse_taints(flags.get("register-with-taints", "")),
+        max_pods=int(flags.get("max-pods") or 110),
+        reserved={
+            "kube": parse_pairs(flags.get("kube-reserved", "")),
+            "system": parse_pairs(flags.get("system-reserved", "")),
+        },
+        eviction_hard=parse_pairs(flags.get("eviction-hard", ""), "<"),
+        external_cloud_provider=flags.get("cloud-provider", "external") == "external",
+        provider_id=flags.get("provider-id", ""),
+        error=kubelet_flag_error(labels),
+    )
+
+
+def _from_machine_body(machine: Machine, kubernetes_version: str) -> BootPlan:
+    properties: Mapping[str, Any] = (machine.body or {}).get("properties") or {}
+    kubernetes: Mapping[str, Any] = properties.get("kubernetes") or {}
+    labels = {**machine.aks_labels, **(kubernetes.get("nodeLabels") or {})}
+    taints = [*(kubernetes.get("nodeTaints") or ()), *(kubernetes.get("nodeInitializationTaints") or ())]
+    max_pods = int(kubernetes.get("maxPods") or 250)
+    return BootPlan(
+        node_name=machine.name.lower(),
+        kubernetes_version=kubernetes.get("orchestratorVersion") or kubernetes_version,
+        labels=labels,
+        taints=parse_taints(",".join(taints)),
+        max_pods=max_pods,
+        reserved={"kube": aks_kube_reserved(machine, max_pods), "system": {}},
+        eviction_hard={"memory.available": "100Mi"},
+        aks_labels=frozenset(key for key in machine.aks_labels if key not in (kubernetes.get("nodeLabels") or {})),
+        error=kubelet_flag_error(labels),
+    )
+
+
+def aks_kube_reserved(machine: Machine, max_pods: int) -> dict[str, str]:
+    """What AKS reserves on its own nodes since 1.29: min(20 MB per pod + 50 MB, 25 %) of memory, CPU by number of cores.
+
+    Source: AKS documentation, "Resource reservations".
+    """
+    cores = machine.hardware.cpus
+    steps = ((1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 740))
+    milli = next((reserved for count, reserved in steps if cores <= count), 740)
+    mebibytes = min(20 * max_pods + 50, int(machine.hardware.memory_gib * 1024 // 4))
+    return {"cpu": f"{milli}m", "memory": f"{mebibytes}Mi"}
+
+
+def _variables(script: str) -> dict[str, str]:
+    """The shell variables of interest, of lines of their own or, in one-line cloud-configs, of anywhere."""
+    found: dict[str, str] = {}
+    for pattern in (_ASSIGNMENT, _INLINE):
+        for match in pattern.finditer(script):
+            if match["name"] in found:
+                continue
+            try:
+                words = shlex.split(match["value"], posix=True)
+            except ValueError as error:
+                raise BootError(f"{match['name']} is not a shell word: {error}") from error
+            found[match["name"]] = words[0] if words else ""
+    return found
+
+
+def parse_flags(text: str) -> dict[str, str]:
+    """`--name=value` words by name; a flag without a value is `true`; the last of two equal names counts."""
+    flags: dict[str, str] = {}
+    for word in text.split():
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            flags[name] = value if equals else "true"
+    return flags
+
+
+def parse_pairs(text: str, separator: str = "=") -> dict[str, str]:
+    """`a=1,b=2` as a mapping; empty values stay."""
+    pairs: dict[str, str] = {}
+    for item in text.split(","):
+        name, found, value = item.partition(separator)
+        if found and name.strip():
+            pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def parse_labels(text: str) -> dict[str, str]:
+    """The labels of a `--node-labels` value."""
+    return parse_pairs(text)
+
+
+def parse_taints(text: str) -> tuple[Taint, ...]:
+    """The taints of a `--register-with-taints` value: `key=value:Effect` or `key:Effect`; repeated ones count once."""
+    taints: list[Taint] = []
+    for item in filter(None, text.split(",")):
+        head, _, effect = item.rpartition(":")
+        key, _, value = head.partition("=")
+        taint = Taint(key, value, effect)
+        if taint not in taints:
+            taints.append(taint)
+    return tuple(taints)
+
+
+def taints_json(taints: Sequence[Taint]) -> list[dict[str, str]]:
+    """The taints as a Node carries them."""
+    return [taint.to_json() for taint in taints]

@@ -1,0 +1,81 @@
+"""The cloud node manager: initialises Nodes with what the platform knows of their VM.
+
+While a Node has the taint `node.cloudprovider.kubernetes.io/uninitialized`, it gets provider id, instance type, zone and
+region, new and beta labels alike and over whatever is there, and loses the taint.
+Source: k8s.io/cloud-provider controllers/node/node_controller.go (syncNode, getNodeModifiersFromCloudProvider).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+
+from harness.engine.engine import DONE, ReconcileError, Result
+from harness.engine.ports import Change, Sink, View, Writer
+from harness.kube.objects import Object, assign, labels_of, name_of, spec_of, with_metadata
+from harness.kube.status import ApiError
+from harness.nodes.machine import Machine
+from harness.nodes.node_object import UNINITIALIZED
+from harness.nodes.registry import Machines
+
+
+def cloud_labels(machine: Machine) -> dict[str, str]:
+    """The labels that the platform's facts give a Node."""
+    return {
+        "beta.kubernetes.io/instance-type": machine.size,
+        "node.kubernetes.io/instance-type": machine.size,
+        "failure-domain.beta.kubernetes.io/zone": machine.topology_zone,
+        "topology.kubernetes.io/zone": machine.topology_zone,
+        "failure-domain.beta.kubernetes.io/region": machine.region,
+        "topology.kubernetes.io/region": machine.region,
+    }
+
+
+def initialized(node: Object, machine: Machine) -> Object:
+    """The Node after initialisation."""
+    taints = [taint for taint in spec_of(node).get("taints") or () if taint.get("key") != UNINITIALIZED["key"]]
+    spec = {**spec_of(node), "taints": taints, "providerID": spec_of(node).get("providerID") or machine.provider_id}
+    if not taints:
+        del spec["taints"]
+    labelled = with_metadata(node, labels={**labels_of(node), **cloud_labels(machine)})
+    return assign(labelled, spec=spec)
+
+
+class CloudNodeManager:
+    """Initialises each Node once; a key is a Node's name."""
+
+    name = "cloud-node-manager"
+    backoff = (0.1, 100.0)
+
+    def __init__(self, view: View, writer: Writer, sink: Sink, machines: Machines) -> None:
+        self._view = view
+        self._writer = writer
+        self._sink = sink
+        self._machines = machines
+
+    def watches(self) -> Mapping[str, Callable[[Change], Iterable[Hashable]]]:
+        """Nodes that wait for the cloud provider."""
+        return {"Node": self._keys}
+
+    def _keys(self, change: Change) -> Iterable[Hashable]:
+        if change.type != "DELETED" and _waits(change.object):
+            yield name_of(change.object)
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Initialises the Node if it still waits and its machine is known."""
+        name = str(key)
+        node = self._view.get("Node", name)
+        running = self._machines.of_node(name)
+        if node is None or running is None or not _waits(node):
+            return DONE
+        machine = running.machine
+        self._sink.asserted(name, "cloud-node-manager", {k: (v, "vm") for k, v in cloud_labels(machine).items()})
+        try:
+            self._writer.update(initialized(node, machine))
+        except ApiError as error:
+            if error.code != 404:
+                raise ReconcileError(error.message) from error
+        return DONE
+
+
+def _waits(node: Object) -> bool:
+    return any(taint.get("key") == UNINITIALIZED["key"] for taint in spec_of(node).get("taints") or ())

@@ -1,0 +1,209 @@
+"""The kubelets: each turns a powered-on machine into a Node, makes it ready, and runs the pods bound to it.
+
+Every write goes out with the identity `system:node:NAME`, so that NodeRestriction judges it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+from harness.engine.clock import SECOND, nanoseconds
+from harness.engine.engine import DONE, Engine, Result, Wait
+from harness.engine.ports import Change, Identity, Sink, View, Writer
+from harness.kube.objects import Object, condition_is, name_of, namespace_of
+from harness.kube.status import ApiError
+from harness.nodes.boot import BootError, boot_plan
+from harness.nodes.machine import Machine
+from harness.nodes.node_object import default_labels, initial_node, node_labels, ready_conditions
+from harness.nodes.registry import Machines, Phase, Running
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long machines take, in seconds of virtual time.
+
+    `boot`: from power-on to the registration of the Node. `ready`: from there to Ready. `device_plugin`: from there to the
+    GPUs; None when no device plugin runs. `pod_start`, `pod_stop`: of a container. `silence`: after which a Node without
+    heartbeats is Unknown.
+    """
+
+    boot: float = 30.0
+    ready: float = 5.0
+    device_plugin: float | None = 5.0
+    pod_start: float = 1.0
+    pod_stop: float = 1.0
+    silence: float = 40.0
+
+
+class Kubelets:
+    """All kubelets of a cluster, as one controller: a key is a VM id, or a pod's (namespace, name)."""
+
+    name = "kubelet"
+    backoff = (1.0, 60.0)
+
+    def __init__(
+        self,
+        engine: Engine,
+        view: View,
+        writer_for: Callable[[Identity], Writer],
+        sink: Sink,
+        machines: Machines,
+        *,
+        kubernetes_version: str,
+        timing: Timing | None = None,
+    ) -> None:
+        self._engine = engine
+        self._view = view
+        self._writer_for = writer_for
+        self._sink = sink
+        self._machines = machines
+        self._version = kubernetes_version
+        self.timing = timing or Timing()
+        self._stopping: dict[tuple[str, str, str], int] = {}
+
+    def watches(self) -> Mapping[str, Callable[[Change], Iterable[Hashable]]]:
+        """Pods, as soon as they are bound."""
+        return {"Pod": self._pod_keys}
+
+    def _pod_keys(self, change: Change) -> Iterable[Hashable]:
+        pod = change.object
+        node = pod["spec"].get("nodeName")
+        if node and change.type != "DELETED" and self._machines.of_node(node) is not None:
+            yield (namespace_of(pod), name_of(pod))
+
+    def power_on(self, machine: Machine) -> None:
+        """A machine has power: it will boot."""
+        self._machines.add(machine)
+        self._engine.enqueue(self, machine.vm_id, after=self.timing.boot)
+
+    def power_off(self, vm_id: str) -> None:
+        """A machine has lost its power or is gone: its Node falls silent."""
+        running = self._machines.remove(vm_id)
+        if running is not None and running.phase in (Phase.REGISTERED, Phase.READY):
+            running.phase = Phase.OFF
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Takes a machine or a pod one step further."""
+        if isinstance(key, tuple):
+            return self._pod(*key)
+        running = self._machines.of_vm(str(key))
+        if running is None:
+            return DONE
+        if running.phase is Phase.BOOTING:
+            return self._register(running)
+        if running.phase is Phase.REGISTERED:
+            return self._ready(running)
+        if running.phase is Phase.READY:
+            self._plug_devices(running)
+        return DONE
+
+    def _writer(self, running: Running) -> Writer:
+        return self._writer_for(Identity.node(running.node_name))
+
+    def _register(self, running: Running) -> Result:
+        machine = running.machine
+        try:
+            plan = running.plan = boot_plan(machine, kubernetes_version=self._version)
+        except BootError as error:
+            return self._fail(running, str(error))
+        if plan.error is not None:
+            self._sink.refused(running.node_name, "kubelet", {k: (v, "") for k, v in plan.labels.items()}, plan.error)
+            return self._fail(running, f"failed to validate kubelet flags: {plan.error}")
+        node = initial_node(plan, machine, self._engine.clock.timestamp())
+        self._sink.asserted(running.node_name, "kubelet", node_labels(plan, machine.hardware.arch))
+        writer = self._writer(running)
+        try:
+            writer.create(node)
+        except ApiError as error:
+            if error.reason != "AlreadyExists":
+                return self._fail(running, f"Unable to register node with API server: {error.message}")
+            self._update_defaults(running, writer)
+        running.phase = Phase.REGISTERED
+        return Result(self.timing.ready)
+
+    def _fail(self, running: Running, problem: str) -> Result:
+        running.phase = Phase.FAILED
+        running.problem = problem
+        self._sink.log("error", self.name, problem, node=running.node_name)
+        return DONE
+
+    def _update_defaults(self, running: Running, writer: Writer) -> None:
+        """A Node of this name exists: the kubelet brings only its own default labels up to date."""
+        labels = default_labels(running.node_name, running.machine.hardware.arch)
+        writer.patch("Node", running.node_name, {"metadata": {"labels": labels}})
+
+    def _ready(self, running: Running) -> Result:
+        name = running.node_name
+        if self._view.get("Node", name) is None:
+            return DONE
+        conditions = ready_conditions(True, self._engine.clock.timestamp())
+        self._writer(running).patch(
+            "Node", name, {"status": {"conditions": conditions}}, type="strategic", subresource="status"
+        )
+        running.phase = Phase.READY
+        if running.machine.hardware.gpus and self.timing.device_plugin is not None:
+            return Result(self.timing.device_plugin)
+        return DONE
+
+    def _plug_devices(self, running: Running) -> None:
+        hardware = running.machine.hardware
+        if not hardware.gpus or self._view.get("Node", running.node_name) is None:
+            return
+        count = {hardware.gpu_resource: str(hardware.gpus)}
+        status = {"status": {"capacity": count, "allocatable": count}}
+        self._writer(running).patch("Node", running.node_name, status, subresource="status")
+
+    def _pod(self, namespace: str, name: str) -> Result:
+        pod = self._view.get("Pod", name, namespace)
+        if pod is None:
+            return DONE
+        running = self._machines.of_node(pod["spec"].get("nodeName") or "")
+        if running is None or running.phase not in (Phase.REGISTERED, Phase.READY):
+            return DONE
+        now = self._engine.clock.now
+        meta, status = pod["metadata"], pod.get("status") or {}
+        if meta.get("deletionTimestamp"):
+            return self._stop(running, pod, now)
+        if status.get("phase", "Pending") != "Pending":
+            return DONE
+        if not status.get("startTime"):
+            started = {"startTime": self._engine.clock.timestamp()}
+            self._writer(running).patch("Pod", name, {"status": started}, namespace=namespace, subresource="status")
+            return Result(self.timing.pod_start)
+        if not condition_is(self._view.get("Node", running.node_name) or {}, "Ready"):
+            return Result(self.timing.pod_start, Wait.POLL)
+        self._writer(running).patch(
+            "Pod",
+            name,
+            {"status": {"phase": "Running", "conditions": _running_conditions(self._engine.clock.timestamp())}},
+            namespace=namespace,
+            type="strategic",
+            subresource="status",
+        )
+        return DONE
+
+    def _stop(self, running: Running, pod: Object, now: int) -> Result:
+        meta = pod["metadata"]
+        if meta.get("deletionGracePeriodSeconds", 0) > 0:
+            grace = min(self.timing.pod_stop, float(meta["deletionGracePeriodSeconds"]))
+            slot = (namespace_of(pod), name_of(pod), meta["uid"])
+            due = self._stopping.setdefault(slot, now + nanoseconds(grace))
+            if now < due:
+                return Result((due - now) / SECOND)
+            del self._stopping[slot]
+        try:
+            self._writer(running).delete(
+                "Pod", name_of(pod), namespace=namespace_of(pod), grace_period_seconds=0, uid=meta["uid"]
+            )
+        except ApiError as error:
+            if error.code not in (404, 409):
+                raise
+        return DONE
+
+
+def _running_conditions(now: str) -> list[dict[str, str]]:
+    return [
+        {"type": kind, "status": "True", "lastTransitionTime": now}
+        for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
+    ]

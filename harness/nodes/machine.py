@@ -1,0 +1,54 @@
+"""A machine as its own software sees it: identity, hardware and the text it was started with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What the size of a VM gives its operating system. `memory_gib` is the size's figure, before the kernel takes its part."""
+
+    cpus: int
+    memory_gib: float
+    arch: str = "amd64"
+    gpus: int = 0
+    gpu_resource: str = "nvidia.com/gpu"
+
+    @property
+    def memory_bytes(self) -> int:
+        """What `/proc/meminfo` shows as MemTotal.
+
+        An estimate: firmware and kernel keep about 3 % on Azure sizes (a Standard_DS2_v2 of 7 GiB reports 7113660Ki).
+        """
+        return int(self.memory_gib * GIB * 97 // 100) // 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A running VM. `custom_data` is base64; `body` the AKS machine's ARM body for a VM that stands behind one.
+
+    `zone` is the zone's number, empty for a regional VM; `aks_labels` are those that AKS itself puts into the kubelet's
+    flags of its machines.
+    """
+
+    vm_id: str
+    name: str
+    provider_id: str
+    region: str
+    size: str
+    zone: str
+    priority: str
+    hardware: Hardware
+    custom_data: str = ""
+    body: Mapping[str, Any] | None = None
+    aks_labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def topology_zone(self) -> str:
+        """The zone as the cloud provider names it: `<region>-<n>`; a regional VM answers its fault domain, 0."""
+        return f"{self.region}-{self.zone}" if self.zone else "0"
