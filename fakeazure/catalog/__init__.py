@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from fakeazure.catalog.catalogue import Catalogue, Record, RegionCatalogue
+from fakeazure.catalog.catalogue import Catalogue, RegionCatalogue
 from fakeazure.catalog.errors import CatalogueError, UnknownRegion, UnknownSize
+from fakeazure.catalog.records import Record
 
 __all__ = ["Catalogue", "CatalogueError", "Record", "RegionCatalogue", "UnknownRegion", "UnknownSize"]

@@ -16,12 +16,10 @@ from types import MappingProxyType
 from typing import Any
 
 from fakeazure.catalog.errors import UnknownRegion, UnknownSize
-from fakeazure.catalog.regions import REGIONS, Region, UltraDisk
+from fakeazure.catalog.records import Record, RecordMaker, Size, family_zones
+from fakeazure.catalog.regions import REGIONS
 
 DATA = Path(__file__).parent / "data"
-
-Record = Mapping[str, Any]
-"""One element of the `value` of `GET …/providers/Microsoft.Compute/skus`."""
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -102,16 +100,6 @@ def recorded_skus(region: str) -> tuple[Record, ...]:
     return tuple(record for record in _read("recorded.json.gz")["records"] if record["locations"] == [region])
 
 
-@dataclass(frozen=True, slots=True)
-class _Size:
-    name: str
-    family: str
-    capabilities: list[dict[str, str]]
-    guessed: frozenset[str]
-    ultra: str
-    zonal: bool
-
-
 @cache
 def _packaged() -> Catalogue:
     return Catalogue()
@@ -124,12 +112,12 @@ def _read(name: str) -> Any:
 
 
 @cache
-def _sizes() -> dict[str, _Size]:
+def _sizes() -> dict[str, Size]:
     document = _read("sizes.json.gz")
     pairs = [{"name": name, "value": value} for name, value in document["pairs"]]
     guesses = [frozenset(names) for names in document["guesses"]]
     return {
-        name: _Size(name, family, [pairs[index] for index in indices], guesses[guess], ultra, bool(zonal))
+        name: Size(name, family, [pairs[index] for index in indices], guesses[guess], ultra, bool(zonal))
         for name, family, indices, guess, ultra, zonal in document["sizes"]
     }
 
@@ -142,10 +130,10 @@ def _region(name: str) -> RegionCatalogue:
     seen: dict[str, tuple[str, ...]] = {
         size: tuple(zones) for size, zones in _read("recorded.json.gz")["zones"].get(name, {}).items()
     }
-    families = _family_zones(sizes, recorded, seen)
+    families = family_zones(sizes, recorded, seen)
     names = sorted({*prices_of(name, sizes), *recorded})
     prices = MappingProxyType(prices_of(name, names))
-    maker = _RecordMaker(region)
+    maker = RecordMaker(region)
     records: dict[str, Record] = {}
     guesses: dict[str, frozenset[str]] = {}
     for size in names:
@@ -163,66 +151,3 @@ def _region(name: str) -> RegionCatalogue:
         spot_prices=prices,
         guesses=MappingProxyType(guesses),
     )
-
-
-def _family_zones(
-    sizes: Mapping[str, _Size], recorded: Mapping[str, Record], seen: Mapping[str, tuple[str, ...]]
-) -> dict[str, tuple[str, ...]]:
-    """Quota family → the zones in which its recorded sizes are sold: its other sizes run on the same hardware."""
-    zones: dict[str, set[str]] = {}
-    for size, sold in seen.items():
-        if size in sizes:
-            zones.setdefault(sizes[size].family, set()).update(sold)
-    for record in recorded.values():
-        for info in record["locationInfo"]:
-            zones.setdefault(record["family"], set()).update(info["zones"])
-    return {family: tuple(sorted(sold)) for family, sold in zones.items()}
-
-
-class _RecordMaker:
-    """Makes a region's records; the parts that many of them have in common are made once."""
-
-    def __init__(self, region: Region) -> None:
-        self._region = region
-        self._locations = [region.name]
-        self._restrictions: list[dict[str, Any]] = []
-        self._infos: dict[tuple[tuple[str, ...], bool], list[dict[str, Any]]] = {}
-        self._marks: dict[tuple[frozenset[str], bool], frozenset[str]] = {}
-        self._ultra = {value: {"name": "UltraSSDAvailable", "value": value} for value in ("True", "False")}
-
-    def record(self, size: _Size, zones: tuple[str, ...] | None) -> Record:
-        """The ARM record of a size; `zones` where they are known or inferred, else all of the region's."""
-        if zones is None:
-            zones = self._region.zones if size.zonal else ()
-        capabilities = size.capabilities
-        if size.ultra and self._region.ultra is UltraDisk.REGIONAL:
-            capabilities = [*capabilities, self._ultra[size.ultra]]
-        tier, _, short = size.name.partition("_")
-        return {
-            "resourceType": "virtualMachines",
-            "name": size.name,
-            "tier": tier,
-            "size": short,
-            "family": size.family,
-            "locations": self._locations,
-            "locationInfo": self._info(zones, size.ultra == "True" and self._region.ultra is UltraDisk.ZONAL),
-            "capabilities": capabilities,
-            "restrictions": self._restrictions,
-        }
-
-    def guessed(self, size: _Size, zones_recorded: bool) -> frozenset[str]:
-        """What of the record is a guess."""
-        key = (size.guessed, zones_recorded)
-        if key not in self._marks:
-            marks = size.guessed | self._region.guessed
-            if self._region.zones and not zones_recorded:
-                marks |= {"zones"}
-            self._marks[key] = marks
-        return self._marks[key]
-
-    def _info(self, zones: tuple[str, ...], ultra: bool) -> list[dict[str, Any]]:
-        key = (zones, ultra)
-        if key not in self._infos:
-            details = [{"name": list(zones), "capabilities": [self._ultra["True"]]}] if ultra and zones else []
-            self._infos[key] = [{"location": self._region.name, "zones": list(zones), "zoneDetails": details}]
-        return self._infos[key]

@@ -15,8 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from fakeazure.catalog.catalogue import Record, RegionCatalogue, prices_of
+from fakeazure.catalog.catalogue import RegionCatalogue, prices_of
 from fakeazure.catalog.errors import CatalogueError, nearest
+from fakeazure.catalog.records import Record
 
 LARGEST = 256 * 1024 * 1024
 """Bytes; an unfiltered list of all regions is about 100 MB, one region's is 2 to 6 MB."""
