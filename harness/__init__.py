@@ -1,3 +1,24 @@
-"""What Karpenter on Azure would do and why, without Azure, a cluster or a container."""
+"""What Karpenter on Azure would do and why, without Azure, a cluster or a container.
+
+The names below are imported when they are first used, so that ``import harness`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.world import World
+
+__all__ = ["World", "__version__"]
 
 __version__ = "0.1.0"
+
+_HOMES = {"World": "harness.world"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -12,7 +12,7 @@ __all__ = ["short", "signature"]
 
 INDEX = re.compile(r"\[\d+\]")
 NUMBER = re.compile(r"\d+(\.\d+)?")
-QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]')
+NAME = re.compile(r'"[^"]*"|\[[^\]]*\]|[^\s,:]*[/.][^\s,:]*')
 # the children of these are named by the case, not by the protocol
 NAMED = re.compile(
     r"(^|\.)(keys|labels|has|has_intersection|existing|errors|ignored|capacity|allocatable|annotations)\.(.*)"
@@ -54,7 +54,7 @@ def _place(path: str) -> str:
 
 def _kind(value: Any) -> str:
     if isinstance(value, str):
-        return QUOTED.sub("…", NUMBER.sub("N", value))[:60] or '""'
+        return NUMBER.sub("N", NAME.sub("…", value))[:60] or '""'
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
     return type(value).__name__

@@ -1,0 +1,59 @@
+"""Nothing reads the wall clock or draws at random but the modules that inject time and randomness."""
+
+import ast
+
+import pytest
+
+from tests.project.tree import ROOT, modules
+
+SOURCES = {"random", "secrets", "time", "uuid"}  # modules that must not be imported
+CALLS = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today"), ("os", "urandom")}
+
+# path → what it may use, and why
+EXEMPT: dict[str, tuple[set[str], str]] = {
+    "harness/engine/rng.py": ({"random"}, "the seeded Rng itself"),
+}
+
+
+def used(tree: ast.AST) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.partition(".")[0] in SOURCES}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module in SOURCES:
+            found.add(node.module)
+        elif isinstance(node, ast.Attribute):
+            owner = node.value
+            name = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
+            if (name, node.attr) in CALLS:
+                found.add(f"{name}.{node.attr}")
+    return found
+
+
+def test_time_and_randomness_are_injected() -> None:
+    reads = {}
+    for path in modules():
+        name = str(path.relative_to(ROOT))
+        allowed, _ = EXEMPT.get(name, (set(), ""))
+        reads[name] = used(ast.parse(path.read_text())) - allowed
+    assert {name: found for name, found in reads.items() if found} == {}
+
+
+@pytest.mark.parametrize("name", EXEMPT)
+def test_exemptions_are_needed(name: str) -> None:
+    assert used(ast.parse((ROOT / name).read_text())) == EXEMPT[name][0]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time",
+        "from random import choice",
+        "import uuid as ids",
+        "datetime.now()",
+        "x = datetime.datetime.utcnow()",
+        "date.today()",
+    ],
+)
+def test_the_test_sees(code: str) -> None:
+    assert used(ast.parse(code))
