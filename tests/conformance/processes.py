@@ -32,11 +32,12 @@ class Asked:
 class Answerer:
     """Starts a command and asks it; when it dies on a request, that is the reply, and a new process goes on with the next one.
 
-    Everything in `setup` is asked again of every new process (catalogs).
+    Everything in `setup` is asked again of every new process (catalogs). A process that says nothing for `timeout` seconds is ended.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], timeout: float = 120.0) -> None:
         self.command = list(command)
+        self.timeout = timeout
         self.setup: list[Case] = []
         self.restarts = 0
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the object
@@ -86,9 +87,20 @@ class Answerer:
             except OSError:
                 pass  # the reader sees the end
 
-        writer = threading.Thread(target=write, daemon=True)
-        writer.start()
         replies: list[Reply] = []
+        done = threading.Event()
+
+        def watch() -> None:
+            seen = -1
+            while not done.wait(self.timeout):
+                if len(replies) == seen:  # the same as a timeout ago
+                    process.kill()
+                    return
+                seen = len(replies)
+
+        threads = [threading.Thread(target=target, daemon=True) for target in (write, watch)]
+        for thread in threads:
+            thread.start()
         for number in range(first, len(requests)):
             line = process.stdout.readline()
             if not line:
@@ -97,7 +109,9 @@ class Answerer:
             if answer.pop("id", None) != number:
                 raise RuntimeError(f"{self.command[0]}: a reply without the request's id: {line[:200]!r}")
             replies.append(answer)
-        writer.join()
+        done.set()
+        for thread in threads:
+            thread.join()
         return replies
 
     def _last_words(self) -> str:

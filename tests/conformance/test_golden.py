@@ -1,0 +1,75 @@
+"""Our answers to the golden vectors and to every mismatch that was ever found are those of the real Go code."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.answer import AnswerContext, DataFile, reply
+from harness.karpenter.releases import provider
+from tests.conformance.build import BUILDABLE
+from tests.conformance.cases import OPS
+from tests.conformance.causes import short
+from tests.conformance.compare import reply_differences
+from tests.conformance.golden import GOLDEN, REGRESSIONS, vectors
+from tests.conformance.material import read_json
+
+FILES = sorted(GOLDEN.glob("v*/*.jsonl.gz"))
+REGRESSION_FILES = sorted(REGRESSIONS.glob("*.jsonl"))
+
+
+@cache
+def context(release: str) -> AnswerContext:
+    return AnswerContext(provider(release), DataFile(GOLDEN / f"v{release}" / "data.json.gz"))
+
+
+@cache
+def context_with_catalogs(release: str) -> AnswerContext:
+    made = context(release)
+    for name, types in read_json(GOLDEN / f"v{release}" / "catalogs.json.gz").items():
+        answer = ask({"op": "catalog", "name": name, "instance_types": types}, made)
+        assert answer.get("answer") == len(types), answer
+    return made
+
+
+def ask(request: dict[str, Any], asked: AnswerContext) -> dict[str, Any]:
+    """What comes over the wire."""
+    answer: dict[str, Any] = json.loads(json.dumps(reply(json.dumps(request).encode(), asked)))
+    return answer
+
+
+def check(release: str, lines: list[dict[str, Any]]) -> None:
+    wrong = []
+    for number, vector in enumerate(lines):
+        asked = (context_with_catalogs if vector["op"] == "schedule" else context)(release)
+        got = ask({**vector["input"], "op": vector["op"]}, asked)
+        found = reply_differences(vector["op"], vector, got)
+        if found:
+            wrong.append(f"line {number + 1}, {found[0].path}: real {short(found[0].want)}, ours {short(found[0].got)}")
+    assert not wrong, f"{len(lines) - len(wrong)}/{len(lines)} identical\n" + "\n".join(wrong[:8])
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.name.partition('.')[0]}")
+def test_golden(path: Path) -> None:
+    check(path.parent.name.removeprefix("v"), list(vectors(path)))
+
+
+@pytest.mark.parametrize("path", REGRESSION_FILES, ids=lambda path: path.stem)
+def test_regressions(path: Path) -> None:
+    for vector in vectors(path):
+        check(vector["release"], [vector])
+
+
+@pytest.mark.parametrize("release", BUILDABLE)
+def test_every_release_and_op_has_vectors(release: str) -> None:
+    folder = GOLDEN / f"v{release}"
+    about = json.loads((folder / "about.json").read_text())
+    counts = {op: sum(1 for _ in vectors(folder / f"{op}.jsonl.gz")) for op in OPS}
+    assert counts == about["cases"]
+    assert all(counts.values())
+
+
+def test_the_vectors_stay_small() -> None:
+    assert sum(path.stat().st_size for path in GOLDEN.rglob("*") if path.is_file()) < 3_000_000
