@@ -1,0 +1,259 @@
+"""AKS machines: one PUT is a VM; one PUT with the `BatchPutMachine` header is many."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fakeazure.aks import machine_launch
+from fakeazure.aks.managed_clusters import POOL, found_cluster, found_pool
+from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Document, Request, Response
+from fakeazure.arm.operations import Operation
+from fakeazure.arm.paging import page
+from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import failure, refuse
+from fakeazure.market.facts import Size
+from fakeazure.market.match import Subject
+from fakeazure.resources import vm_lifecycle
+from fakeazure.state import State, body_of, section
+from fakeazure.timers import timestamp
+
+NAMESPACE, TYPE = "Microsoft.ContainerService", "machines"
+BATCH_HEADER = "BatchPutMachine"
+MAX_NAME = 34
+
+
+def _machine_id(state: State, request: Request) -> ResourceId:
+    return found_pool(state, request).id.child(TYPE, request.params["machine"])
+
+
+def _found(state: State, id_: ResourceId) -> Document:
+    entry = state.store.get(id_)
+    if entry is None:
+        raise refuse("MachineNotFound", machine=id_.name, pool=id_.names[-2])
+    return entry.document
+
+
+def _put(state: State, request: Request) -> Response:
+    header = request.header(BATCH_HEADER)
+    if header is not None:
+        return _put_batch(state, request, header)
+    id_ = _machine_id(state, request)
+    existed = state.store.get(id_) is not None
+    operation = _create_or_update(state, request, id_, body_of(request), request.header("If-Match"))
+    return state.operations.accepted(
+        200 if existed else 201, operation, request.api_version, state.found(id_).document
+    )
+
+
+def _create_or_update(
+    state: State, request: Request, id_: ResourceId, body: Mapping[str, Any], if_match: str | None = None
+) -> Operation:
+    if len(id_.name) > MAX_NAME:
+        raise refuse("InvalidRequestContent", reason=f"the machine name '{id_.name}' has more than {MAX_NAME} characters")
+    if state.store.get(id_) is not None:
+        return _update(state, id_, body, if_match)
+    return _create(state, request, id_, body)
+
+
+def _update(state: State, id_: ResourceId, body: Mapping[str, Any], if_match: str | None) -> Operation:
+    """Only tags may change; a PUT of what is there already changes nothing else."""
+    document = state.found(id_).document
+    properties, wanted = document["properties"], section(body, "properties")
+    if if_match is not None and if_match != properties["eTag"]:
+        raise refuse("ConditionNotMet")
+    for name, before, after in (
+        ("zones", list(document.get("zones") or ()), body.get("zones")),
+        ("vmSize", properties["hardware"]["vmSize"], section(wanted, "hardware").get("vmSize")),
+        ("priority", properties.get("priority", "Regular"), wanted.get("priority")),
+    ):
+        if after is not None and after != before:
+            raise refuse("MachineChangeNotAllowed", target=name, property=name)
+    _set(state, id_, tags=dict(section(wanted, "tags")), eTag=state.guids())
+    return state.begin(
+        Subject("PUT", TYPE, id_.name), id_, location=_location(state, id_), seconds=0, finish=lambda: None
+    )
+
+
+def _create(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Operation:
+    cluster = found_cluster(state, request).document
+    location = cluster["location"]
+    properties = section(body, "properties")
+    size = _size(state, id_, str(section(properties, "hardware").get("vmSize") or ""), location)
+    vm = machine_launch.vm_of(state, id_, cluster["properties"]["nodeResourceGroup"])
+    kept = {key: value for key, value in properties.items() if key != "priority"}
+    if properties.get("priority") == "Spot":
+        kept["priority"] = "Spot"
+    document: dict[str, Any] = {
+        "id": str(id_),
+        "name": id_.name,
+        "type": f"{NAMESPACE}/managedClusters/agentPools/machines",
+        "properties": {
+            **kept,
+            "provisioningState": "Creating",
+            "resourceId": str(vm),
+            "eTag": state.guids(),
+            "status": {"creationTimestamp": timestamp(state.now()), "driftAction": "Synced", "vmState": "Creating"},
+        },
+    }
+    if body.get("zones"):
+        document["zones"] = list(body["zones"])
+    state.store.put(id_, document)
+
+    ended: list[Failure | None] = []
+    launched = machine_launch.launch(state, id_, document, cluster, size, ended.append)
+    if isinstance(launched, Failure):
+        ended.append(launched)
+
+    def finish() -> Failure | None:
+        result = ended[-1] if ended else None
+        if state.store.get(id_) is None:
+            return None
+        if result is None:
+            _set(state, id_, provisioningState="Succeeded")
+            _status(state, id_, vmState="Running")
+        else:
+            _fail(state, id_, result)
+        return result
+
+    return state.operations.start(
+        f"PUT {TYPE}",
+        subscription=id_.subscription,
+        namespace=NAMESPACE,
+        location=location,
+        seconds=None if launched is False else state.timing.vm_create + state.timing.machine_create,
+        finish=finish,
+    )
+
+
+def _size(state: State, id_: ResourceId, name: str, location: str) -> Size:
+    size = state.market.size(name, location)
+    if size is None or size.restricted_everywhere:
+        raise refuse("VMSizeNotSupported", size=name, subscription=id_.subscription, location=location)
+    return size
+
+
+def _set(state: State, id_: ResourceId, **properties: Any) -> None:
+    document = state.found(id_).document
+    state.store.put(id_, {**document, "properties": {**document["properties"], **properties}})
+
+
+def _status(state: State, id_: ResourceId, **status: Any) -> None:
+    _set(state, id_, status={**state.found(id_).document["properties"]["status"], **status})
+
+
+def _fail(state: State, id_: ResourceId, result: Failure) -> None:
+    _set(state, id_, provisioningState="Failed")
+    _status(state, id_, provisioningError=machine_launch.provisioning_error(result))
+
+
+def _location(state: State, id_: ResourceId) -> str:
+    pool = id_.parent
+    cluster = pool.parent if pool is not None else None
+    return str(state.found(cluster).document["location"]) if cluster is not None else ""
+
+
+def drift(state: State, id_: ResourceId, reason: str) -> None:
+    """Let AKS ask for the machine to be recreated, as it does when the cluster's configuration moves on."""
+    _found(state, id_)
+    _status(state, id_, driftAction="Recreate", driftReason=reason)
+
+
+def _put_batch(state: State, request: Request, header: str) -> Response:
+    """Many machines from one template: zones and tags from the header, everything else from the body.
+
+    Machines that are refused are named in a flat body; those that are not named were accepted.
+    """
+    body = body_of(request)
+    pool = found_pool(state, request)
+    entries = _batch(header)
+    refused: list[Failure] = []
+    first: tuple[Operation, ResourceId] | None = None
+    for entry in entries:
+        id_ = pool.id.child(TYPE, str(entry.get("machineName")))
+        single = {
+            **body,
+            "zones": list(entry.get("zones") or ()),
+            "properties": {**section(body, "properties"), "tags": dict(section(entry, "tags"))},
+        }
+        try:
+            operation = _create_or_update(state, request, id_, single)
+        except ArmError as error:
+            inner = error.failure
+            refused.append(Failure(inner.code, inner.message, inner.status, target=id_.name))
+            continue
+        first = first or (operation, id_)
+    if refused:
+        raise ArmError(_batch_failure(refused))
+    if first is None:
+        raise refuse("InvalidRequestContent", reason=f"the header {BATCH_HEADER} names no machine")
+    return state.operations.accepted(201, first[0], request.api_version, state.found(first[1]).document)
+
+
+def _batch(header: str) -> Sequence[Mapping[str, Any]]:
+    try:
+        entries = json.loads(header)["batchMachines"]
+    except (ValueError, KeyError, TypeError):
+        raise refuse("InvalidRequestContent", reason=f"the header {BATCH_HEADER} is not understood") from None
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise refuse("InvalidRequestContent", reason=f"the header {BATCH_HEADER} must list machines")
+    return entries
+
+
+def _batch_failure(refused: Sequence[Failure]) -> Failure:
+    """400 with the details beside the code; 500 with the details as JSON text in the message if all are internal."""
+    if any(not item.code.startswith("Internal") for item in refused):
+        return Failure("BatchMachineClientError", "batch client error", 400, details=tuple(refused), flat=True)
+    message = json.dumps({"details": [item.document() for item in refused]})
+    return Failure("BatchMachineInternalServerError", message, 500, flat=True)
+
+
+def _get(state: State, request: Request) -> Response:
+    return Response(200, body=_found(state, _machine_id(state, request)))
+
+
+def _list(state: State, request: Request) -> Response:
+    pool = found_pool(state, request)
+    items = [entry.document for entry in state.store.children(pool.id, TYPE)]
+    return page(request, items, size=state.settings.page_size, base_url=state.settings.base_url)
+
+
+def _delete(state: State, request: Request) -> Response:
+    pool = found_pool(state, request)
+    names = body_of(request).get("machineNames")
+    if not isinstance(names, list) or not names:
+        raise refuse("InvalidRequestContent", reason="'machineNames' must list machines", target="machineNames")
+    ids = [pool.id.child(TYPE, str(name)) for name in names]
+    known = [id_ for id_ in ids if state.store.get(id_) is not None]
+    if not known:
+        raise ArmError(failure("NoValidMachines", target="machineNames"))
+    for id_ in known:
+        _set(state, id_, provisioningState="Deleting")
+        vm = ResourceId.parse(state.found(id_).document["properties"]["resourceId"])
+        if vm.key in state.vms:
+            vm_lifecycle.delete(state, vm)
+
+    def finish() -> Failure | None:
+        for id_ in known:
+            state.store.remove(id_)
+        return None
+
+    operation = state.begin(
+        Subject("POST", "deleteMachines", pool.id.name),
+        pool.id,
+        location=_location(state, known[0]),
+        seconds=state.timing.vm_delete + state.timing.machine_delete,
+        finish=finish,
+    )
+    return state.operations.accepted(202, operation, request.api_version)
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    yield Route("PUT", f"{POOL}/machines/{{machine}}", _put)
+    yield Route("GET", f"{POOL}/machines/{{machine}}", _get)
+    yield Route("GET", f"{POOL}/machines", _list)
+    yield Route("POST", f"{POOL}/deleteMachines", _delete)

@@ -1,0 +1,1 @@
+"""What all of Azure Resource Manager shares: ids, routing, versions, filters, paging, errors, long-running operations."""

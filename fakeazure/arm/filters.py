@@ -1,0 +1,132 @@
+"""The part of OData's `$filter` that Azure's lists accept: comparisons, `contains`, `startswith`, `and`, `or`, `not`.
+
+Used by the SKU list (`location eq 'eastus'`) and the retail prices API.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Predicate = Callable[[Mapping[str, Any]], bool]
+
+_TOKEN = re.compile(r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),]))")
+_FUNCTIONS: Mapping[str, Callable[[str, str], bool]] = {
+    "contains": lambda value, part: part in value,
+    "startswith": lambda value, part: value.startswith(part),
+    "endswith": lambda value, part: value.endswith(part),
+}
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "eq": lambda left, right: bool(left == right),
+    "ne": lambda left, right: bool(left != right),
+    "gt": lambda left, right: type(left) is type(right) and bool(left > right),
+    "ge": lambda left, right: type(left) is type(right) and bool(left >= right),
+    "lt": lambda left, right: type(left) is type(right) and bool(left < right),
+    "le": lambda left, right: type(left) is type(right) and bool(left <= right),
+}
+
+
+class FilterError(ValueError):
+    """The filter is not understood; the text says where."""
+
+
+def parse_filter(text: str) -> Predicate:
+    """Compile a filter. An empty one accepts everything. Field names match the item's keys exactly, text compares as is."""
+    tokens = _tokens(text)
+    if not tokens:
+        return lambda item: True
+    parser = _Parser(tokens)
+    predicate = parser.either()
+    if parser.peek() is not None:
+        raise FilterError(f"unexpected {parser.peek()!r} in {text!r}")
+    return predicate
+
+
+def _tokens(text: str) -> list[str]:
+    tokens: list[str] = []
+    position = 0
+    while position < len(text.rstrip()):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise FilterError(f"unexpected character {text[position:].strip()[:1]!r} in {text!r}")
+        tokens.append(match.group().strip())
+        position = match.end()
+    return tokens
+
+
+def _literal(token: str) -> Any:
+    if token.startswith("'"):
+        return token[1:-1].replace("''", "'")
+    if token in ("true", "false"):
+        return token == "true"
+    try:
+        return float(token)
+    except ValueError:
+        raise FilterError(f"{token!r} is not a literal") from None
+
+
+def _field(item: Mapping[str, Any], path: str) -> Any:
+    value: Any = item
+    for part in path.split("/"):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+class _Parser:
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens = tokens
+        self._position = 0
+
+    def peek(self) -> str | None:
+        return self._tokens[self._position] if self._position < len(self._tokens) else None
+
+    def take(self, *wanted: str) -> str:
+        token = self.peek()
+        if token is None or (wanted and token not in wanted):
+            raise FilterError(f"expected {' or '.join(wanted) or 'more'}, found {token!r}")
+        self._position += 1
+        return token
+
+    def either(self) -> Predicate:
+        left = self.both()
+        while self.peek() == "or":
+            self.take()
+            left = _or(left, self.both())
+        return left
+
+    def both(self) -> Predicate:
+        left = self.unary()
+        while self.peek() == "and":
+            self.take()
+            left = _and(left, self.unary())
+        return left
+
+    def unary(self) -> Predicate:
+        token = self.take()
+        if token == "not":
+            inner = self.unary()
+            return lambda item: not inner(item)
+        if token == "(":
+            inner = self.either()
+            self.take(")")
+            return inner
+        if token in _FUNCTIONS:
+            self.take("(")
+            path = self.take()
+            self.take(",")
+            part = str(_literal(self.take()))
+            self.take(")")
+            function = _FUNCTIONS[token]
+            return lambda item: function(str(_field(item, path) or ""), part)
+        compare = _COMPARISONS[self.take(*_COMPARISONS)]
+        value = _literal(self.take())
+        return lambda item: compare(_field(item, token), value)
+
+
+def _or(left: Predicate, right: Predicate) -> Predicate:
+    return lambda item: left(item) or right(item)
+
+
+def _and(left: Predicate, right: Predicate) -> Predicate:
+    return lambda item: left(item) and right(item)

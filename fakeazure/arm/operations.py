@@ -1,0 +1,134 @@
+"""Long-running operations: accepted with 201 or 202, polled by URL, over after (virtual) time, perhaps with an error.
+
+Header and body shapes: azure-api.md §2.2. A status of `Failed` travels with HTTP 200; a `Location` poll is 202 while it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.messages import Document, Response
+from fakeazure.timers import Timers, timestamp
+
+SUCCEEDED, FAILED, RUNNING, CANCELED = "Succeeded", "Failed", "InProgress", "Canceled"
+
+
+@dataclass(slots=True)
+class Operation:
+    """One operation. `status` is what its URL answers."""
+
+    id: str
+    kind: str
+    subscription: str
+    namespace: str
+    location: str
+    started: float
+    status: str = RUNNING
+    ended: float | None = None
+    failure: Failure | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The body of `GET .../operations/{id}`."""
+        body: dict[str, Any] = {"name": self.id, "status": self.status, "startTime": timestamp(self.started)}
+        if self.ended is not None:
+            body["endTime"] = timestamp(self.ended)
+        if self.failure is not None:
+            body["error"] = self.failure.document()
+        return body
+
+    def url(self, base_url: str, version: str, *, results: bool = False) -> str:
+        """The absolute URL to poll; with `results` the one for the `Location` header."""
+        leaf = "operationResults" if results else "operations"
+        if results and self.namespace == "Microsoft.Compute":
+            # Compute answers both polls under one URL, told apart by `monitor`.
+            leaf, version = "operations", f"{version}&monitor=true"
+        tail = f"locations/{self.location}/{leaf}/{self.id}?api-version={quote(version, safe='&=')}"
+        return f"{base_url}/subscriptions/{self.subscription}/providers/{self.namespace}/{tail}"
+
+
+class Operations:
+    """All operations of one world."""
+
+    def __init__(self, timers: Timers, guids: Callable[[], str], base_url: str) -> None:
+        """Start empty. `base_url` is the scheme and host that polling URLs begin with."""
+        self._timers = timers
+        self._guids = guids
+        self.base_url = base_url
+        self.retry_after: int | None = None
+        """Seconds for `Retry-After`, None to leave the header out."""
+        self._by_id: dict[str, Operation] = {}
+
+    def start(
+        self,
+        kind: str,
+        *,
+        subscription: str,
+        namespace: str,
+        location: str,
+        seconds: float | None,
+        finish: Callable[[], Failure | None],
+    ) -> Operation:
+        """Begin an operation that ends after `seconds` (never, if None).
+
+        `finish` then makes the effect and answers the error it ended in, or None. With zero seconds it is over at once.
+        """
+        operation = Operation(self._guids(), kind, subscription, namespace, location, self._timers.now())
+        self._by_id[operation.id] = operation
+
+        def end() -> None:
+            if operation.status != RUNNING:
+                return
+            operation.failure = finish()
+            operation.status = SUCCEEDED if operation.failure is None else FAILED
+            operation.ended = self._timers.now()
+
+        if seconds is not None:
+            self._timers.after(seconds, end)
+        return operation
+
+    def cancel(self, operation: Operation) -> None:
+        """End a running operation as Canceled: a newer one took its place. Its effect never happens."""
+        if operation.status == RUNNING:
+            operation.status = CANCELED
+            operation.ended = self._timers.now()
+
+    def running(self) -> list[Operation]:
+        """What has not ended yet."""
+        return [operation for operation in self._by_id.values() if operation.status == RUNNING]
+
+    def get(self, id_: str) -> Operation | None:
+        """An operation by its id."""
+        return self._by_id.get(id_.lower())
+
+    def accepted(self, status: int, operation: Operation, version: str, body: Document | None = None) -> Response:
+        """The first answer.
+
+        An operation that is over at once needs no polling, so it carries no header: a PUT then shows its final state, a
+        DELETE answers 204.
+        """
+        if operation.status == SUCCEEDED:
+            return Response(204 if status == 202 else status, body=body)
+        headers = {"Azure-AsyncOperation": operation.url(self.base_url, version)}
+        if status == 202:
+            headers["Location"] = operation.url(self.base_url, version, results=True)
+        if self.retry_after is not None:
+            headers["Retry-After"] = str(self.retry_after)
+        return Response(status, headers, body)
+
+    def poll(self, operation: Operation, *, as_location: bool, version: str) -> Response:
+        """The answer to a poll; `as_location` for the URL of the `Location` header."""
+        headers: dict[str, str] = {}
+        if self.retry_after is not None and operation.status == RUNNING:
+            headers["Retry-After"] = str(self.retry_after)
+        if not as_location:
+            return Response(200, headers, operation.document())
+        if operation.status == RUNNING:
+            headers["Location"] = operation.url(self.base_url, version, results=True)
+            return Response(202, headers)
+        if operation.failure is not None:
+            return operation.failure.response()
+        return Response(204)

@@ -1,0 +1,301 @@
+"""FakeAzure: one world of Azure, in process, without sockets or JSON text.
+
+```
+clock = ManualClock()                      # or any callable or object that tells seconds since the epoch
+azure = FakeAzure(region="eastus", clock=clock, azure={"quota": {"cores": 8}})
+stop = azure.subscribe(print)              # PoweredOn, PoweredOff, Deleted, Preempting, CreationFailed, ExtensionInstalled
+answer = azure.request("PUT", path, query={"api-version": "2025-04-01"}, body=body)     # .status .headers .body
+```
+
+**Time.** The cloud never waits and never moves the clock. What takes time is queued: `next_due()` tells when the next thing ends
+(seconds since the epoch, None if nothing does), `run_until(moment)` makes everything happen that is due by then, in order, and
+`on_schedule(hook)` tells each new due time to an owner with an event queue of its own. `request` first makes happen what is due
+at the clock's time, so a world on a real clock needs no driver for its answers (only for events without a request). With the
+default clock, `advance(seconds)` moves it and runs what falls due on the way.
+
+**Events** arrive synchronously, in order, while `request` or `run_until` runs. `PoweredOn` alone says that a machine boots; it
+carries custom data, tags, the AKS machine behind which the VM stands, and AKS's own labels.
+
+**A VM PUT** answers 201 with `provisioningState: Creating` and an `Azure-AsyncOperation` header, as Azure does; with
+`timing=INSTANT` everything is over in the answer, which then has no such header.
+
+**The market** (`azure=`, see `fakeazure.market.spec`) lies over the shared catalogue: `market.quota`, `.restrictions`, `.stock`,
+`.faults`, `.prices` can be changed while the world runs. `unfired()` lists declared faults that never fired.
+
+Not safe for threads: transports take a lock around every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.ids import ResourceId, location_key
+from fakeazure.arm.messages import EMPTY, Document, Request, Response
+from fakeazure.arm.routes import Match
+from fakeazure.arm.texts import failure, refuse
+from fakeazure.arm.throttling import Bucket, Throttle
+from fakeazure.arm.versions import check_version
+from fakeazure.catalog import Catalogue
+from fakeazure.events import Subscriber, VirtualMachine
+from fakeazure.guids import Guids, guid_of
+from fakeazure.journal import Call, Journal, summarise
+from fakeazure.market.facts import CatalogueLike
+from fakeazure.market.faults import STUCK, Fault
+from fakeazure.market.match import Subject
+from fakeazure.market.spec import build_market
+from fakeazure.resources import images, vm_lifecycle
+from fakeazure.resources.subscriptions import NAMESPACES
+from fakeazure.routing import router
+from fakeazure.seed import seed
+from fakeazure.state import Settings, State
+from fakeazure.timers import ClockLike, ManualClock, Timers
+from fakeazure.timing import Timing
+
+SUBSCRIPTION = "00000000-1111-2222-3333-444444444444"
+TENANT = "55555555-6666-7777-8888-999999999999"
+
+
+class FakeAzure:
+    """One world: subscription, resource groups, network, cluster, market, time, and the journal of every call."""
+
+    def __init__(
+        self,
+        *,
+        region: str = "eastus",
+        catalogue: CatalogueLike | None = None,
+        clock: ClockLike | None = None,
+        ids: Callable[[], str] | None = None,
+        seed_value: int = 0,
+        azure: Mapping[str, Any] | None = None,
+        timing: Timing | None = None,
+        subscription: str = SUBSCRIPTION,
+        tenant: str = TENANT,
+        resource_group: str = "rg",
+        cluster: str = "c",
+        node_resource_group: str | None = None,
+        kubernetes: str = "1.34.2",
+        machines_pool: str = "aksmanagedap",
+        network: Mapping[str, str] | None = None,
+        subnet_prefix: str = "10.224.0.0/16",
+        throttle: Mapping[str, Bucket] | None = None,
+        retry_after: int | None = None,
+        page_size: int | None = None,
+        base_url: str = "https://management.azure.com",
+    ) -> None:
+        """A world around the cluster `cluster` in `region`.
+
+        `ids` makes guids (repeatable under `seed_value` by default). `network` overrides parts of the cluster's network profile
+        (networkPlugin, networkPluginMode, networkDataplane, networkPolicy, dnsServiceIP). `retry_after` is what polls are told
+        to wait; without it the header is left out. Raises ValueError for an unknown region or a mistake in `azure`.
+        """
+        self.clock = clock if clock is not None else ManualClock()
+        timers = Timers(self.clock)
+        known = catalogue if catalogue is not None else Catalogue.load()
+        location = location_key(region)
+        if location not in known.regions:
+            known.region(location)  # the catalogue's own error knows the nearest names
+        self.state = State(
+            Settings(
+                subscription=subscription,
+                tenant=tenant,
+                location=location,
+                resource_group=resource_group,
+                node_resource_group=node_resource_group or f"MC_{resource_group}_{cluster}_{location}",
+                cluster=cluster,
+                base_url=base_url,
+                page_size=page_size,
+            ),
+            build_market(known, azure or {}, now=timers.now()),
+            timers,
+            ids or Guids(seed_value),
+            timing or Timing(),
+            Throttle(throttle),
+        )
+        self.state.operations.retry_after = retry_after
+        if self.state.timing.graph_lag > 0:
+            self.state.store.remember(timers.now)
+        seed(
+            self.state,
+            kubernetes=kubernetes,
+            machines_pool=machines_pool,
+            network=network or {},
+            subnet_prefix=subnet_prefix,
+        )
+        self.market = self.state.market
+        self.journal = Journal()
+        self._router = router()
+
+    # --- the port ---------------------------------------------------------------------------------------------------
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Document | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """One call. Never raises for what the caller asked: a mistake is an ARM error in the answer."""
+        self.run_until()
+        faults = self.market.faults
+        faults.forget()
+        asked = Request(
+            method.upper(),
+            path.partition("?")[0],
+            query or EMPTY,
+            {name.lower(): value for name, value in headers.items()} if headers else EMPTY,
+            body,
+        )
+        match = self._router.find(asked.method, asked.path)
+        now = self.state.now()
+        try:
+            answer = self._answer(asked, match, now)
+        except ArmError as error:
+            answer = error.failure.response()
+        extra = {"x-ms-request-id": self.state.guids()}
+        if (code := answer.error_code) is not None:
+            extra["x-ms-error-code"] = code
+        answer = Response(answer.status, {**answer.headers, **extra}, answer.body)
+        self.journal.calls.append(
+            Call(
+                number=len(self.journal.calls) + 1,
+                time=now,
+                method=asked.method,
+                path=asked.path,
+                resource=match.route.resource if match is not None else "",
+                api_version=asked.api_version,
+                query=asked.query,
+                summary=summarise(body),
+                status=answer.status,
+                code=code,
+                body=body,
+                fault=faults.last_fired(),
+            )
+        )
+        return answer
+
+    def _answer(self, asked: Request, match: Match[State] | None, now: float) -> Response:
+        if match is None:
+            raise ArmError(self._no_route(asked))
+        if match.route.versioned:
+            check_version(asked.api_version)
+        subscription = match.params.get("subscription")
+        extra: Mapping[str, str] = EMPTY
+        if subscription is not None:
+            if subscription.lower() not in self.state.subscriptions:
+                raise refuse("SubscriptionNotFound", subscription=subscription)
+            extra = self.state.throttle.take(asked.method, subscription.lower(), now)
+            self._check_registration(asked, subscription)
+        self._check_faults(asked, match, now)
+        request = Request(asked.method, asked.path, asked.query, asked.headers, asked.body, match.params)
+        answer = match.route.handler(self.state, request)
+        return Response(answer.status, {**answer.headers, **extra}, answer.body) if extra else answer
+
+    def _check_faults(self, asked: Request, match: Match[State], now: float) -> None:
+        resource = match.route.resource
+        if (asked.method, resource) == ("PUT", "virtualMachines"):
+            return  # judged where the VM is let in, with its size, zone and priority
+        if not self.market.faults.all:
+            return
+        subject = Subject(
+            asked.method,
+            resource,
+            name=asked.path.rstrip("/").rpartition("/")[2],
+            location=match.params.get("location", self.state.settings.location),
+        )
+        fault = self.market.faults.take(subject, now, at_end=False)
+        if fault is not None and fault.what != STUCK:
+            raise ArmError(fault.failure(subject, id=asked.path, subscription=match.params.get("subscription", "")))
+
+    def _check_registration(self, asked: Request, subscription: str) -> None:
+        missing = self.state.subscriptions[subscription.lower()]
+        if missing and asked.method in ("PUT", "POST", "PATCH"):
+            lowered = asked.path.lower()
+            for namespace in missing:
+                if f"/providers/{namespace.lower()}/" in lowered and not lowered.endswith("/register"):
+                    raise refuse("MissingSubscriptionRegistration", namespace=namespace)
+
+    def _no_route(self, asked: Request) -> Failure:
+        """Why a path is not served: another method, another type, another namespace."""
+        if self._router.methods(asked.path):
+            return failure("MethodNotAllowed", method=asked.method)
+        namespace = asked.path.lower().partition("/providers/")[2].partition("/")[0]
+        if namespace and namespace not in {name.lower() for name in NAMESPACES}:
+            return failure("InvalidResourceNamespace", namespace=namespace)
+        return failure("InvalidResourceType", namespace=namespace, version=asked.api_version)
+
+    # --- time -------------------------------------------------------------------------------------------------------
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return self.state.now()
+
+    def next_due(self) -> float | None:
+        """When the next thing ends; None if nothing is outstanding."""
+        return self.state.timers.next_due()
+
+    def due(self) -> int:
+        """How many things are due now."""
+        return self.state.timers.due()
+
+    def run_until(self, moment: float | None = None) -> int:
+        """Make everything happen that is due by `moment` (by now, if None). Answers how much that was."""
+        return self.state.timers.run_until(moment)
+
+    def on_schedule(self, hook: Callable[[float], None]) -> None:
+        """Tell `hook` the due time of everything queued from now on."""
+        self.state.timers.on_schedule(hook)
+
+    def advance(self, seconds: float) -> None:
+        """Move the cloud's own `ManualClock`, making everything happen on the way. TypeError for a clock that was given."""
+        if not isinstance(self.clock, ManualClock):
+            raise TypeError("the clock belongs to somebody else: move it there, then call run_until")
+        end = self.clock.now() + seconds
+        while (due := self.next_due()) is not None and due <= end:
+            self.clock.move_to(due)
+            self.run_until()
+        self.clock.move_to(end)
+
+    # --- what happens to it -----------------------------------------------------------------------------------------
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Be told of events; the answer takes the subscriber off again."""
+        return self.state.events.subscribe(subscriber)
+
+    def unfired(self) -> list[Fault]:
+        """Declared faults that never fired."""
+        return self.market.faults.unfired()
+
+    def vm_id(self, name: str) -> ResourceId:
+        """The id of a VM by its name. LookupError if there is none."""
+        for entry in self.state.store.list(vm_lifecycle.FULL_TYPE):
+            if entry.id.name.lower() == name.lower():
+                return entry.id
+        raise LookupError(f"there is no VM {name}")
+
+    def vm(self, name: str) -> VirtualMachine:
+        """A VM as events show it. LookupError if there is none."""
+        return vm_lifecycle.snapshot(self.state, self.vm_id(name))
+
+    def vms(self) -> list[VirtualMachine]:
+        """All VMs, oldest first."""
+        return [vm_lifecycle.snapshot(self.state, entry.id) for entry in self.state.store.list(vm_lifecycle.FULL_TYPE)]
+
+    def evict(self, name: str) -> None:
+        """Take a spot VM, with the notice that `timing` says. LookupError, ValueError if it is not spot."""
+        vm_lifecycle.evict(self.state, self.vm_id(name))
+
+    def vanish(self, name: str) -> None:
+        """Take a VM away at once, without a word: a host lost, a portal used."""
+        vm_lifecycle.remove(self.state, self.vm_id(name))
+
+    def publish_image(self, definition: str, version: str) -> None:
+        """Publish a newer version of an image definition. KeyError for a definition that AKS does not have."""
+        images.publish(self.state, definition, version)
+
+    def guid_of(self, text: str) -> str:
+        """The guid that always belongs to `text`."""
+        return guid_of(text)

@@ -1,0 +1,25 @@
+"""Guids that are the same in every run: derived from a seed and a counter."""
+
+from __future__ import annotations
+
+import hashlib
+
+
+class Guids:
+    """A sequence of version-4-shaped guids, repeatable under its seed."""
+
+    def __init__(self, seed: int | str = 0) -> None:
+        """Start the sequence of `seed`."""
+        self._seed = seed
+        self._count = 0
+
+    def __call__(self) -> str:
+        """The next guid."""
+        self._count += 1
+        return guid_of(f"{self._seed}/{self._count}")
+
+
+def guid_of(text: str) -> str:
+    """The guid that always belongs to `text`."""
+    digits = hashlib.sha256(text.encode()).hexdigest()
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"

@@ -1,0 +1,171 @@
+"""The market: one overlay over the catalogue, asked once per launch. List, usages, prices and PUT all read it, so they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.ids import location_key
+from fakeazure.arm.texts import failure
+from fakeazure.market.facts import CatalogueLike, RegionLike, Size
+from fakeazure.market.faults import STUCK, Faults, constraints_of
+from fakeazure.market.match import Subject
+from fakeazure.market.prices import Prices
+from fakeazure.market.quota import Charge, Quota, charge_of
+from fakeazure.market.restrictions import Restrictions
+from fakeazure.market.stock import Held, Stock
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """A launch that was let in: what it counts for, what it holds, and how its operation will end.
+
+    `failure` is the error at the end, None for success; `stuck` means that it never ends.
+    """
+
+    size: Size
+    charge: Charge
+    held: Held
+    failure: Failure | None = None
+    stuck: bool = False
+
+
+class Market:
+    """What can be had now, in all regions of one catalogue."""
+
+    def __init__(
+        self,
+        catalogue: CatalogueLike,
+        *,
+        quota: Quota | None = None,
+        restrictions: Restrictions | None = None,
+        stock: Stock | None = None,
+        faults: Faults | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        """Lay the given parts over `catalogue`; each is empty by default."""
+        self.catalogue = catalogue
+        self.quota = quota or Quota()
+        self.restrictions = restrictions or Restrictions()
+        self.stock = stock or Stock()
+        self.faults = faults or Faults()
+        self.prices = prices or Prices()
+        self._sizes: dict[tuple[str, str, int], Size | None] = {}
+
+    def region(self, location: str) -> RegionLike | None:
+        """A region by any spelling of its name; None if Azure has no such region."""
+        try:
+            return self.catalogue.region(location_key(location))
+        except (KeyError, ValueError):
+            return None
+
+    def skus(self, location: str) -> Sequence[Mapping[str, Any]]:
+        """The SKU list of a region as this subscription sees it; empty for an unknown region."""
+        region = self.region(location)
+        if region is None:
+            return ()
+        if not self.restrictions:
+            return region.skus
+        place = location_key(location)
+        return [self.restrictions.overlay(record, place) for record in region.skus]
+
+    def size(self, name: str, location: str) -> Size | None:
+        """The facts of a size in a region, restrictions included; the name compares without case."""
+        place = location_key(location)
+        key = (name.lower(), place, self.restrictions.version)
+        if key not in self._sizes:
+            region = self.region(place)
+            record = _find(region, name) if region is not None else None
+            self._sizes[key] = None if record is None else Size.of(self.restrictions.overlay(record, place), place)
+        return self._sizes[key]
+
+    def usages(self, subscription: str, location: str) -> list[dict[str, object]]:
+        """The usages list of a region."""
+        region = self.region(location)
+        families = (str(record.get("family", "")) for record in region.skus) if region is not None else ()
+        return self.quota.usages(subscription, location_key(location), sorted(families, key=str.lower))
+
+    def refusal(self, size: Size, subject: Subject, *, subscription: str, id_: str) -> Failure | None:
+        """Why this placement is closed to the subscription, whatever is in stock; None if it is open."""
+        facts: dict[str, object] = {"size": size.name, "location": size.location, "zone": subject.zone, "name": subject.name}
+        if size.restricted_everywhere:
+            return failure("SkuNotAvailable", target="sku.name", facts=facts)
+        if subject.zone:
+            region = self.region(size.location)
+            zones = tuple(region.zones) if region is not None else ()
+            type_ = "Microsoft.Compute/virtualMachines"
+            if not zones:
+                return failure("AvailabilityZoneNotSupported", target="zones", type=type_, facts=facts)
+            if subject.zone not in zones:
+                return failure("InvalidAvailabilityZone", target="zones", type=type_, zones=",".join(zones), facts=facts)
+            if subject.zone not in size.zones or subject.zone in size.restricted_zones:
+                return failure("SkuNotAvailableInZones", target="sku.name", id=id_, subscription=subscription, facts=facts)
+        if subject.priority == "Spot" and not size.has("LowPriorityCapable"):
+            return failure("SpotNotSupported", target="priority", priority="Spot", size=size.name)
+        return None
+
+    def allocate(self, size: Size, subject: Subject, *, subscription: str, id_: str, now: float) -> Allocation | Failure:
+        """Let a launch in, or say why not. Order: restrictions, declared faults, quota, stock.
+
+        A failure takes nothing. An allocation counts against quota at once, also if its operation will fail at the end.
+        """
+        refused = self.refusal(size, subject, subscription=subscription, id_=id_)
+        if refused is not None:
+            return refused
+        fault = self.faults.take(subject, now, at_end=False)
+        if fault is not None and fault.what != STUCK:
+            return fault.failure(subject, id=id_, subscription=subscription)
+        charge = charge_of(
+            subscription, size.location, family=size.family, vcpus=size.vcpus, priority=subject.priority
+        )
+        shortage = self.quota.shortage(charge)
+        if shortage is not None:
+            return shortage.failure()
+        stuck = fault is not None
+        ends_in: Failure | None = None
+        held = Held(())
+        shelf = self.stock.empty_for(subject, size.vcpus)
+        if shelf is not None:
+            shelf.refused += 1
+            ends_in = out_of_stock(subject, shelf.error)
+            if shelf.at_once:
+                return ends_in
+        else:
+            late = self.faults.take(subject, now, at_end=True)
+            if late is not None:
+                stuck = stuck or late.what == STUCK
+                ends_in = None if late.what == STUCK else late.failure(subject, id=id_, subscription=subscription)
+            if ends_in is None:
+                held = self.stock.take(subject, size.vcpus)
+        self.quota.take(charge)
+        return Allocation(size, charge, held, ends_in, stuck)
+
+    def release(self, allocation: Allocation) -> None:
+        """Give back all that a VM counted for and held."""
+        self.quota.give_back(allocation.charge)
+        self.stock.give_back(allocation.held)
+
+
+def out_of_stock(subject: Subject, code: str | None = None) -> Failure:
+    """What Azure answers when there is nothing left: by placement and priority, or the code that the shelf names."""
+    if code is None:
+        zonal = "Zonal" if subject.zone else ""
+        spot = subject.priority == "Spot"
+        code = f"Overconstrained{zonal}AllocationRequest" if spot else f"{zonal}AllocationFailed"
+    return failure(
+        code,
+        size=subject.size,
+        zone=subject.zone,
+        location=subject.location,
+        constraints=constraints_of(subject),
+    )
+
+
+def _find(region: RegionLike, name: str) -> Mapping[str, Any] | None:
+    record = region.by_name.get(name)
+    if record is not None:
+        return record
+    wanted = name.lower()
+    return next((item for item in region.skus if item["name"].lower() == wanted), None)

@@ -1,0 +1,75 @@
+"""Which launches a rule is about: size or family, zone, priority, region, name; `*` and absent mean any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+REGIONAL = "regional"
+"""How a rule names the placement outside of zones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is being asked for: a launch, or any other request (then only the first three facts are set).
+
+    `zone` is empty for a regional placement.
+    """
+
+    method: str = ""
+    resource: str = ""
+    name: str = ""
+    size: str = ""
+    family: str = ""
+    zone: str = ""
+    priority: str = ""
+    location: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A pattern over subjects: VM creations, by whoever makes them, unless `resource` and `method` say otherwise.
+
+    Text matches without case; `*` and `?` are wildcards. A request that creates no VM has no size, zone or priority, so a
+    pattern that asks for one never matches it.
+    """
+
+    size: str = "*"
+    family: str = "*"
+    zone: str = "*"
+    priority: str = "*"
+    location: str = "*"
+    name: str = "*"
+    resource: str = "virtualMachines"
+    method: str = "PUT"
+
+    def matches(self, subject: Subject) -> bool:
+        """Whether every given fact fits."""
+        return (
+            _fits(self.size, subject.size)
+            and _fits(self.family, subject.family)
+            and (self.zone == "*" or (bool(subject.size) and _zone(self.zone) == (subject.zone or REGIONAL)))
+            and _fits(_priority(self.priority), subject.priority)
+            and _fits(self.location, subject.location)
+            and _fits(self.name, subject.name)
+            and _fits(self.resource, subject.resource)
+            and _fits(self.method, subject.method)
+        )
+
+
+_PRIORITIES: Mapping[str, str] = {"on-demand": "Regular", "regular": "Regular", "spot": "Spot", "low": "Spot"}
+
+
+def _priority(text: str) -> str:
+    return _PRIORITIES.get(text.lower(), text)
+
+
+def _zone(text: str) -> str:
+    """`1`, `eastus-1` and `regional`, `0` or nothing for the placement outside of zones."""
+    zone = text.rpartition("-")[2] if "-" in text else text
+    return REGIONAL if zone.lower() in ("", "0", REGIONAL) else zone
+
+
+def _fits(pattern: str, value: str) -> bool:
+    return pattern == "*" or fnmatchcase(value.lower(), pattern.lower())

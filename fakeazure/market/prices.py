@@ -1,0 +1,67 @@
+"""Prices in a world: the catalogue's prices under an overlay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fakeazure.market.facts import RegionLike
+
+ON_DEMAND, SPOT = "on-demand", "spot"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD per hour of one size in one region."""
+
+    size: str
+    location: str
+    kind: str
+    usd: float
+
+
+class Prices:
+    """The overlay. A size that neither it nor the catalogue prices has no price."""
+
+    def __init__(self) -> None:
+        """Start without an overlay."""
+        self._overlay: dict[tuple[str, str, str], float | None] = {}
+
+    def set(self, size: str, usd: float | None, *, kind: str = ON_DEMAND, location: str = "*") -> None:
+        """Declare a price, None to take it away. ValueError for a negative price or an unknown kind."""
+        if kind not in (ON_DEMAND, SPOT):
+            raise ValueError(f"{kind!r} is no kind of price; known are {ON_DEMAND} and {SPOT}")
+        if usd is not None and usd < 0:
+            raise ValueError(f"a price is not negative: {size}: {usd}")
+        self._overlay[(size.lower(), location.lower(), kind)] = usd
+
+    def on_demand(self, region: RegionLike, size: str, location: str) -> float | None:
+        """USD per hour on demand; None without a price."""
+        return self._look(size, location, ON_DEMAND, region.prices.get(size))
+
+    def spot(self, region: RegionLike, size: str, location: str) -> float | None:
+        """USD per hour on spot; None without a price."""
+        return self._look(size, location, SPOT, region.spot_prices.get(size))
+
+    def all(self, region: RegionLike, location: str) -> Iterator[Price]:
+        """Every price of the sizes that a region sells, in the order of its list, on demand before spot."""
+        for size in region.by_name:
+            on_demand, spot = self.on_demand(region, size, location), self.spot(region, size, location)
+            if on_demand is not None:
+                yield Price(size, location, ON_DEMAND, on_demand)
+            if spot is not None:
+                yield Price(size, location, SPOT, spot)
+
+    def table(self, region: RegionLike, location: str, kind: str = ON_DEMAND) -> Mapping[str, float]:
+        """Size → USD per hour; the catalogue's own table, not a copy, where nothing is declared."""
+        base = region.prices if kind == ON_DEMAND else region.spot_prices
+        if not self._overlay:
+            return base
+        return {price.size: price.usd for price in self.all(region, location) if price.kind == kind}
+
+    def _look(self, size: str, location: str, kind: str, otherwise: float | None) -> float | None:
+        for place in (location, "*"):
+            key = (size.lower(), place, kind)
+            if key in self._overlay:
+                return self._overlay[key]
+        return otherwise

@@ -1,0 +1,210 @@
+"""A market from plain data: the `azure:` block of a scenario, or a file given to `fakeazure serve`.
+
+```
+quota: {cores: 10, lowPriorityCores: 100, standardDSv5Family: 20, westus2/cores: 0}
+restrictions:
+- {size: Standard_D4s_v5, zones: ["1"], location: eastus, reason: NotAvailableForSubscription}
+capacity:
+- {size: Standard_D2s_v5, zone: "1", priority: spot, vms: 0}       # or `cores: 16`; error, at: start|end
+faults:
+- {what: SkuNotAvailable, where: {size: Standard_D4s_v5, zone: regional}, when: {skip: 1, after: 5m}, times: 2, at: end}
+prices: {Standard_D2s_v5: 0.05, Standard_D4s_v5: {on-demand: 0.2, spot: 0.04}}
+```
+
+Every mistake is a `MarketError` that names its place and the nearest known word.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from fakeazure.arm.texts import TEXTS
+from fakeazure.market.facts import CatalogueLike
+from fakeazure.market.faults import ALWAYS, STUCK, Fault, Faults
+from fakeazure.market.market import Market
+from fakeazure.market.match import Where
+from fakeazure.market.prices import ON_DEMAND, SPOT, Prices
+from fakeazure.market.quota import Quota
+from fakeazure.market.restrictions import REASONS, Restriction, Restrictions
+from fakeazure.market.stock import UNITS, Shelf, Stock
+
+SECTIONS = ("quota", "restrictions", "capacity", "faults", "prices")
+_WHERE = tuple(field.name for field in fields(Where))
+_PLACEMENT = ("size", "family", "zone", "priority", "location")
+_FAULT = ("what", "where", "when", "times", "at", "message", "status", "retryAfter")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
+
+
+class MarketError(ValueError):
+    """A mistake in the description of a market: `path: what; did you mean`."""
+
+    def __init__(self, path: str, what: str) -> None:
+        """Name the place and the mistake."""
+        super().__init__(f"{path}: {what}")
+        self.path = path
+        self.what = what
+
+
+def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: float) -> Market:
+    """The market that `spec` describes. Durations in `when` count from `now`, seconds since the epoch."""
+    _known(spec, SECTIONS, "azure")
+    return Market(
+        catalogue,
+        quota=_quota(_mapping(spec, "quota")),
+        restrictions=Restrictions(
+            tuple(_restriction(item, path, catalogue) for item, path in _items(spec, "restrictions"))
+        ),
+        stock=Stock(_shelf(item, path) for item, path in _items(spec, "capacity")),
+        faults=Faults(build_fault(item, path, now=now) for item, path in _items(spec, "faults")),
+        prices=_prices(_mapping(spec, "prices")),
+    )
+
+
+def _quota(limits: Mapping[str, Any]) -> Quota:
+    for name, limit in limits.items():
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
+            raise MarketError(f"quota.{name}", f"a limit is a whole number of 0 or more, not {limit!r}")
+    return Quota(limits)
+
+
+def _restriction(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> Restriction:
+    _known(item, ("size", "family", "location", "zones", "reason"), path)
+    reason = str(item.get("reason", REASONS[0]))
+    _one_of(reason, REASONS, f"{path}.reason")
+    location = str(item.get("location", "*")).lower()
+    if "*" not in location:
+        _one_of(location, catalogue.regions, f"{path}.location")
+    zones = item.get("zones") or ()
+    if isinstance(zones, str) or not isinstance(zones, Sequence):
+        raise MarketError(f"{path}.zones", f"expected a list of zones, found {zones!r}")
+    return Restriction(
+        size=str(item.get("size", "*")),
+        family=str(item.get("family", "*")),
+        location=location,
+        zones=tuple(str(zone).rpartition("-")[2] for zone in zones),
+        reason=reason,
+    )
+
+
+def _where(item: Mapping[str, Any], names: Iterable[str]) -> Where:
+    return Where(**{name: str(item[name]) for name in names if name in item})
+
+
+def _shelf(item: Mapping[str, Any], path: str) -> Shelf:
+    _known(item, (*_PLACEMENT, *UNITS, "error", "at"), path)
+    given = [unit for unit in UNITS if unit in item]
+    if len(given) != 1:
+        raise MarketError(path, f"needs one of {' and '.join(UNITS)}")
+    left = item[given[0]]
+    if isinstance(left, bool) or not isinstance(left, int) or left < 0:
+        raise MarketError(f"{path}.{given[0]}", f"a whole number of 0 or more, not {left!r}")
+    error = item.get("error")
+    if error is not None:
+        _one_of(str(error), TEXTS, f"{path}.error")
+    return Shelf(
+        _where(item, _PLACEMENT),
+        left,
+        given[0],
+        None if error is None else str(error),
+        at_once=_at(item, path, default="end") == "start",
+    )
+
+
+def build_fault(item: Mapping[str, Any], path: str, *, now: float) -> Fault:
+    """One fault. An error code that Azure is not known to have needs a `message`."""
+    _known(item, _FAULT, path)
+    what = str(item.get("what", ""))
+    if what not in TEXTS and what != STUCK and "message" not in item:
+        _one_of(what, (*TEXTS, STUCK), f"{path}.what")
+    where = _mapping(item, "where", path)
+    _known(where, _WHERE, f"{path}.where")
+    when = _mapping(item, "when", path)
+    _known(when, ("skip", "after", "until"), f"{path}.when")
+    times = item.get("times", 1)
+    if times == "always":
+        times = ALWAYS
+    skip = when.get("skip", 0)
+    for name, count in (("times", times), ("when.skip", skip)):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise MarketError(f"{path}.{name}", f"a whole number of 0 or more, not {count!r}")
+    return Fault(
+        what,
+        _where(where, _WHERE),
+        at_end=_at(item, path, default="start") == "end" or what == STUCK,
+        skip=skip,
+        times=times,
+        not_before=now + _seconds(when["after"], f"{path}.when.after") if "after" in when else None,
+        not_after=now + _seconds(when["until"], f"{path}.when.until") if "until" in when else None,
+        message=item.get("message"),
+        status=item.get("status"),
+        retry_after=int(_seconds(item["retryAfter"], f"{path}.retryAfter")) if "retryAfter" in item else None,
+    )
+
+
+def _prices(table: Mapping[str, Any]) -> Prices:
+    prices = Prices()
+    for name, value in table.items():
+        size, _, location = str(name).partition("@")
+        kinds = value if isinstance(value, Mapping) else {ON_DEMAND: value}
+        _known(kinds, (ON_DEMAND, SPOT), f"prices.{name}")
+        for kind, usd in kinds.items():
+            if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or usd < 0):
+                raise MarketError(f"prices.{name}", f"USD per hour of 0 or more, not {usd!r}")
+            prices.set(size, None if usd is None else float(usd), kind=kind, location=location or "*")
+    return prices
+
+
+def _at(item: Mapping[str, Any], path: str, *, default: str) -> str:
+    at = str(item.get("at", default))
+    _one_of(at, ("start", "end"), f"{path}.at")
+    return at
+
+
+def _seconds(value: Any, path: str) -> float:
+    """A duration: a number of seconds, or text like `5m`."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    match = _DURATION.fullmatch(str(value))
+    if match is None:
+        raise MarketError(path, f"{value!r} is no duration; write 30s, 5m or 1h")
+    return float(match.group(1)) * _SECONDS[match.group(2)]
+
+
+def _mapping(holder: Mapping[str, Any], name: str, path: str = "") -> Mapping[str, Any]:
+    value = holder.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise MarketError(f"{path}.{name}".lstrip("."), f"expected a mapping, found {value!r}")
+    return value
+
+
+def _items(holder: Mapping[str, Any], name: str) -> Iterable[tuple[Mapping[str, Any], str]]:
+    value = holder.get(name) or ()
+    if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
+        raise MarketError(name, f"expected a list, found {value!r}")
+    for index, item in enumerate(value):
+        if not isinstance(item, Mapping):
+            raise MarketError(f"{name}[{index}]", f"expected a mapping, found {item!r}")
+        yield item, f"{name}[{index}]"
+
+
+def _known(holder: Mapping[str, Any], names: Iterable[str], path: str) -> None:
+    for name in holder:
+        if name not in tuple(names):
+            raise MarketError(path, f"unknown field {name!r}{_hint(str(name), names)}")
+
+
+def _one_of(value: str, known: Iterable[str], path: str) -> None:
+    if value not in tuple(known):
+        raise MarketError(path, f"unknown value {value!r}{_hint(value, known)}")
+
+
+def _hint(value: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(value, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -1,0 +1,1 @@
+"""One module per ARM resource type: its documents, its rules, its handlers."""

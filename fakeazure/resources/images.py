@@ -1,0 +1,193 @@
+"""Node images: the definitions that AKS publishes, their versions, and what a VM can boot from.
+
+Definitions and versions are those that karpenter-provider-azure recorded (pkg/fake/nodeimageversionsapi.go, snapshot of
+2025-12-18). A world may publish newer versions on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.paging import page
+from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
+from fakeazure.state import State
+
+SNAPSHOT = "202512.18.0"
+
+GALLERIES: Mapping[str, str] = MappingProxyType(
+    {
+        "AKSUbuntu": "AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2",
+        "AKSAzureLinux": "AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b",
+    }
+)
+"""Shared gallery → public name of the community gallery with the same images."""
+
+_UBUNTU = (
+    "2004fipscontainerd",
+    "2004gen2fipscontainerd",
+    "2204containerd",
+    "2204gen2containerd",
+    "2204gen2arm64containerd",
+    "2204gen2TLcontainerd",
+    "2204fipscontainerd",
+    "2204gen2fipscontainerd",
+    "2404containerd",
+    "2404gen2containerd",
+    "2404gen2arm64containerd",
+    "2404gen2TLcontainerd",
+)
+_AZURE_LINUX = (
+    "V2",
+    "V2gen2",
+    "V2gen2arm64",
+    "V2gen2TL",
+    "V2fips",
+    "V2gen2fips",
+    "V3",
+    "V3gen2",
+    "V3gen2arm64",
+    "V3gen2TL",
+    "V3fips",
+    "V3gen2fips",
+    "V3gen2arm64fips",
+)
+DEFINITIONS: Mapping[str, str] = MappingProxyType(
+    {**dict.fromkeys(_UBUNTU, "AKSUbuntu"), **dict.fromkeys(_AZURE_LINUX, "AKSAzureLinux")}
+)
+"""Image definition → shared gallery."""
+
+_OLDER: Mapping[str, str] = MappingProxyType(
+    {"2204fipscontainerd": "202404.09.0", "2204gen2fipscontainerd": "202404.09.0"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What a VM boots from: `generation` is V1 or V2, `architecture` x64 or Arm64."""
+
+    gallery: str
+    definition: str
+    version: str
+
+    @property
+    def generation(self) -> str:
+        """The Hyper-V generation, which the definition's name tells."""
+        return "V2" if "gen2" in self.definition.lower() else "V1"
+
+    @property
+    def architecture(self) -> str:
+        """The CPU architecture, which the definition's name tells."""
+        return "Arm64" if "arm64" in self.definition.lower() else "x64"
+
+    @property
+    def node_image_version(self) -> str:
+        """The name that AKS gives it: `AKSUbuntu-2404gen2containerd-202512.18.0`."""
+        return f"{self.gallery}-{self.definition}-{self.version}"
+
+
+def versions_of(state: State, definition: str) -> tuple[str, ...]:
+    """The published versions of a definition, newest first."""
+    published = state.images.get(definition.lower())
+    return published if published is not None else (_OLDER.get(definition, SNAPSHOT),)
+
+
+def publish(state: State, definition: str, version: str) -> None:
+    """Publish a newer version of a definition. KeyError for a definition that AKS does not have."""
+    if definition not in DEFINITIONS:
+        raise KeyError(f"unknown image definition {definition!r}; known are {', '.join(DEFINITIONS)}")
+    kept = tuple(old for old in versions_of(state, definition) if old != version)
+    state.images[definition.lower()] = (version, *kept)
+
+
+def find(state: State, reference: Mapping[str, Any]) -> Image | None:
+    """The image of a VM's `imageReference`; None if no gallery has that version.
+
+    Marketplace images (publisher, offer, sku) are not kept: they are taken to exist, as generation 2 on x64.
+    """
+    text = str(reference.get("communityGalleryImageId") or reference.get("sharedGalleryImageId") or reference.get("id") or "")
+    if not text:
+        return Image(str(reference.get("publisher", "")), "gen2", str(reference.get("version", "")))
+    parts = text.strip("/").split("/")
+    lowered = [part.lower() for part in parts]
+    if "images" not in lowered or "versions" not in lowered:
+        return None
+    gallery, definition = parts[lowered.index("images") - 1], parts[lowered.index("images") + 1]
+    version = parts[lowered.index("versions") + 1] if lowered.index("versions") + 1 < len(parts) else ""
+    for known, shared in DEFINITIONS.items():
+        if known.lower() == definition.lower() and gallery.lower() in (shared.lower(), GALLERIES[shared].lower()):
+            return Image(shared, known, version) if version in versions_of(state, known) else None
+    return None
+
+
+def node_image(state: State, text: str) -> Image | None:
+    """The image that AKS's name means (`AKSUbuntu-2404gen2containerd-202512.18.0`); None if there is no such version."""
+    gallery, _, rest = text.partition("-")
+    definition, _, version = rest.partition("-")
+    for known, shared in DEFINITIONS.items():
+        if known.lower() == definition.lower() and shared.lower() == gallery.lower():
+            return Image(shared, known, version) if version in versions_of(state, known) else None
+    return None
+
+
+def published_date(version: str) -> str:
+    """The day that a version's name carries: `202512.18.0` → 2025-12-18."""
+    month, _, rest = version.partition(".")
+    day = rest.partition(".")[0]
+    if len(month) == 6 and month.isdigit() and day.isdigit():
+        return f"{month[:4]}-{month[4:]}-{int(day):02d}T00:00:00+00:00"
+    return "2025-01-01T00:00:00+00:00"
+
+
+def _community_versions(state: State, request: Request) -> Response:
+    gallery, name = request.params["gallery"], request.params["image"]
+    for definition, shared in DEFINITIONS.items():
+        if (
+            definition.lower() == name.lower()
+            and GALLERIES[shared].lower() == gallery.lower()
+            and "fips" not in definition.lower()  # FIPS images are in the shared galleries only
+        ):
+            location = request.params["location"]
+            head = f"/CommunityGalleries/{GALLERIES[shared]}/Images/{definition}/Versions"
+            items = [
+                {
+                    "name": version,
+                    "location": location,
+                    "type": "Microsoft.Compute/locations/communityGalleries/images/versions",
+                    "properties": {"publishedDate": published_date(version), "excludeFromLatest": False},
+                    "identifier": {"uniqueId": f"{head}/{version}"},
+                }
+                for version in versions_of(state, definition)
+            ]
+            return page(request, items, size=None, base_url=state.settings.base_url)
+    raise refuse(
+        "GalleryImageNotFound",
+        image=f"/CommunityGalleries/{gallery}/Images/{name}",
+        location=request.params["location"],
+    )
+
+
+def _node_image_versions(state: State, request: Request) -> Response:
+    items = [
+        {
+            "fullName": f"{shared}-{definition}-{version}",
+            "os": shared,
+            "sku": definition,
+            "version": version,
+        }
+        for definition, shared in DEFINITIONS.items()
+        for version in versions_of(state, definition)
+    ]
+    return page(request, items, size=state.settings.page_size, base_url=state.settings.base_url)
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    place = "/subscriptions/{subscription}/providers/Microsoft.{rp}/locations/{location}"
+    compute = place.replace("{rp}", "Compute")
+    yield Route("GET", f"{compute}/communityGalleries/{{gallery}}/images/{{image}}/versions", _community_versions)
+    yield Route("GET", f"{place.replace('{rp}', 'ContainerService')}/nodeImageVersions", _node_image_versions)

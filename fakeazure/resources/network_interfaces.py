@@ -1,0 +1,237 @@
+"""Network interfaces: they take addresses of a subnet, belong to one VM, and may stay reserved after a refused launch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Document, Request, Response
+from fakeazure.arm.paging import page
+from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
+from fakeazure.guids import guid_of
+from fakeazure.market.match import Subject
+from fakeazure.state import State, body_of, section
+
+NAMESPACE, TYPE = "Microsoft.Network", "networkInterfaces"
+FULL_TYPE = f"{NAMESPACE}/{TYPE}"
+_GROUP = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{FULL_TYPE}"
+
+
+def nic_id(state: State, request: Request) -> ResourceId:
+    """The NIC that a request names."""
+    return state.id_of(request, NAMESPACE, (TYPE, "nic"))
+
+
+def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str) -> Document:
+    """Create a NIC, or replace one: checks what it refers to, takes its addresses. Its VM stays the same."""
+    properties = section(body, "properties")
+    configurations = _configurations(properties)
+    group = section(properties, "networkSecurityGroup").get("id")
+    if group and state.store.get(str(group)) is None:
+        raise refuse("InvalidResourceReference", reference=group, id=id_)
+    wanted: dict[str, int] = {}
+    for configuration in configurations:
+        inner = section(configuration, "properties")
+        subnet = str(section(inner, "subnet").get("id") or "")
+        if subnet.lower() not in state.addresses:
+            raise refuse("InvalidResourceReference", reference=subnet, id=id_)
+        wanted[subnet] = wanted.get(subnet, 0) + 1
+        for pool in inner.get("loadBalancerBackendAddressPools") or ():
+            if not _pool_exists(state, str(pool.get("id"))):
+                raise refuse("InvalidResourceReference", reference=pool.get("id"), id=id_)
+    old = state.store.get(id_)
+    held = Counter(subnet for subnet, _ in _held(old.document)) if old is not None else Counter[str]()
+    for subnet, count in wanted.items():
+        addresses = state.addresses[subnet.lower()]
+        if addresses.free + held[subnet.lower()] < count:
+            raise refuse("SubnetIsFull", subnet=subnet.rpartition("/")[2], prefix=addresses.prefix, count=count)
+    if old is not None:
+        _give_addresses_back(state, old.document)
+    rendered = [_render(state, id_, configuration) for configuration in configurations]
+    document: dict[str, Any] = {
+        "id": str(id_ if old is None else old.id),
+        "name": id_.name,
+        "type": FULL_TYPE,
+        "location": location,
+        "tags": dict(section(body, "tags")),
+        "etag": f'W/"{state.guids()}"',
+        "properties": {
+            **properties,
+            "provisioningState": "Succeeded",
+            "resourceGuid": guid_of(str(id_)),
+            "ipConfigurations": rendered,
+            "macAddress": _mac(id_),
+            "enableAcceleratedNetworking": bool(properties.get("enableAcceleratedNetworking")),
+            "enableIPForwarding": bool(properties.get("enableIPForwarding")),
+        },
+    }
+    if old is not None and "virtualMachine" in old.document["properties"]:
+        document["properties"]["virtualMachine"] = old.document["properties"]["virtualMachine"]
+    state.store.put(id_, document)
+    return document
+
+
+def attach(state: State, id_: ResourceId, vm: ResourceId | None) -> None:
+    """Let a NIC belong to `vm`, or to none."""
+    entry = state.store.get(id_)
+    if entry is None:
+        return
+    properties = {key: value for key, value in entry.document["properties"].items() if key != "virtualMachine"}
+    if vm is not None:
+        properties["virtualMachine"] = {"id": str(vm)}
+    state.store.put(entry.id, {**entry.document, "properties": properties})
+
+
+def remove(state: State, id_: ResourceId) -> None:
+    """Take a NIC away and give its addresses back; nothing happens if it is not there."""
+    entry = state.store.get(id_)
+    if entry is not None:
+        _give_addresses_back(state, entry.document)
+        state.store.remove(id_)
+
+
+def reserved_for(state: State, id_: ResourceId) -> str | None:
+    """The VM id that a NIC is still reserved for after a refused launch."""
+    held = state.nic_reservations.get(id_.key)
+    if held is None:
+        return None
+    if held[1] <= state.now():
+        del state.nic_reservations[id_.key]
+        return None
+    return held[0]
+
+
+def _configurations(properties: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    configurations = properties.get("ipConfigurations")
+    if not isinstance(configurations, Sequence) or not configurations:
+        raise refuse("InvalidRequestContent", reason="a network interface needs ipConfigurations")
+    return configurations
+
+
+def _render(state: State, id_: ResourceId, configuration: Mapping[str, Any]) -> dict[str, Any]:
+    inner = section(configuration, "properties")
+    subnet = section(inner, "subnet")
+    address = state.addresses[str(subnet["id"]).lower()].take(1)[0]
+    name = configuration.get("name", "ipconfig")
+    return {
+        "id": str(id_.child("ipConfigurations", name)),
+        "name": name,
+        "type": f"{FULL_TYPE}/ipConfigurations",
+        "properties": {
+            "privateIPAllocationMethod": "Dynamic",
+            "privateIPAddressVersion": "IPv4",
+            **inner,
+            "privateIPAddress": address,
+            "provisioningState": "Succeeded",
+        },
+    }
+
+
+def _held(document: Document) -> Iterator[tuple[str, str]]:
+    for configuration in document["properties"]["ipConfigurations"]:
+        inner = configuration["properties"]
+        yield str(inner["subnet"]["id"]).lower(), inner["privateIPAddress"]
+
+
+def _give_addresses_back(state: State, document: Document) -> None:
+    for subnet, address in _held(document):
+        if subnet in state.addresses:
+            state.addresses[subnet].give_back([address])
+
+
+def _pool_exists(state: State, pool: str) -> bool:
+    head, marker, _ = pool.lower().partition("/backendaddresspools/")
+    balancer = state.store.get(head) if marker else None
+    if balancer is None:
+        return False
+    pools = balancer.document["properties"].get("backendAddressPools") or ()
+    return any(str(item.get("id", "")).lower() == pool.lower() for item in pools)
+
+
+def _mac(id_: ResourceId) -> str:
+    digits = guid_of(f"mac{id_.key}").replace("-", "").upper()
+    return "-".join(("00", "0D", "3A", digits[0:2], digits[2:4], digits[4:6]))
+
+
+def _put(state: State, request: Request) -> Response:
+    id_ = nic_id(state, request)
+    body = body_of(request)
+    location = state.location_of(body, FULL_TYPE, request.api_version)
+    existed = state.store.get(id_) is not None
+    document = create(state, id_, body, location)
+    operation = state.begin(
+        Subject("PUT", TYPE, id_.name, location=location),
+        id_,
+        location=location,
+        seconds=state.timing.nic,
+        finish=lambda: None,
+        failed=lambda failure: _fail(state, id_),
+    )
+    return state.operations.accepted(200 if existed else 201, operation, request.api_version, document)
+
+
+def _fail(state: State, id_: ResourceId) -> None:
+    entry = state.store.get(id_)
+    if entry is not None:
+        properties = {**entry.document["properties"], "provisioningState": "Failed"}
+        state.store.put(id_, {**entry.document, "properties": properties})
+
+
+def _get(state: State, request: Request) -> Response:
+    return Response(200, body=state.found(nic_id(state, request)).document)
+
+
+def _patch(state: State, request: Request) -> Response:
+    entry = state.found(nic_id(state, request))
+    document = {**entry.document, "tags": dict(section(body_of(request), "tags"))}
+    state.store.put(entry.id, document)
+    return Response(200, body=document)
+
+
+def _delete(state: State, request: Request) -> Response:
+    id_ = nic_id(state, request)
+    entry = state.store.get(id_)
+    if entry is None:
+        return Response(204)
+    user = section(entry.document["properties"], "virtualMachine").get("id")
+    if user:
+        raise refuse("NicInUse", id=entry.id, user=user)
+    reserved = reserved_for(state, id_)
+    if reserved:
+        raise refuse("NicReservedForAnotherVm", user=reserved)
+    location = str(entry.document["location"])
+
+    def finish() -> Failure | None:
+        remove(state, id_)
+        return None
+
+    operation = state.begin(
+        Subject("DELETE", TYPE, id_.name, location=location),
+        id_,
+        location=location,
+        seconds=state.timing.nic,
+        finish=finish,
+    )
+    return state.operations.accepted(202, operation, request.api_version)
+
+
+def _list(state: State, request: Request) -> Response:
+    group = request.params.get("group")
+    if group is not None:
+        state.group(request.params["subscription"], group)
+    entries = state.store.list(FULL_TYPE, subscription=request.params["subscription"], group=group)
+    return page(request, [entry.document for entry in entries], size=None, base_url=state.settings.base_url)
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    yield Route("PUT", f"{_GROUP}/{{nic}}", _put)
+    yield Route("GET", f"{_GROUP}/{{nic}}", _get)
+    yield Route("PATCH", f"{_GROUP}/{{nic}}", _patch)
+    yield Route("DELETE", f"{_GROUP}/{{nic}}", _delete)
+    yield Route("GET", _GROUP, _list)
+    yield Route("GET", f"/subscriptions/{{subscription}}/providers/{FULL_TYPE}", _list)

@@ -1,0 +1,84 @@
+"""`Microsoft.ResourceGraph/resources`: KQL over everything in the store, as late as the world's `graph_lag` says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.routes import Route
+from fakeazure.resources.kql import QueryError, Row, compile_query
+from fakeazure.state import State, body_of, section
+from fakeazure.store import Entry
+
+_TABLE = "resources"
+_MAX_PAGE = 1000
+
+
+def _row(state: State, entry: Entry) -> dict[str, Any]:
+    return {
+        **entry.document,
+        "type": entry.id.type.lower(),
+        "resourceGroup": entry.id.group.lower(),
+        "subscriptionId": entry.id.subscription,
+        "tenantId": state.settings.tenant,
+    }
+
+
+def _query(state: State, request: Request) -> Response:
+    body = body_of(request)
+    try:
+        table, run = compile_query(str(body.get("query") or ""))
+    except QueryError as error:
+        raise ArmError(_invalid(str(error))) from None
+    if table.lower() != _TABLE:
+        raise ArmError(_invalid(f"table '{table}' is not known"))
+    wanted = {str(item).lower() for item in body.get("subscriptions") or ()}
+    rows: list[Row] = [
+        _row(state, entry)
+        for entry in state.store.as_of(state.now() - state.timing.graph_lag)
+        if len(entry.id.types) == 1 and (not wanted or entry.id.subscription.lower() in wanted)
+    ]
+    found = run(rows)
+    options = section(body, "options")
+    skip = _number(options, "$skipToken", "$skip")
+    top = min(_number(options, "$top") or _MAX_PAGE, _MAX_PAGE)
+    shown = found[skip : skip + top]
+    answer: dict[str, Any] = {
+        "totalRecords": len(found),
+        "count": len(shown),
+        "resultTruncated": "false",
+        "facets": [],
+        "data": shown,
+    }
+    if skip + top < len(found):
+        answer["$skipToken"] = str(skip + top)
+    return Response(200, body=answer)
+
+
+def _number(options: Mapping[str, Any], *names: str) -> int:
+    for name in names:
+        if options.get(name) is not None:
+            try:
+                return int(options[name])
+            except (TypeError, ValueError):
+                raise ArmError(_invalid(f"{name} is not a number")) from None
+    return 0
+
+
+def _invalid(reason: str) -> Failure:
+    return Failure(
+        "BadRequest",
+        "Please provide below info when asking for support: timestamp, correlationId.",
+        400,
+        details=(
+            Failure("InvalidQuery", "Query is invalid. Please refer to the documentation for more details."),
+            Failure("ParserFailure", reason),
+        ),
+    )
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    yield Route("POST", "/providers/Microsoft.ResourceGraph/resources", _query)

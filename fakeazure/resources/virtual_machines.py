@@ -1,0 +1,268 @@
+"""`Microsoft.Compute/virtualMachines`: the requests. What happens to the VM afterwards is in `vm_lifecycle`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.paging import page
+from fakeazure.arm.routes import Handler, Route
+from fakeazure.arm.texts import refuse
+from fakeazure.guids import guid_of
+from fakeazure.market.facts import Size
+from fakeazure.market.match import Subject
+from fakeazure.resources import images, network_interfaces, vm_checks, vm_lifecycle
+from fakeazure.resources.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
+from fakeazure.state import State, body_of, section
+from fakeazure.timers import timestamp
+
+_GROUP = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{FULL_TYPE}"
+_PRIORITIES = {"regular": "Regular", "spot": "Spot", "low": "Spot", "": "Regular"}
+
+
+def vm_id(state: State, request: Request) -> ResourceId:
+    """The VM that a request names."""
+    return state.id_of(request, NAMESPACE, (TYPE, "vm"))
+
+
+def known_size(state: State, name: str, location: str) -> Size:
+    """The size in a region. Raises `InvalidParameter` that lists the sizes there."""
+    size = state.market.size(name, location)
+    if size is None:
+        region = state.market.region(location)
+        sizes = ",".join(record["name"] for record in region.skus) if region is not None else ""
+        raise refuse("InvalidVmSize", target="vmSize", size=name, sizes=sizes)
+    return size
+
+
+def document_of(state: State, id_: ResourceId, body: Mapping[str, Any], location: str) -> dict[str, Any]:
+    """The ARM document of a PUT body: what only the platform may see (custom data) is not in it."""
+    properties = section(body, "properties")
+    profile = section(properties, "osProfile")
+    storage = section(properties, "storageProfile")
+    disk = section(storage, "osDisk")
+    rendered = {
+        **properties,
+        "vmId": guid_of(f"{id_.key}/{state.guids()}"),
+        "provisioningState": "Creating",
+        "timeCreated": timestamp(state.now()),
+        "priority": _PRIORITIES.get(str(properties.get("priority") or "").lower(), "Regular"),
+    }
+    if profile:
+        kept = {key: value for key, value in profile.items() if key not in ("customData", "adminPassword", "secrets")}
+        rendered["osProfile"] = {"allowExtensionOperations": True, "requireGuestProvisionSignal": True, **kept}
+    if disk:
+        managed = {"storageAccountType": "Premium_LRS", **section(disk, "managedDisk")}
+        if disk.get("name") and not section(disk, "diffDiskSettings"):
+            managed["id"] = str(
+                ResourceId(id_.subscription, id_.group, NAMESPACE, ("disks",), (str(disk["name"]),))
+            )
+        rendered["storageProfile"] = {"dataDisks": [], **storage, "osDisk": {"osType": "Linux", **disk, "managedDisk": managed}}
+    document: dict[str, Any] = {
+        "id": str(id_),
+        "name": id_.name,
+        "type": FULL_TYPE,
+        "location": location,
+        "tags": dict(section(body, "tags")),
+        "etag": f'"{state.guids()}"',
+        "properties": rendered,
+    }
+    if body.get("zones"):
+        document["zones"] = list(body["zones"])
+    if body.get("identity"):
+        document["identity"] = _identity(section(body, "identity"))
+    return document
+
+
+def _identity(identity: Mapping[str, Any]) -> dict[str, Any]:
+    users = {
+        name: {"principalId": guid_of(f"principal{name}"), "clientId": guid_of(f"client{name}")}
+        for name in section(identity, "userAssignedIdentities")
+    }
+    return {**identity, "userAssignedIdentities": users}
+
+
+def _put(state: State, request: Request) -> Response:
+    id_ = vm_id(state, request)
+    body = body_of(request)
+    location = state.location_of(body, FULL_TYPE, request.api_version)
+    if state.store.get(id_) is not None:
+        return _replace(state, request, id_, body)
+    properties = section(body, "properties")
+    size = known_size(state, str(section(properties, "hardwareProfile").get("vmSize") or ""), location)
+    document = document_of(state, id_, body, location)
+    nics = _nics(state, id_, properties)
+    zone = _zone(document)
+    image = images.find(state, section(section(properties, "storageProfile"), "imageReference"))
+    if image is None:
+        reference = section(section(properties, "storageProfile"), "imageReference")
+        wanted = reference.get("communityGalleryImageId") or reference.get("id")
+        raise refuse("GalleryImageNotFound", image=wanted, location=location)
+    for problem in (
+        vm_checks.image_mismatch(size, image),
+        vm_checks.os_disk_mismatch(size, section(section(properties, "storageProfile"), "osDisk")),
+        vm_checks.feature_mismatch(size, properties, zone),
+    ):
+        if problem is not None:
+            raise ArmError(problem)
+    subject = vm_lifecycle.subject_of(document, size.family)
+    allocation = state.market.allocate(
+        size, subject, subscription=id_.subscription, id_=str(id_), now=state.now()
+    )
+    if isinstance(allocation, Failure):
+        if state.timing.nic_reserved > 0:
+            for nic in nics:
+                state.nic_reservations[nic.key] = (str(id_), state.now() + state.timing.nic_reserved)
+        raise ArmError(allocation)
+    custom_data = str(section(properties, "osProfile").get("customData") or "")
+    operation = vm_lifecycle.create(state, vm_lifecycle.Order(id_, document, custom_data, nics), allocation)
+    return state.operations.accepted(201, operation, request.api_version, state.found(id_).document)
+
+
+def _zone(document: Mapping[str, Any]) -> str:
+    zones = document.get("zones") or ()
+    if len(zones) > 1:
+        raise refuse("InvalidRequestContent", reason="a virtual machine is in one zone at most", target="zones")
+    return str(zones[0]) if zones else ""
+
+
+def _nics(state: State, id_: ResourceId, properties: Mapping[str, Any]) -> tuple[ResourceId, ...]:
+    nics = []
+    for item in section(properties, "networkProfile").get("networkInterfaces") or ():
+        text = str(item.get("id") or "")
+        if state.store.get(text) is None:
+            raise refuse("InvalidResourceReference", reference=text, id=id_)
+        nic = ResourceId.parse(text)
+        reserved = network_interfaces.reserved_for(state, nic)
+        if reserved is not None and reserved.lower() != id_.key:
+            raise refuse("NicReservedForAnotherVm", user=reserved)
+        nics.append(nic)
+    if not nics:
+        raise refuse("InvalidRequestContent", reason="a virtual machine needs a network interface")
+    taken = vm_lifecycle.attached_elsewhere(state, nics, id_)
+    if taken is not None:
+        raise refuse("NetworkInterfaceInUse", id=taken[0], user=taken[1])
+    return tuple(nics)
+
+
+def _replace(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Response:
+    """PUT on a VM that exists: tags and identity may change, its place, size and priority may not."""
+    old = state.found(id_).document
+    properties = section(body, "properties")
+    wanted = str(section(properties, "hardwareProfile").get("vmSize") or "")
+    priority = _PRIORITIES.get(str(properties.get("priority") or "").lower(), "Regular")
+    for name, before, after in (
+        ("zones", list(old.get("zones") or ()), list(body.get("zones") or ())),
+        ("priority", old["properties"]["priority"], priority),
+        ("vmSize", old["properties"]["hardwareProfile"]["vmSize"].lower(), wanted.lower()),
+    ):
+        if before != after:
+            raise refuse("PropertyChangeNotAllowed", target=name, property=name)
+    return _change(state, request, id_, body)
+
+
+def _patch(state: State, request: Request) -> Response:
+    id_ = vm_id(state, request)
+    state.found(id_)
+    return _change(state, request, id_, body_of(request))
+
+
+def _change(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Response:
+    document = dict(state.found(id_).document)
+    if "tags" in body:
+        document["tags"] = dict(section(body, "tags"))
+    if body.get("identity"):
+        document["identity"] = _identity(section(body, "identity"))
+    document["etag"] = f'"{state.guids()}"'
+    state.store.put(id_, document)
+    operation = state.begin(
+        Subject("PATCH", TYPE, id_.name, location=document["location"]),
+        id_,
+        location=document["location"],
+        seconds=state.timing.vm_update,
+        finish=lambda: None,
+    )
+    return state.operations.accepted(200, operation, request.api_version, document)
+
+
+def _get(state: State, request: Request) -> Response:
+    id_ = vm_id(state, request)
+    document = state.found(id_).document
+    extensions = [entry.document for entry in state.store.children(id_, "extensions")]
+    if extensions:
+        document = {**document, "resources": extensions}
+    if "instanceview" in request.query.get("$expand", "").lower():
+        view = vm_lifecycle.instance_view(state, id_)
+        document = {**document, "properties": {**document["properties"], "instanceView": view}}
+    return Response(200, body=document)
+
+
+def _instance_view(state: State, request: Request) -> Response:
+    return Response(200, body=vm_lifecycle.instance_view(state, vm_id(state, request)))
+
+
+def _list(state: State, request: Request) -> Response:
+    group = request.params.get("group")
+    if group is not None:
+        state.group(request.params["subscription"], group)
+    entries = state.store.list(FULL_TYPE, subscription=request.params["subscription"], group=group)
+    items = [entry.document for entry in entries]
+    return page(request, items, size=state.settings.page_size, base_url=state.settings.base_url)
+
+
+def _delete(state: State, request: Request) -> Response:
+    id_ = vm_id(state, request)
+    if state.store.get(id_) is None:
+        return Response(204)
+    operation = vm_lifecycle.delete(state, id_)
+    return state.operations.accepted(202, operation, request.api_version)
+
+
+def _power(to: str) -> Handler[State]:
+    def handler(state: State, request: Request) -> Response:
+        id_ = vm_id(state, request)
+        location = state.found(id_).document["location"]
+
+        def finish() -> Failure | None:
+            vm_lifecycle.power(state, id_, to)
+            return None
+
+        operation = state.begin(
+            Subject("POST", TYPE, id_.name, location=location),
+            id_,
+            location=location,
+            seconds=state.timing.vm_power,
+            finish=finish,
+        )
+        return state.operations.accepted(202, operation, request.api_version)
+
+    return handler
+
+
+def _simulate_eviction(state: State, request: Request) -> Response:
+    id_ = vm_id(state, request)
+    state.found(id_)
+    try:
+        vm_lifecycle.evict(state, id_)
+    except ValueError as error:
+        raise refuse("InvalidRequestContent", reason=str(error)) from None
+    return Response(204)
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    one = f"{_GROUP}/{{vm}}"
+    yield Route("PUT", one, _put)
+    yield Route("GET", one, _get)
+    yield Route("PATCH", one, _patch)
+    yield Route("DELETE", one, _delete)
+    yield Route("GET", f"{one}/instanceView", _instance_view)
+    yield Route("POST", f"{one}/start", _power("running"))
+    yield Route("POST", f"{one}/powerOff", _power("stopped"))
+    yield Route("POST", f"{one}/deallocate", _power("deallocated"))
+    yield Route("POST", f"{one}/simulateEviction", _simulate_eviction)
+    yield Route("GET", _GROUP, _list)
+    yield Route("GET", f"/subscriptions/{{subscription}}/providers/{FULL_TYPE}", _list)

@@ -1,0 +1,59 @@
+"""What a VM of a size can be asked for at all: image, OS disk, encryption, ultra disks. Pure; each check answers a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.texts import failure
+from fakeazure.market.facts import Size
+from fakeazure.resources.images import Image
+from fakeazure.state import section
+
+MIB, GB = 1024 * 1024, 1_000_000_000
+
+
+def image_mismatch(size: Size, image: Image) -> Failure | None:
+    """The size cannot boot the image: other Hyper-V generation, other CPU architecture."""
+    generations = [item.strip() for item in size.capabilities.get("hypervgenerations", "").split(",") if item.strip()]
+    if generations and image.generation not in generations:
+        return failure("HypervisorGeneration", size=size.name, generation=image.generation.removeprefix("V"))
+    architecture = size.capabilities.get("cpuarchitecturetype", "x64")
+    if architecture.lower() != image.architecture.lower():
+        return failure("CpuArchitecture", size=size.name, needs=architecture, image=image.architecture)
+    return None
+
+
+def ephemeral_room(size: Size, placement: str) -> float:
+    """Bytes for an ephemeral OS disk in `NvmeDisk`, `CacheDisk` or `ResourceDisk`."""
+    if placement == "NvmeDisk":
+        return size.number("NvmeDiskSizeInMiB") * MIB
+    if placement == "ResourceDisk":
+        return size.number("MaxResourceVolumeMB") * MIB
+    return size.number("CachedDiskBytes")
+
+
+def os_disk_mismatch(size: Size, disk: Mapping[str, Any]) -> Failure | None:
+    """An ephemeral OS disk that the size does not offer, or that is too large for its place."""
+    local = section(disk, "diffDiskSettings")
+    if str(local.get("option", "")).lower() != "local":
+        return None
+    if not size.has("EphemeralOSDiskSupported"):
+        return failure("EphemeralNotSupported", size=size.name)
+    placement = str(local.get("placement") or "CacheDisk")
+    room = int(ephemeral_room(size, placement) // GB)
+    if float(disk.get("diskSizeGB") or 0) > room:
+        return failure("EphemeralTooLarge", size=size.name, limit=room, placement=placement)
+    return None
+
+
+def feature_mismatch(size: Size, properties: Mapping[str, Any], zone: str) -> Failure | None:
+    """A feature that the size lacks: encryption at host, ultra disks in this zone."""
+    if section(properties, "securityProfile").get("encryptionAtHost") and not size.has("EncryptionAtHostSupported"):
+        return failure("EncryptionAtHost", size=size.name)
+    if section(properties, "additionalCapabilities").get("ultraSSDEnabled") and not (
+        size.zone_has("UltraSSDAvailable", zone) or size.has("UltraSSDAvailable")
+    ):
+        return failure("UltraSsd", size=size.name, zone=zone, location=size.location)
+    return None

@@ -1,0 +1,299 @@
+"""The life of a VM on the platform: let in, created, powered, evicted, removed; who asked for it does not matter here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Document
+from fakeazure.arm.operations import RUNNING, Operation
+from fakeazure.events import (
+    CreationFailed,
+    Deleted,
+    PoweredOff,
+    PoweredOn,
+    Preempting,
+    VirtualMachine,
+)
+from fakeazure.guids import guid_of
+from fakeazure.market.market import Allocation
+from fakeazure.market.match import Subject
+from fakeazure.resources import network_interfaces
+from fakeazure.resources.plain import DISKS
+from fakeazure.state import MachineFacts, State, section
+from fakeazure.timers import timestamp
+
+NAMESPACE, TYPE = "Microsoft.Compute", "virtualMachines"
+FULL_TYPE = f"{NAMESPACE}/{TYPE}"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A VM to create. `document` is its ARM document in state Creating; `machine` the AKS machine behind which it stands."""
+
+    id: ResourceId
+    document: Document
+    custom_data: str
+    nics: tuple[ResourceId, ...]
+    machine: ResourceId | None = None
+    aks_labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def subject_of(document: Document, family: str = "") -> Subject:
+    """The facts by which rules of the market pick a VM creation."""
+    properties = document["properties"]
+    return Subject(
+        "PUT",
+        TYPE,
+        name=document["name"],
+        size=section(properties, "hardwareProfile").get("vmSize", ""),
+        family=family,
+        zone=next(iter(document.get("zones") or ()), ""),
+        priority=properties.get("priority", "Regular"),
+        location=document["location"],
+    )
+
+
+def create(
+    state: State, order: Order, allocation: Allocation, done: Callable[[Failure | None], None] | None = None
+) -> Operation:
+    """Create a VM that the market let in. `done` is told how the operation ended."""
+    seconds = state.timing.vm_create
+    facts = MachineFacts(
+        custom_data=order.custom_data,
+        allocation=allocation,
+        nics=tuple(str(nic) for nic in order.nics),
+        created=state.now(),
+        machine=order.machine.key if order.machine is not None else None,
+        aks_labels=order.aks_labels,
+    )
+    state.vms[order.id.key] = facts
+    state.store.put(order.id, order.document)
+    for nic in order.nics:
+        state.nic_reservations.pop(nic.key, None)
+        network_interfaces.attach(state, nic, order.id)
+    _create_disk(state, order)
+
+    def finish() -> Failure | None:
+        if allocation.failure is None:
+            facts.power = "running"
+            update(state, order.id, provisioningState="Succeeded")
+            if done is not None:
+                done(None)
+            state.events.emit(PoweredOn(snapshot(state, order.id), state.now()))
+            return None
+        facts.power = "stopped"
+        update(state, order.id, provisioningState="Failed")
+        if done is not None:
+            done(allocation.failure)
+        failure = allocation.failure
+        state.events.emit(CreationFailed(snapshot(state, order.id), state.now(), failure.code, failure.message))
+        return failure
+
+    facts.power = "starting"
+    facts.operation = state.operations.start(
+        f"PUT {TYPE}",
+        subscription=order.id.subscription,
+        namespace=NAMESPACE,
+        location=order.document["location"],
+        seconds=None if allocation.stuck else seconds,
+        finish=finish,
+    )
+    return facts.operation
+
+
+def _create_disk(state: State, order: Order) -> None:
+    profile = section(order.document["properties"], "storageProfile")
+    disk = section(profile, "osDisk")
+    if not disk.get("name") or section(disk, "diffDiskSettings"):
+        return
+    id_ = ResourceId(order.id.subscription, order.id.group, NAMESPACE, ("disks",), (str(disk["name"]),))
+    body = {
+        "properties": {"diskSizeGB": disk.get("diskSizeGB"), "osType": "Linux", "diskState": "Attached"},
+        "sku": {"name": section(disk, "managedDisk").get("storageAccountType", "Premium_LRS")},
+        "managedBy": str(order.id),
+        "tags": order.document.get("tags"),
+    }
+    if order.document.get("zones"):
+        body["zones"] = order.document["zones"]
+    state.store.put(id_, DISKS.document(id_, body, order.document["location"]))
+
+
+def update(state: State, id_: ResourceId, **properties: Any) -> Document:
+    """Replace some of a VM's properties."""
+    entry = state.store.get(id_)
+    if entry is None:
+        raise LookupError(f"there is no VM {id_}")
+    document = {
+        **entry.document,
+        "etag": f'"{state.guids()}"',
+        "properties": {**entry.document["properties"], **properties},
+    }
+    state.store.put(id_, document)
+    return document
+
+
+def snapshot(state: State, id_: ResourceId) -> VirtualMachine:
+    """A VM as events carry it. LookupError if it is not there."""
+    entry = state.store.get(id_)
+    facts = state.vms.get(id_.key)
+    if entry is None or facts is None:
+        raise LookupError(f"there is no VM {id_}")
+    document = entry.document
+    machine = state.store.get(facts.machine) if facts.machine else None
+    return VirtualMachine(
+        id=str(entry.id),
+        name=entry.id.name,
+        resource_group=entry.id.group,
+        location=document["location"],
+        size=section(document["properties"], "hardwareProfile").get("vmSize", ""),
+        zone=next(iter(document.get("zones") or ()), ""),
+        priority=document["properties"].get("priority", "Regular"),
+        tags=document.get("tags") or {},
+        custom_data=facts.custom_data,
+        document=document,
+        machine=machine.document if machine is not None else None,
+        aks_labels=facts.aks_labels,
+    )
+
+
+def remove(state: State, id_: ResourceId, *, evicted: bool = False) -> None:
+    """The VM is gone now: NIC and disk go with it where they say so, quota and stock come back, everybody is told."""
+    entry = state.store.get(id_)
+    facts = state.vms.get(id_.key)
+    if entry is None or facts is None:
+        return
+    vm = snapshot(state, id_)
+    state.store.remove(id_)
+    del state.vms[id_.key]
+    if facts.operation is not None:
+        state.operations.cancel(facts.operation)
+    properties = entry.document["properties"]
+    for nic in section(properties, "networkProfile").get("networkInterfaces") or ():
+        nic_id = ResourceId.parse(str(nic["id"]))
+        if section(nic, "properties").get("deleteOption") == "Delete":
+            network_interfaces.remove(state, nic_id)
+        else:
+            network_interfaces.attach(state, nic_id, None)
+    disk = section(section(properties, "storageProfile"), "osDisk")
+    if disk.get("name") and disk.get("deleteOption") == "Delete":
+        state.store.remove(
+            ResourceId(entry.id.subscription, entry.id.group, NAMESPACE, ("disks",), (str(disk["name"]),))
+        )
+    state.market.release(facts.allocation)
+    state.events.emit(Deleted(vm, state.now(), evicted))
+
+
+def delete(state: State, id_: ResourceId, done: Callable[[], None] | None = None) -> Operation:
+    """Begin to delete a VM; one that is being deleted goes on. A running creation is preempted."""
+    facts = state.vms[id_.key]
+    document = state.found(id_).document
+    if document["properties"]["provisioningState"] == "Deleting" and facts.operation is not None:
+        return facts.operation
+    if facts.operation is not None and facts.operation.status == RUNNING:
+        state.operations.cancel(facts.operation)
+    update(state, id_, provisioningState="Deleting")
+
+    def finish() -> Failure | None:
+        facts.operation = None
+        remove(state, id_)
+        if done is not None:
+            done()
+        return None
+
+    def failed(failure: Failure) -> None:
+        facts.operation = None
+        update(state, id_, provisioningState="Failed")
+
+    operation = state.begin(
+        Subject("DELETE", TYPE, id_.name, location=document["location"]),
+        id_,
+        location=document["location"],
+        seconds=state.timing.vm_delete,
+        finish=finish,
+        failed=failed,
+    )
+    if operation.status == RUNNING:
+        facts.operation = operation
+    return operation
+
+
+def evict(state: State, id_: ResourceId) -> None:
+    """Take a spot VM: scheduled event now, gone after the notice. ValueError for a VM that is not spot."""
+    vm = snapshot(state, id_)
+    if vm.priority != "Spot":
+        raise ValueError(f"only a spot VM can be evicted: {vm.name} is {vm.priority}")
+    facts = state.vms[id_.key]
+    not_before = state.now() + state.timing.eviction_notice
+    facts.scheduled_events.append(
+        {
+            "EventId": guid_of(f"{vm.id}/{not_before}"),
+            "EventType": "Preempt",
+            "ResourceType": "VirtualMachine",
+            "Resources": [vm.name],
+            "EventStatus": "Scheduled",
+            "NotBefore": timestamp(not_before),
+        }
+    )
+    state.events.emit(Preempting(vm, state.now(), not_before))
+
+    def take() -> None:
+        if state.vms.get(id_.key) is not facts:
+            return
+        if vm.document["properties"].get("evictionPolicy", "Delete") == "Delete":
+            remove(state, id_, evicted=True)
+        else:
+            power(state, id_, "deallocated")
+
+    state.timers.after(state.timing.eviction_notice, take)
+
+
+def power(state: State, id_: ResourceId, to: str) -> None:
+    """Set the power state (`running`, `stopped`, `deallocated`) and tell everybody, if it changes."""
+    facts = state.vms.get(id_.key)
+    if facts is None or facts.power == to:
+        return
+    facts.power = to
+    vm = snapshot(state, id_)
+    state.events.emit(
+        PoweredOn(vm, state.now(), restarted=True) if to == "running" else PoweredOff(vm, state.now())
+    )
+
+
+def instance_view(state: State, id_: ResourceId) -> dict[str, Any]:
+    """What `instanceView` tells: provisioning and power state as statuses."""
+    document = state.found(id_).document
+    facts = state.vms[id_.key]
+    provisioning = document["properties"]["provisioningState"]
+    word = {"Creating": "creating", "Updating": "updating", "Deleting": "deleting", "Failed": "failed"}.get(
+        provisioning, "succeeded"
+    )
+    statuses: list[dict[str, Any]] = [
+        {
+            "code": f"ProvisioningState/{word}",
+            "level": "Error" if word == "failed" else "Info",
+            "displayStatus": f"Provisioning {word}",
+            "time": timestamp(facts.created),
+        }
+    ]
+    failure = facts.operation.failure if facts.operation is not None else None
+    if failure is not None:
+        statuses[0] |= {"code": f"ProvisioningState/failed/{failure.code}", "message": failure.message}
+    if word != "failed":
+        statuses.append(
+            {"code": f"PowerState/{facts.power}", "level": "Info", "displayStatus": f"VM {facts.power}"}
+        )
+    return {"computerName": document["name"], "osName": "linux", "statuses": statuses}
+
+
+def attached_elsewhere(state: State, nics: Sequence[ResourceId], vm: ResourceId) -> tuple[ResourceId, str] | None:
+    """The first NIC that belongs to another VM, with that VM's id."""
+    for nic in nics:
+        entry = state.store.get(nic)
+        user = section(entry.document["properties"], "virtualMachine").get("id") if entry is not None else None
+        if user and str(user).lower() != vm.key:
+            return nic, str(user)
+    return None

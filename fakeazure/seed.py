@@ -1,0 +1,90 @@
+"""What exists from the start: resource groups, the cluster's network, its load balancer, the cluster and its machines pool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fakeazure.aks.managed_clusters import CLUSTERS, NAMESPACE, add_pool
+from fakeazure.arm.ids import ResourceId
+from fakeazure.guids import guid_of
+from fakeazure.resources.plain import IDENTITIES, LOAD_BALANCERS, NETWORK_SECURITY_GROUPS, ROUTE_TABLES
+from fakeazure.resources.virtual_networks import VIRTUAL_NETWORKS, add_network
+from fakeazure.state import State
+
+CLUSTER_ID = "12345678"
+"""The eight digits in the names of AKS's own resources."""
+NETWORK = {
+    "networkPlugin": "azure",
+    "networkPluginMode": "overlay",
+    "networkDataplane": "cilium",
+    "networkPolicy": "cilium",
+    "dnsServiceIP": "10.0.0.10",
+}
+
+
+def seed(
+    state: State, *, kubernetes: str, machines_pool: str, network: Mapping[str, str], subnet_prefix: str
+) -> None:
+    """Fill an empty world."""
+    names = state.settings
+    state.add_group(names.subscription, names.resource_group, names.location)
+    state.add_group(names.subscription, names.node_resource_group, names.location)
+
+    def node_id(namespace: str, type_: str, name: str) -> ResourceId:
+        return ResourceId(names.subscription, names.node_resource_group, namespace, (type_,), (name,))
+
+    vnet = node_id("Microsoft.Network", "virtualNetworks", f"aks-vnet-{CLUSTER_ID}")
+    add_network(state, vnet, location=names.location, prefix="10.224.0.0/12", subnets={"aks-subnet": subnet_prefix})
+    for plain, name, properties in (
+        (NETWORK_SECURITY_GROUPS, f"aks-agentpool-{CLUSTER_ID}-nsg", {}),
+        (ROUTE_TABLES, f"aks-agentpool-{CLUSTER_ID}-routetable", {}),
+        (LOAD_BALANCERS, "kubernetes", _pools(node_id("Microsoft.Network", "loadBalancers", "kubernetes"))),
+        (IDENTITIES, f"{names.cluster}-agentpool", {}),
+    ):
+        id_ = node_id(plain.namespace, plain.name, name)
+        if plain is IDENTITIES:
+            properties = {"principalId": guid_of(f"principal{id_}"), "clientId": guid_of(f"client{id_}")}
+        state.store.put(id_, plain.document(id_, {"properties": properties}, names.location))
+    cluster = ResourceId(
+        names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,)
+    )
+    identity = node_id(IDENTITIES.namespace, IDENTITIES.name, f"{names.cluster}-agentpool")
+    body: dict[str, Any] = {
+        "properties": {
+            "kubernetesVersion": kubernetes,
+            "currentKubernetesVersion": kubernetes,
+            "nodeResourceGroup": names.node_resource_group,
+            "fqdn": f"{names.cluster}-dns.hcp.{names.location}.azmk8s.io",
+            "networkProfile": {**NETWORK, **network},
+            "nodeProvisioningProfile": {"mode": "Auto"},
+            "identityProfile": {
+                "kubeletidentity": {"resourceId": str(identity), "clientId": guid_of(f"client{identity}")}
+            },
+            "vnetSubnetID": str(vnet.child("subnets", "aks-subnet")),
+        }
+    }
+    state.store.put(cluster, CLUSTERS.document(cluster, body, names.location))
+    add_pool(state, cluster, machines_pool, {"type": "Machines"})
+
+
+def _pools(balancer: ResourceId) -> dict[str, Any]:
+    return {
+        "backendAddressPools": [
+            {"id": str(balancer.child("backendAddressPools", name)), "name": name, "properties": {}}
+            for name in ("aksOutboundBackendPool", "kubernetes")
+        ]
+    }
+
+
+def subnet_id(state: State) -> str:
+    """The id of the cluster's own subnet."""
+    names = state.settings
+    vnet = ResourceId(
+        names.subscription,
+        names.node_resource_group,
+        VIRTUAL_NETWORKS.namespace,
+        (VIRTUAL_NETWORKS.name,),
+        (f"aks-vnet-{CLUSTER_ID}",),
+    )
+    return str(vnet.child("subnets", "aks-subnet"))

@@ -1,0 +1,188 @@
+"""The state that all request handlers share: one world of Azure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.ids import ResourceId, location_key
+from fakeazure.arm.messages import Request
+from fakeazure.arm.operations import Operation, Operations
+from fakeazure.arm.texts import refuse
+from fakeazure.arm.throttling import Throttle
+from fakeazure.events import Events
+from fakeazure.market.faults import STUCK
+from fakeazure.market.market import Allocation, Market
+from fakeazure.market.match import Subject
+from fakeazure.resources.addresses import Addresses
+from fakeazure.store import Entry, Store
+from fakeazure.timers import Timers
+from fakeazure.timing import Timing
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The names in a world; the resource groups exist from the start."""
+
+    subscription: str
+    tenant: str
+    location: str
+    resource_group: str
+    node_resource_group: str
+    cluster: str
+    base_url: str
+    page_size: int | None = None
+    """Items per page of the long lists (SKUs, usages, prices); None for one page."""
+
+
+@dataclass(slots=True)
+class MachineFacts:
+    """What the platform keeps about a VM beside its ARM document, by the VM's id."""
+
+    custom_data: str
+    allocation: Allocation
+    nics: tuple[str, ...]
+    created: float
+    power: str = "running"
+    operation: Operation | None = None
+    machine: str | None = None
+    """Key of the AKS machine that it stands behind."""
+    aks_labels: Mapping[str, str] = field(default_factory=dict)
+    scheduled_events: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+class State:
+    """One world: store, market, time, operations, events."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        market: Market,
+        timers: Timers,
+        guids: Callable[[], str],
+        timing: Timing,
+        throttle: Throttle,
+    ) -> None:
+        """Start with an empty store."""
+        self.settings = settings
+        self.market = market
+        self.timers = timers
+        self.guids = guids
+        self.timing = timing
+        self.throttle = throttle
+        self.store = Store()
+        self.events = Events()
+        self.operations = Operations(timers, guids, settings.base_url)
+        self.vms: dict[str, MachineFacts] = {}
+        self.addresses: dict[str, Addresses] = {}
+        """Subnet key → its addresses."""
+        self.nic_reservations: dict[str, tuple[str, float]] = {}
+        """NIC id → (VM id, until)."""
+        self.subscriptions: dict[str, set[str]] = {settings.subscription.lower(): set()}
+        """Known subscriptions → namespaces that are not registered there."""
+        self.groups: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.images: dict[str, tuple[str, ...]] = {}
+        """Overlay of image versions: definition, or gallery/definition → versions, newest first."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return self.timers.now()
+
+    def add_group(self, subscription: str, name: str, location: str, tags: Mapping[str, str] | None = None) -> None:
+        """Create a resource group."""
+        self.groups[(subscription.lower(), name.lower())] = {
+            "id": f"/subscriptions/{subscription}/resourceGroups/{name}",
+            "name": name,
+            "type": "Microsoft.Resources/resourceGroups",
+            "location": location,
+            "tags": dict(tags or {}),
+            "properties": {"provisioningState": "Succeeded"},
+        }
+
+    def group(self, subscription: str, name: str) -> Mapping[str, Any]:
+        """A resource group. Raises `ResourceGroupNotFound`."""
+        found = self.groups.get((subscription.lower(), name.lower()))
+        if found is None:
+            raise refuse("ResourceGroupNotFound", group=name)
+        return found
+
+    def id_of(self, request: Request, namespace: str, *pairs: tuple[str, str]) -> ResourceId:
+        """The id that a request is about: `pairs` are (type, name of the path parameter). Its group must exist."""
+        group = self.group(request.params["subscription"], request.params["group"])
+        return ResourceId(
+            request.params["subscription"],
+            group["name"],
+            namespace,
+            tuple(type_ for type_, _ in pairs),
+            tuple(request.params[parameter] for _, parameter in pairs),
+        )
+
+    def begin(
+        self,
+        subject: Subject,
+        id_: ResourceId,
+        *,
+        location: str,
+        seconds: float,
+        finish: Callable[[], Failure | None],
+        failed: Callable[[Failure], None] | None = None,
+    ) -> Operation:
+        """Start the long-running operation of a request, under the declared faults.
+
+        `finish` makes the effect at the end. If a fault hits the end, `failed` is told and `finish` is not called; a stuck
+        operation calls neither.
+        """
+        fault = self.market.faults.take(subject, self.now(), at_end=True)
+        end = finish
+        stuck = fault is not None and fault.what == STUCK
+        if fault is not None and not stuck:
+            failure = fault.failure(subject, id=id_, subscription=id_.subscription)
+
+            def end() -> Failure | None:
+                if failed is not None:
+                    failed(failure)
+                return failure
+
+        return self.operations.start(
+            f"{subject.method} {subject.resource}",
+            subscription=id_.subscription,
+            namespace=id_.namespace,
+            location=location,
+            seconds=None if stuck else seconds,
+            finish=end,
+        )
+
+    def found(self, id_: ResourceId) -> Entry:
+        """A resource. Raises ARM's `ResourceNotFound`."""
+        entry = self.store.get(id_)
+        if entry is None:
+            raise refuse("ResourceNotFound", type=id_.type, name="/".join(id_.names), group=id_.group)
+        return entry
+
+    def location_of(self, body: Mapping[str, Any] | None, type_: str, version: str) -> str:
+        """The location of a request body, checked against the regions that exist."""
+        text = (body or {}).get("location")
+        if not isinstance(text, str) or not text:
+            raise refuse("InvalidRequestContent", reason="The 'location' property is required for this definition.")
+        if self.market.region(text) is None:
+            raise refuse("NoRegisteredProviderFound", location=text, version=version, type=type_)
+        return location_key(text)
+
+
+def body_of(request: Request) -> Mapping[str, Any]:
+    """The body of a request that must have one."""
+    if not isinstance(request.body, Mapping):
+        raise refuse("InvalidRequestContent", reason="The request body must be a JSON object.")
+    return request.body
+
+
+def section(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A nested object, empty if absent or null. Refuses anything that is no object."""
+    value = holder.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise refuse("InvalidRequestContent", reason=f"'{name}' must be an object.", target=name)
+    return value

@@ -1,0 +1,101 @@
+"""Every ARM resource of a world by its id, in order of creation. Documents are replaced, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One resource: its id in Azure's spelling and its ARM document."""
+
+    id: ResourceId
+    document: Document
+
+
+class Store:
+    """Resources by id, compared without case."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._entries: dict[str, Entry] = {}
+        self._by_type: dict[str, dict[str, None]] = {}
+        self._children: dict[str, dict[str, None]] = {}
+        self._clock: Callable[[], float] | None = None
+        self._history: list[tuple[float, str, Entry | None]] = []
+
+    def get(self, id_: ResourceId | str) -> Entry | None:
+        """A resource; None if there is none of this id."""
+        return self._entries.get(id_.key if isinstance(id_, ResourceId) else id_.lower())
+
+    def put(self, id_: ResourceId, document: Document) -> Entry:
+        """Add a resource, or replace the document of one that keeps its id and its place."""
+        entry = self._entries.get(id_.key)
+        entry = Entry(id_ if entry is None else entry.id, document)
+        self._entries[id_.key] = entry
+        self._by_type.setdefault(id_.type.lower(), {})[id_.key] = None
+        if id_.parent is not None:
+            self._children.setdefault(id_.parent.key, {})[id_.key] = None
+        self._note(id_.key, entry)
+        return entry
+
+    def remove(self, id_: ResourceId) -> None:
+        """Take a resource away with everything nested in it; nothing happens if it is not there."""
+        entry = self._entries.pop(id_.key, None)
+        if entry is None:
+            return
+        self._by_type[id_.type.lower()].pop(id_.key, None)
+        if id_.parent is not None:
+            self._children.get(id_.parent.key, {}).pop(id_.key, None)
+        self._note(id_.key, None)
+        for key in tuple(self._children.pop(id_.key, ())):
+            self.remove(self._entries[key].id)
+
+    def list(self, type_: str, *, subscription: str | None = None, group: str | None = None) -> Iterator[Entry]:
+        """The resources of a type (`Microsoft.Compute/virtualMachines`), oldest first."""
+        for key in tuple(self._by_type.get(type_.lower(), ())):
+            entry = self._entries[key]
+            if subscription is not None and entry.id.subscription.lower() != subscription.lower():
+                continue
+            if group is not None and entry.id.group.lower() != group.lower():
+                continue
+            yield entry
+
+    def children(self, parent: ResourceId, type_: str) -> Iterator[Entry]:
+        """The resources of a nested type directly under `parent`."""
+        for key in tuple(self._children.get(parent.key, ())):
+            entry = self._entries[key]
+            if entry.id.types[-1].lower() == type_.lower():
+                yield entry
+
+    def remember(self, now: Callable[[], float]) -> None:
+        """Keep every change from here on with its time, for readers that lag behind."""
+        self._clock = now
+        self._history = [(now(), key, entry) for key, entry in self._entries.items()]
+
+    def as_of(self, moment: float) -> Iterator[Entry]:
+        """Everything as it was at `moment`, if `remember` was called before; otherwise as it is."""
+        if self._clock is None:
+            yield from self.all()
+            return
+        past: dict[str, Entry] = {}
+        for at, key, entry in self._history:
+            if at > moment:
+                break
+            if entry is None:
+                past.pop(key, None)
+            else:
+                past[key] = entry
+        yield from past.values()
+
+    def _note(self, key: str, entry: Entry | None) -> None:
+        if self._clock is not None:
+            self._history.append((self._clock(), key, entry))
+
+    def all(self) -> Iterator[Entry]:
+        """Everything, oldest first."""
+        yield from tuple(self._entries.values())
