@@ -22,33 +22,36 @@ from harness.kube.schema_validation import validate
 
 
 @dataclass(frozen=True, slots=True)
-class ApiServerTexts:
-    """How an API server words what it refuses; differs between Kubernetes versions.
+class ApiServer:
+    """What differs between Kubernetes versions in how an API server validates, mostly in how it words what it refuses.
 
     * ``rules_print_value``: a scalar that a rule refuses is printed and a map or list is not; else the schema type of either.
     * ``null_quoted``: the note about rules that did not run prints ``"null"``, else ``null``.
+    * ``integer_formats``: the formats int32 and int64 of integers count.
     * ``label_key_noun``: what a label key with several slashes is called.
     """
 
     rules_print_value: bool = True
     null_quoted: bool = False
+    integer_formats: bool = False
     label_key_noun: str = LABEL_KEY
 
 
-_TEXTS: tuple[tuple[tuple[int, int], ApiServerTexts], ...] = (
-    ((1, 35), ApiServerTexts()),
-    ((0, 0), ApiServerTexts(rules_print_value=False, null_quoted=True, label_key_noun=QUALIFIED_NAME)),
+_API_SERVERS: tuple[tuple[tuple[int, int], ApiServer], ...] = (
+    ((1, 36), ApiServer(integer_formats=True)),
+    ((1, 35), ApiServer()),
+    ((0, 0), ApiServer(rules_print_value=False, null_quoted=True, label_key_noun=QUALIFIED_NAME)),
 )
 
 
-def texts_of(kubernetes: str) -> ApiServerTexts:
-    """The wording of a Kubernetes version (``1.34.0``, ``v1.36``). Raises ValueError when it is no version."""
+def api_server(kubernetes: str) -> ApiServer:
+    """The API server of a Kubernetes version (``1.34.0``, ``v1.36``). Raises ValueError when it is no version."""
     parts = kubernetes.removeprefix("v").split(".")
     try:
         version = int(parts[0]), int(parts[1])
     except (ValueError, IndexError):
         raise ValueError(f"{kubernetes!r} is not a Kubernetes version such as 1.34.0") from None
-    return next(texts for since, texts in _TEXTS if version >= since)
+    return next(server for since, server in _API_SERVERS if version >= since)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,12 +83,12 @@ def admit(
     obj: Mapping[str, Any],
     *,
     old: Mapping[str, Any] | None = None,
-    texts: ApiServerTexts = ApiServerTexts(),
+    server: ApiServer = ApiServer(),
 ) -> Outcome:
     """What the API server does with ``obj``: created, or replacing the stored ``old``. Neither is changed."""
     stored = prepare(obj, resource.schema)
     correlation = None
-    errors = validate_object_meta(stored, namespaced=resource.namespaced, noun=texts.label_key_noun)
+    errors = validate_object_meta(stored, namespaced=resource.namespaced, noun=server.label_key_noun)
     if old is not None:
         correlation = Correlation(stored, old, resource.schema)
         errors.extend(validate_object_meta_update(stored, old))
@@ -93,18 +96,18 @@ def admit(
     if resource.schema.has_list_types and (old is None or not validate_list_types(resource.schema, old)):
         errors.extend(validate_list_types(resource.schema, stored))
     if any(error.type in BLOCKING for error in errors):
-        errors.append(_unchecked(texts))
+        errors.append(_unchecked(server))
     elif resource.schema.has_rules:
-        errors.extend(evaluate(resource.schema, stored, correlation, prints_value=texts.rules_print_value))
+        errors.extend(evaluate(resource.schema, stored, correlation, prints_value=server.rules_print_value))
     metadata = stored.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else ""
     message = invalid_message(resource.group, resource.kind, name if isinstance(name, str) else "", errors)
     return Outcome(stored, tuple(errors), message)
 
 
-def _unchecked(texts: ApiServerTexts) -> FieldError:
+def _unchecked(server: ApiServer) -> FieldError:
     detail = (
         "some validation rules were not checked because the object was invalid; "
         "correct the existing errors to complete validation"
     )
-    return FieldError(ErrorType.INVALID, NO_FIELD, detail, "null" if texts.null_quoted else None)
+    return FieldError(ErrorType.INVALID, NO_FIELD, detail, "null" if server.null_quoted else None)

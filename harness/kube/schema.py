@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from harness.kube.cel_rules import Rule
@@ -63,6 +63,8 @@ class Schema:
     rules: tuple[Rule, ...] = ()
     has_rules: bool = False
     has_list_types: bool = False
+    checks_range: bool = False
+    """Whether integers are held to the range of their format (Kubernetes 1.36 and later)."""
     defaulted: tuple[tuple[str, Any], ...] = ()
     """Properties with a default, and the default."""
 
@@ -116,17 +118,31 @@ _READ_ELSEWHERE = frozenset(
     }
 )
 
-# The formats that the API server checks and that our resources use; it ignores others, such as int32 and int64.
-SUPPORTED_FORMATS = frozenset({"date-time"})
+# The formats that the API server checks and that our resources use; it ignores others.
+_FORMATS = frozenset({"date-time"})
+_INTEGER_FORMATS = frozenset({"int32", "int64"})
+RulesByPath: TypeAlias = Callable[[str], tuple["Rule", ...]]
+"""The rules of a path of a schema (``spec.list[].map{}``)."""
+
+
+def _no_rules(path: str) -> tuple[Rule, ...]:
+    return ()
 
 
 def parse_schema(
-    definition: Mapping[str, Any], rules: Callable[[str], tuple[Rule, ...]] | None = None, path: str = ""
+    definition: Mapping[str, Any], rules: RulesByPath = _no_rules, path: str = "", *, integer_formats: bool = False
 ) -> Schema:
-    """The schema of an OpenAPI v3 definition. ``rules`` gives the CEL rules by path (``spec.list[].map{}``).
+    """The schema of an OpenAPI v3 definition. ``integer_formats``: int32 and int64 count, as from Kubernetes 1.36 on.
 
     Raises SchemaError for keywords that this engine does not implement.
     """
+
+    def parse(entry: Mapping[str, Any], below: str) -> Schema:
+        return parse_schema(entry, rules, below, integer_formats=integer_formats)
+
+    def parse_value(entry: Mapping[str, Any]) -> Schema:
+        return parse_schema(entry, integer_formats=integer_formats)
+
     values: dict[str, Any] = {}
     for key, value in definition.items():
         if key in _PLAIN:
@@ -134,10 +150,11 @@ def parse_schema(
         elif key in _TUPLES:
             values[_TUPLES[key]] = tuple(value)
         elif key in _VARIANTS:
-            values[_VARIANTS[key]] = tuple(parse_schema(entry) for entry in value)
+            values[_VARIANTS[key]] = tuple(parse_value(entry) for entry in value)
         elif key not in _READ_ELSEWHERE:
             raise SchemaError(f"{path or 'schema'}: keyword {key} is not supported")
-    if values.get("format") not in SUPPORTED_FORMATS:
+    formats = _INTEGER_FORMATS if definition.get("type") == "integer" and integer_formats else _FORMATS
+    if values.get("format") not in formats:
         values.pop("format", None)
     if "type" in definition:
         values["type"] = (definition["type"],)
@@ -148,20 +165,18 @@ def parse_schema(
     if "pattern" in values:
         values["matches"] = re.compile(python_pattern(values["pattern"]), re.ASCII).search
     dot = f"{path}." if path else ""
-    properties = {
-        name: parse_schema(entry, rules, f"{dot}{name}") for name, entry in definition.get("properties", {}).items()
-    }
+    properties = {name: parse(entry, f"{dot}{name}") for name, entry in definition.get("properties", {}).items()}
     additional = definition.get("additionalProperties")
     children = list(properties.values())
     if isinstance(additional, Mapping):
-        values["additional"] = parse_schema(additional, rules, f"{path}{{}}")
+        values["additional"] = parse(additional, f"{path}{{}}")
         children.append(values["additional"])
     if isinstance(definition.get("items"), Mapping):
-        values["items"] = parse_schema(definition["items"], rules, f"{path}[]")
+        values["items"] = parse(definition["items"], f"{path}[]")
         children.append(values["items"])
     if "not" in definition:
-        values["not_"] = parse_schema(definition["not"])
-    own = rules(path) if rules else ()
+        values["not_"] = parse_value(definition["not"])
+    own = rules(path)
     list_type = values.get("list_type", "")
     return Schema(
         **values,
@@ -169,6 +184,7 @@ def parse_schema(
         rules=own,
         has_rules=bool(own) or any(child.has_rules for child in children),
         has_list_types=list_type in ("set", "map") or any(child.has_list_types for child in children),
+        checks_range=integer_formats,
         defaulted=tuple((name, entry.default) for name, entry in properties.items() if entry.has_default),
     )
 
@@ -215,10 +231,10 @@ def _prepare(value: Any, schema: Schema | None, root: bool = False) -> Any:
         kept: dict[str, Any] = {}
         properties = schema.properties
         for key, entry in value.items():
-            if root and key in META_FIELDS:
+            child = properties.get(key) or schema.additional
+            if root and key in META_FIELDS and (entry is not None or child is None):
                 kept[key] = entry
                 continue
-            child = properties.get(key) or schema.additional
             if child is None:
                 continue
             if entry is None:
@@ -251,8 +267,3 @@ def _preserve(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
         if kept.get(key) is None:
             kept[key] = _prepare(default, schema.properties[key])
     return kept
-
-
-def with_rules(schema: Schema, rules: tuple[Rule, ...]) -> Schema:
-    """The same node with other rules of its own."""
-    return replace(schema, rules=rules, has_rules=bool(rules) or schema.has_rules)

@@ -15,7 +15,9 @@ from harness.kube.gotext import quote
 from harness.kube.schema import META_FIELDS, Schema
 
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))")
-_INT64 = 1 << 63
+_MAX_EXACT = (1 << 53) - 1  # larger floats are no integers to the validator
+_FORMAT_OF = {"integer": "int64", "number": "float64"}
+_BITS = {"int32": 31, "int64": 63, "": 63}
 
 
 def validate(schema: Schema, value: Any, old: Correlation | None = None) -> list[FieldError]:
@@ -70,7 +72,7 @@ def _invalid(errors: list[FieldError], at: Pointer, value: Any, complaint: str) 
 def _type_error(schema: Schema, actual: str, at: Pointer, errors: list[FieldError]) -> None:
     expected = ",".join(schema.type)
     if schema.format and actual not in ("string", "array", "null"):
-        expected, actual = schema.format, ""
+        expected, actual = schema.format, _FORMAT_OF.get(actual, "")
     detail = f"{openapi_path(at)} in body must be of type {expected}: {quote(actual)}"
     _add(errors, ErrorType.TYPE_INVALID, at, actual, detail)
 
@@ -81,7 +83,7 @@ def _enum_error(schema: Schema, value: Any, at: Pointer, errors: list[FieldError
 
 
 def _string(schema: Schema, value: str, at: Pointer, errors: list[FieldError]) -> None:
-    if schema.format:
+    if schema.format == "date-time":
         if not _is_date_time(value):
             detail = f"{openapi_path(at)} in body must be of type {schema.format}: {quote(value)}"
             _add(errors, ErrorType.TYPE_INVALID, at, value, detail)
@@ -109,15 +111,18 @@ def _is_date_time(text: str) -> bool:
 
 def _number(schema: Schema, value: int | float, at: Pointer, errors: list[FieldError]) -> None:
     kind = "integer" if isinstance(value, int) else "number"
-    whole = isinstance(value, int) or value.is_integer()
+    whole = isinstance(value, int) or (value.is_integer() and abs(value) <= _MAX_EXACT)
     fits = (
         kind in schema.type or ("integer" in schema.type and whole) or ("number" in schema.type and kind == "integer")
     )
     if schema.type and not fits:
         _type_error(schema, kind, at, errors)
-    if schema.type == ("integer",) and not (whole and -_INT64 <= value < _INT64):
-        detail = f"Checked value must be of type integer (default format) in {openapi_path(at)}"
-        errors.append(FieldError(ErrorType.INVALID, NO_FIELD, detail, "", at))
+    if schema.checks_range and schema.type == ("integer",):
+        limit = 1 << _BITS[schema.format]
+        if not (isinstance(value, int) or value.is_integer()) or not -limit <= value < limit:
+            form = f"with format {schema.format}" if schema.format else "(default format)"
+            detail = f"Checked value must be of type integer {form} in {openapi_path(at)}"
+            errors.append(FieldError(ErrorType.INVALID, NO_FIELD, detail, "", at))
     if schema.multiple_of is not None and value % schema.multiple_of:
         _invalid(errors, at, value, f"should be a multiple of {_limit(schema.multiple_of)}")
     low, high = schema.minimum, schema.maximum
@@ -134,7 +139,7 @@ def _limit(number: float) -> str:
 
 
 def _list(schema: Schema, value: list[Any], at: Pointer, errors: list[FieldError], old: Correlation | None) -> None:
-    if schema.type and "array" not in schema.type and not schema.format:
+    if schema.type and "array" not in schema.type and schema.format != "date-time":
         _type_error(schema, "array", at, errors)
     items = schema.items
     if items is not None:

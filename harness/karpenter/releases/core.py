@@ -36,9 +36,16 @@ _V1_5 = Vocabulary(
 _V1_9 = Vocabulary(known_values=_CAPACITY_TYPES)
 
 
+# go.mod of the provider's releases
+_KUBERNETES = {"1.4.0": "1.32", "1.5.0": "1.32", "1.6.1": "1.33", "1.6.2": "1.33", "1.7.1": "1.34"}
+
+
 def _old(version: str) -> CoreRelease:
     return CoreRelease(
         version,
+        kubernetes=_KUBERNETES[version],
+        validates_preferred_terms=version == "1.4.0",
+        structured_errors=version != "1.4.0",
         honours_do_not_sync_taints=version != "1.4.0",
         labels_from_claim_requirements=True,
         custom_labels_resolved_in_claim=False,

@@ -55,10 +55,16 @@ class CoreRelease:
     * ``honours_do_not_sync_taints``: a Node label ``karpenter.sh/do-not-sync-taints: true`` keeps registration from copying taints.
     * ``labels_from_claim_requirements``: at launch, requirements of a NodeClaim become labels of it (PopulateNodeClaimDetails with
       Requirements.Labels(): any value of every key that is neither well-known nor in a restricted domain).
+    * ``kubernetes``: the Kubernetes whose libraries it is built with, and whose sentences about names it therefore prints.
+    * ``validates_preferred_terms``: preferred node affinity terms of pods are validated like required ones.
+    * ``structured_errors``: errors carry their values behind the sentence, ``(key=value)``.
     * ``custom_labels_resolved_in_claim``: custom requirement keys become NodeClaim labels when the claim is made, whatever their domain.
     """
 
     version: str
+    kubernetes: str = "1.35"
+    validates_preferred_terms: bool = False
+    structured_errors: bool = True
     honours_do_not_sync_taints: bool = True
     labels_from_claim_requirements: bool = False
     custom_labels_resolved_in_claim: bool = True

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.karpenter.validation.crds import CrdSet
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.kube.custom_resource import ApiServerTexts, Outcome, texts_of
+from harness.kube.custom_resource import ApiServer, Outcome, api_server
 from harness.kube.custom_resource import admit as admit_custom_resource
 from harness.kube.field_errors import FieldError, Pointer
 
@@ -36,9 +36,7 @@ class Admission:
         return not self.errors
 
 
-@cache
-def _texts(kubernetes: str) -> ApiServerTexts:
-    return texts_of(kubernetes)
+_api_server = cache(api_server)
 
 
 def admit(
@@ -47,16 +45,18 @@ def admit(
     old: Mapping[str, Any] | None = None,
     crds: CrdSet,
     kubernetes: str = "1.35.0",
-    texts: ApiServerTexts | None = None,
+    server: ApiServer | None = None,
 ) -> Admission:
     """What the API server says to creating ``obj``, or to updating ``old`` to it.
 
-    ``kubernetes`` decides the wording, unless ``texts`` is given. Names must have been generated. Raises UnknownResource.
+    ``kubernetes`` says how the API server behaves and words its answer, unless ``server`` does. Names must have been generated. Raises UnknownResource.
     """
-    resource = crds.resource(str(obj.get("apiVersion", "")), str(obj.get("kind", "")))
+    server = server or _api_server(kubernetes)
+    api_version, kind = str(obj.get("apiVersion", "")), str(obj.get("kind", ""))
+    resource = crds.resource(api_version, kind, integer_formats=server.integer_formats)
     if resource is None:
-        raise UnknownResource(f"no CRD for {obj.get('apiVersion', '')} {obj.get('kind', '')} in {crds.name}")
-    outcome = admit_custom_resource(resource, obj, old=old, texts=texts or _texts(kubernetes))
+        raise UnknownResource(f"no CRD for {api_version} {kind} in {crds.name}")
+    outcome = admit_custom_resource(resource, obj, old=old, server=server)
     return admission_of(outcome, resource.kind)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from harness.karpenter.validation.predicates import rule_of
 from harness.kube.cel_rules import Rule
 from harness.kube.custom_resource import CustomResource
-from harness.kube.schema import Schema, parse_schema
+from harness.kube.schema import parse_schema
 
 
 class UnknownCrdSet(ValueError):
@@ -53,9 +53,9 @@ class CrdSet:
         """``group/version/Kind`` of every resource in the set."""
         return _kinds(self.name)
 
-    def resource(self, api_version: str, kind: str) -> CustomResource | None:
-        """The definition of a kind, None when the set has none."""
-        return _resource(self.name, f"{api_version}/{kind}")
+    def resource(self, api_version: str, kind: str, *, integer_formats: bool = False) -> CustomResource | None:
+        """The definition of a kind, None when the set has none. ``integer_formats``: see harness.kube.custom_resource.ApiServer."""
+        return _resource(self.name, f"{api_version}/{kind}", integer_formats)
 
     def rules(self, kind: str = "") -> tuple[RuleRow, ...]:
         """The rules of all resources, or of those of one kind, in the order in which they are evaluated."""
@@ -120,7 +120,7 @@ def _kinds(release: str) -> tuple[str, ...]:
 
 
 @cache
-def _resource(release: str, name: str) -> CustomResource | None:
+def _resource(release: str, name: str, integer_formats: bool) -> CustomResource | None:
     if name not in _kinds(release):
         return None
     table = _tables()["crds"][name]
@@ -129,14 +129,13 @@ def _resource(release: str, name: str) -> CustomResource | None:
     for path, definition, message, first, last in table["rules"]:
         if _within(release, first, last):
             rules.setdefault(path, []).append(rule_of(definition, message))
-    schema = _schema(
-        {path: definition for path, definition, first, last in table["fields"] if _within(release, first, last)}, rules
-    )
+    fields = {path: definition for path, definition, first, last in table["fields"] if _within(release, first, last)}
+    schema = parse_schema(_definition(fields), lambda path: tuple(rules.get(path, ())), integer_formats=integer_formats)
     return CustomResource(group, version, kind, schema, namespaced=table["scope"] == "Namespaced")
 
 
-def _schema(fields: Mapping[str, Mapping[str, Any]], rules: Mapping[str, list[Rule]]) -> Schema:
-    """The schema tree of a table's rows."""
+def _definition(fields: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The OpenAPI definition that a table's rows are of."""
     tree: dict[str, dict[str, Any]] = {path: dict(definition) for path, definition in fields.items()}
     for path, node in tree.items():
         if path.endswith("[]"):
@@ -146,4 +145,4 @@ def _schema(fields: Mapping[str, Mapping[str, Any]], rules: Mapping[str, list[Ru
         elif path:
             parent, _, name = path.rpartition(".")
             tree[parent].setdefault("properties", {})[name] = node
-    return parse_schema(tree[""], lambda path: tuple(rules.get(path, ())))
+    return tree[""]
