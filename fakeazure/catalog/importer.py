@@ -123,6 +123,8 @@ def _parse(path: Path, text: str) -> Any:
 
     try:
         return json.loads(text, parse_constant=refuse)
+    except SkuFileError:
+        raise
     except json.JSONDecodeError as error:
         raise SkuFileError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
     except RecursionError:

@@ -1,0 +1,154 @@
+"""`fakeazure` on the command line: what is printed, and exit code 2 with one line for every mistake."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fakeazure.catalog import Catalogue
+from fakeazure.catalog.catalogue import recorded_skus
+from fakeazure.cli import COMMANDS, run
+
+Output = pytest.CaptureFixture[str]
+
+
+def test_the_table_of_a_region(capsys: Output) -> None:
+    assert run(["skus", "--region", "eastus", "--size", "Standard_NC*A100*"]) == 0
+    printed = capsys.readouterr()
+    assert [line.split()[:7] for line in printed.out.splitlines()] == [
+        ["NAME", "VCPU", "GIB", "ARCH", "ZONES", "GPU", "USD/H"],
+        ["Standard_NC24ads_A100_v4", "24", "220", "x64", "3", "1", "3.673"],
+        ["Standard_NC48ads_A100_v4", "48", "440", "x64", "3?", "2", "7.346"],
+        ["Standard_NC96ads_A100_v4", "96", "880", "x64", "3?", "4", "14.692"],
+    ]
+    assert "3 sizes, 2 with values that are guesses" in printed.err
+
+
+def test_the_whole_table_has_a_line_for_each_size(capsys: Output) -> None:
+    assert run(["skus", "--region", "westcentralus"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + len(Catalogue.load().region("westcentralus").skus)
+    (restricted,) = [line for line in lines if "restricted" in line]
+    assert restricted.startswith("Standard_A0 ")
+    assert max(map(len, lines)) <= 120
+
+
+def test_json_is_arms_list(capsys: Output) -> None:
+    assert run(["skus", "--region", "eastus", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document == {"value": list(Catalogue.load().region("eastus").skus)}
+
+
+def test_json_names_the_guesses_when_asked(capsys: Output) -> None:
+    assert run(["skus", "--region", "eastus", "--size", "Standard_D4s_v5", "--format", "json", "--guesses"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["guessed"] == {
+        "Standard_D4s_v5": sorted(Catalogue.load().region("eastus").guessed("Standard_D4s_v5"))
+    }
+    assert "zones" in document["guessed"]["Standard_D4s_v5"]
+
+
+def test_prices_of_a_size_in_all_regions_cheapest_first(capsys: Output) -> None:
+    assert run(["prices", "--size", "Standard_D2s_v3", "--format", "json"]) == 0
+    prices = json.loads(capsys.readouterr().out)
+    assert prices["eastus"] == 0.096
+    assert list(prices.values()) == sorted(prices.values())
+
+
+def test_prices_of_a_region(capsys: Output) -> None:
+    assert run(["prices", "--region", "eastus"]) == 0
+    assert ["Standard_B2s", "0.0416"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert run(["prices", "--region", "eastus", "--size", "Standard_D4s_v5", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"Standard_D4s_v5": 0.192}
+
+
+def test_sizes_and_regions(capsys: Output) -> None:
+    assert run(["sizes", "--size", "standard_d4s_v[56]"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
+        "NAME",
+        "Standard_D4s_v5",
+        "Standard_D4s_v6",
+    ]
+    assert run(["regions"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["southcentralus", "1,2,3", "1224", "20"] in lines
+    assert ["westcentralus", "-", str(len(Catalogue.load().region("westcentralus").skus)), "12"] in lines
+    assert len(lines) == 58
+
+
+def test_an_imported_list_is_written_and_used(tmp_path: Path, capsys: Output) -> None:
+    given, out = tmp_path / "mine.json", tmp_path / "list.json"
+    given.write_text(json.dumps([{**recorded_skus("westcentralus")[4], "kind": None}]))
+    assert run(["import-skus", str(given), "-o", str(out)]) == 0
+    assert capsys.readouterr().out.startswith(
+        "westcentralus: 1 sizes, 0 with restrictions, 1 with a price; 0 other entries"
+    )
+    assert run(["skus", "--region", "westcentralus", "--skus", str(out), "--format", "json"]) == 0
+    (record,) = json.loads(capsys.readouterr().out)["value"]
+    assert record["name"] == "Standard_D2s_v3"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["sku", "--region", "eastus"], "unknown command 'sku'; did you mean skus?"),
+        (["xyz"], "unknown command 'xyz': see fakeazure --help"),
+        (["skus", "--region", "eastsu"], "unknown region 'eastsu'; did you mean eastus"),
+        (
+            ["skus", "--region", "eastus", "--size", "Standard_D4s_v55"],
+            "unknown size 'Standard_D4s_v55' in eastus; did you mean",
+        ),
+        (["skus", "--region", "eastus", "--size", "Nothing*"], "unknown size 'Nothing*' in eastus: no size matches"),
+        (["skus", "--region", "eastus", "--skus", "absent.json"], "absent.json: No such file or directory"),
+        (["prices"], "say which prices: --region R, --size NAME or both"),
+        (["prices", "--size", "Standard_D4s_v55"], "unknown size 'Standard_D4s_v55'; did you mean Standard_D4s_v5"),
+        (["sizes", "--size", "Standard_D4s_v55"], "unknown size 'Standard_D4s_v55'; did you mean Standard_D4s_v5"),
+        (["import-skus", "absent.json"], "absent.json: No such file or directory"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], line: str, capsys: Output) -> None:
+    assert run(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"fakeazure: {line}")
+    assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [["skus"], ["skus", "--region"], ["skus", "--region", "eastus", "--format", "yaml"]]
+)
+def test_missing_and_wrong_arguments_are_exit_code_2(arguments: list[str], capsys: Output) -> None:
+    assert run(arguments) == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_the_environments_fault(tmp_path: Path, capsys: Output) -> None:
+    given = tmp_path / "mine.json"
+    given.write_text(json.dumps(list(recorded_skus("westcentralus"))))
+    assert run(["import-skus", str(given), "-o", str(tmp_path / "no" / "such" / "folder.json")]) == 3
+    assert "No such file or directory" in capsys.readouterr().err
+
+
+def test_help_names_every_command(capsys: Output) -> None:
+    assert run(["--help"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"  {name}" in printed and command.purpose in printed for name, command in COMMANDS.items())
+    assert run([]) == 2
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str, capsys: Output) -> None:
+    assert run([name, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"usage: fakeazure {name}")
+
+
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    command = f"{sys.executable} -m fakeazure skus --region eastus --format json | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout == "{\n"
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
