@@ -49,7 +49,8 @@ def admit(
 ) -> Admission:
     """What the API server says to creating ``obj``, or to updating ``old`` to it.
 
-    ``kubernetes`` says how the API server behaves and words its answer, unless ``server`` does. Names must have been generated. Raises UnknownResource.
+    ``kubernetes`` says how the API server behaves and words its answer, unless ``server`` does. Names must have been generated.
+    Raises UnknownResource.
     """
     server = server or _api_server(kubernetes)
     api_version, kind = str(obj.get("apiVersion", "")), str(obj.get("kind", ""))

@@ -38,7 +38,8 @@ def nodepool_hash(nodepool: Mapping[str, Any]) -> str:
         # a pointer to a duration: zero counts here
         fields.append(("ExpireAfter", _struct("NillableDuration", [("Duration", _integer(parse_duration(expiry)))])))
     members = [("ObjectMeta", _struct("ObjectMeta", meta_fields))] if meta_fields else []
-    if fields:
+    # requirements do not count themselves, but a spec that has a list of them is no zero value
+    if fields or spec.get("requirements") is not None:
         members.append(("Spec", _struct("NodeClaimTemplateSpec", fields)))
     return str(_struct("NodeClaimTemplate", members))
 

@@ -123,8 +123,9 @@ def _labels(labels: Mapping[str, str], wording: Wording) -> Iterator[Finding]:
             yield Finding("label-key", f"invalid key name {quote(key)} in labels, {quote(reason)}", key, at)
         for reason in label_value_errors(value):
             yield Finding("label-value", f"invalid value: {value} for label[{key}], {reason}", key, at)
-        if (reason := wording.vocabulary.restricted(key)) is not None:
-            yield Finding("label-restricted", f"invalid key name {quote(key)} in labels, {reason}", key, at)
+        restricted = wording.vocabulary.restricted(key)
+        if restricted is not None:
+            yield Finding("label-restricted", f"invalid key name {quote(key)} in labels, {restricted}", key, at)
 
 
 def _taints(
