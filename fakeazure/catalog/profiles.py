@@ -125,7 +125,7 @@ REMOTE: dict[str, DiskSteps | DisksPerCore] = {
     "intel_v5": DiskSteps(
         Steps.of(
             "2 4 3750 85; 4 8 6400 145; 8 16 12800 290; 16 32 25600 600; 20 32 32000 750; 32 32 51200 865;"
-            "48 32 76800 1315; 64 32 80000 1735; 96 32 80000 2600; 104 64 120000 4000; 128 64 120000 4000"
+            "48 32 76800 1315; 64 32 80000 1735; 80 32 80000 2160; 96 32 80000 2600; 104 64 120000 4000; 128 64 120000 4000"
         )
     ),
     "amd_v5": DiskSteps(
@@ -135,9 +135,9 @@ REMOTE: dict[str, DiskSteps | DisksPerCore] = {
         )
     ),
     "burstable_v2": DiskSteps(Steps.of("2 4 3750 85; 4 8 6400 145; 8 16 12800 290; 16 32 25600 600; 32 32 51200 600")),
-    "ebs_v5": DiskSteps(
+    "ebs_v5": DiskSteps(  # attached by SCSI; by NVMe they are faster
         Steps.of(
-            "2 4 5500 156; 4 8 11000 350; 8 16 22000 625; 16 32 44000 1250; 32 32 88000 2500; 48 32 120000 4000;"
+            "2 4 6000 170; 4 8 12100 350; 8 16 24200 680; 16 32 48400 1370; 32 32 96800 2740; 48 32 120000 4000;"
             "64 32 120000 4000; 96 32 120000 4000; 112 64 260000 8000"
         )
     ),
@@ -207,6 +207,7 @@ CACHED: dict[str, CacheSteps | CachePerCore] = {
     "v3": CachePerCore(1500, 24 * KIB_MB, write_share=2),
     "ds_v3": CachePerCore(2000, 16 * KIB_MB),
     "v5": CacheSteps(Steps.of(_CACHE_V5 + "64 300000 4000; 96 450000 4000; 128 450000 4000")),
+    "l": CachePerCore(500, 10 * MB),
     "fx": CachePerCore(10000, 85_750_000),
     "m": CachePerCore(1250, 12_500_000),
     # The API states this series' throughput as a million times its IOPS.

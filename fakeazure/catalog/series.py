@@ -24,7 +24,8 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """Local storage: GiB of temp disk and host cache, for each vCPU or for each GiB of memory; `nvme` names a layout.
+    """Local storage: GiB of temp disk and host cache, for each vCPU or for each GiB of memory; `temp_most` is the largest temp disk of
+    the series (0: no limit), `nvme` names a layout.
 
     All zero: the series has none, and then no size of it can hold an ephemeral OS disk.
     """
@@ -32,6 +33,7 @@ class Local:
     temp_per_vcpu: float = 0
     temp_per_gib: float = 0
     temp_fixed: int = 0
+    temp_most: int = 0
     cache_per_vcpu: float = 0
     nvme: str = ""
 
@@ -77,8 +79,8 @@ class Series:
 
 RECORDED, PUBLISHED, ASSUMED = Basis.RECORDED, Basis.PUBLISHED, Basis.ASSUMED
 _NVME = "NvmeDisk"
-_D5 = Local(temp_per_vcpu=37.5)
-_DS5 = Local(temp_per_vcpu=37.5, cache_per_vcpu=25)
+_D5 = Local(temp_per_vcpu=37.5, temp_most=3800)
+_DS5 = Local(temp_per_vcpu=37.5, temp_most=3800, cache_per_vcpu=25)
 _V6 = Local(nvme="v6")
 
 _OLD = Series(
@@ -142,6 +144,10 @@ _M3 = replace(
     local=Local(),
     controllers="SCSI,NVMe",
 )
+_LOCAL = Series(
+    "", PUBLISHED, remote="l_v3", cached="l", memory_preserving=False, placements="ResourceDisk",
+    local=Local(temp_per_vcpu=10, nvme="l_v3"),
+)  # fmt: skip
 _HPC = Series("", ASSUMED, memory_preserving=False, threads=1, ultra="", placements="ResourceDisk")
 _GPU = Series("", ASSUMED, memory_preserving=False, threads=1)
 _F7 = replace(_V7A, basis=ASSUMED, threads=1)
@@ -226,8 +232,8 @@ SERIES: tuple[Series, ...] = (
     # Storage
     replace(_DSV2, pattern="Ls", basis=PUBLISHED, acu=180, accelerated_from=0, remote="v3",
             local=Local(temp_per_vcpu=169.5)),
-    Series("La?s_v[23]", PUBLISHED, remote="l_v3", cached="ds_v3", acu=0, memory_preserving=False,
-           local=Local(temp_per_vcpu=10, nvme="l_v3"), placements="ResourceDisk"),
+    replace(_LOCAL, pattern="Ls_v3", remote="intel_v5", memory_preserving=True),
+    replace(_LOCAL, pattern="La?s_v[23]"),
     replace(_V6I, pattern="Ls_v4", basis=PUBLISHED, ultra="True", local=Local(nvme="l_v4")),
     replace(_V6A, pattern="Las_v4", basis=PUBLISHED, local=Local(nvme="l_v4")),
     replace(_V6A, pattern="Laos_v4", basis=PUBLISHED, remote="laos_v4", nics="laos_v4", local=Local(nvme="laos_v4")),

@@ -106,6 +106,8 @@ class _Figures:
         local = rule.local
         memory_gib = row.memory_mib / 1024
         temp_gib = local.temp_fixed + local.temp_per_vcpu * row.vcpus + local.temp_per_gib * memory_gib
+        if local.temp_most:
+            temp_gib = min(temp_gib, local.temp_most)
         scaled = set()
         nvme = None
         if local.nvme:

@@ -1,7 +1,7 @@
 """Sizes whose figures Microsoft's pages print, transcribed from there: what the rules make of them.
 
-Pages read: the size series pages of azure-compute-docs (Ddsv5, Ddsv6, Dadsv6, Dadsv7, Dpdsv6, Lsv4, Laosv4, FXmdsv2,
-Mbdsv3, NVadsA10v5).
+Pages read: the size series pages of azure-compute-docs (Dadsv5, Ddsv5, Ebdsv5 with SCSI, Ddsv6,
+Dadsv6, Dadsv7, Dpdsv6, Lsv3, Lsv4, Laosv4, FXmdsv2, Mbdsv3, NVadsA10v5, NCadsH100v5, Bsv2, Falsv6).
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ PAGES = {
     "Standard_D2ds_v5": (0, 0, 75, 4, 3750, 85, 2),
     "Standard_D48ds_v5": (0, 0, 1800, 32, 76800, 1315, 8),
     "Standard_D96ds_v5": (0, 0, 3600, 32, 80000, 2600, 8),
+    "Standard_D8ads_v5": (0, 0, 300, 16, 12800, 200, 4),
+    "Standard_D64ads_v5": (0, 0, 2400, 32, 80000, 1200, 8),
+    "Standard_E16bds_v5": (0, 0, 600, 32, 48400, 1370, 8),
+    "Standard_E112ibds_v5": (0, 0, 3800, 64, 260000, 8000, 8),
     "Standard_D2ds_v6": (1, 110, 0, 8, 3750, 106, 2),
     "Standard_D16ds_v6": (2, 440, 0, 48, 25600, 848, 8),
     "Standard_D96ds_v6": (6, 880, 0, 64, 153600, 5088, 8),
@@ -41,6 +45,8 @@ DECIMAL_DISKS = {
     "Standard_L48s_v4": (6, 1920),
     "Standard_L96s_v4": (12, 1920),
     "Standard_L12aos_v4": (9, 960),
+    "Standard_L80s_v3": (10, 1920),
+    "Standard_NC80adis_H100_v5": (2, 3840),
 }
 
 
@@ -100,6 +106,15 @@ def test_decimal_disks_are_told_in_mib(name: str, sizes: dict[str, dict[str, str
         ("Standard_DS14_v2", "CachedDiskBytes", str(576 * 2**30)),
         ("Standard_DS4_v2", "CachedDiskBytes", str(344 * 2**30)),
         ("Standard_E4_v5", "PremiumIO", "False"),
+        ("Standard_L80s_v3", "MaxResourceVolumeMB", str(800 * 1024)),
+        ("Standard_L80s_v3", "UncachedDiskBytesPerSecond", "2160000000"),
+        ("Standard_L16s_v3", "MemoryPreservingMaintenanceSupported", "True"),
+        ("Standard_B8s_v2", "MaxNetworkInterfaces", "2"),
+        ("Standard_B32ls_v2", "UncachedDiskBytesPerSecond", "600000000"),
+        ("Standard_B8s_v2", "EphemeralOSDiskSupported", "False"),
+        ("Standard_F8als_v6", "EphemeralOSDiskSupported", "False"),
+        ("Standard_F48als_v6", "UncachedDiskIOPS", "86400"),
+        ("Standard_NC40ads_H100_v5", "HyperVGenerations", "V2"),
     ],
 )
 def test_a_size_is_what_its_page_says(name: str, capability: str, value: str, sizes: dict[str, dict[str, str]]) -> None:
