@@ -1,0 +1,165 @@
+"""Who wrote a label, and where its value came from: two facts, joined here and nowhere else.
+
+`by` is the identity that the API server saw. `from_` is the source inside the sender, by what the senders told the sink:
+the layers of Karpenter's launch, and what each sender asserted. Without that (a foreign controller) `from_` is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from harness.engine.ports import Identity, Layer
+from harness.kube.node_restriction import forbidden_labels
+from harness.kube.objects import Object, labels_of
+from harness.kube.status import ApiError
+
+
+class WriteKind(StrEnum):
+    """What became of one sender's value for one key.
+
+    SAME: the key already had this value; the first writer keeps it. WITHHELD: never sent, because the sender's channel may
+    not set the key. REFUSED: sent, and not accepted.
+    """
+
+    SET = "set"
+    SAME = "same"
+    OVERWROTE = "overwrote"
+    REMOVED = "removed"
+    REFUSED = "refused"
+    WITHHELD = "withheld"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One sender's write of one key. `value` is None for a removal; `at` is the store's revision."""
+
+    kind: WriteKind
+    by: str
+    from_: str | None
+    value: str | None
+    at: int = field(default=0, compare=False)
+
+
+class Evidence(Protocol):
+    """One request to the API server about the Node, from a journal or an audit log."""
+
+    @property
+    def revision(self) -> int: ...
+
+    @property
+    def identity(self) -> Identity: ...
+
+    @property
+    def before(self) -> Object | None: ...
+
+    @property
+    def after(self) -> Object | None: ...
+
+    @property
+    def object(self) -> Object | None: ...
+
+    @property
+    def error(self) -> ApiError | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """What a sender said it wants on a Node (key → (value, from)), before it wrote; `refused` if it never got to write."""
+
+    revision: int
+    node: str
+    by: str
+    labels: Mapping[str, tuple[str, str]]
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What Karpenter gave a machine (path `kubelet`) or its NodeClaim (path `nodeclaim`)."""
+
+    revision: int
+    vm: str
+    path: str
+    layers: Sequence[Layer]
+    withheld: Sequence[Layer]
+
+    def source(self, key: str, value: str | None) -> str | None:
+        """Where the value of a key comes from: the layer that first said what the last ones say, if that is the value."""
+        winner = _winners(self.layers).get(key)
+        return winner.source if winner is not None and winner.value == value else None
+
+
+_KARPENTER_MARKS = {"karpenter.sh/registered": "registration", "karpenter.sh/initialized": "initialization"}
+
+
+def label_writes(
+    node: str, evidence: Iterable[Evidence], assertions: Iterable[Assertion], launches: Iterable[Launch]
+) -> dict[str, tuple[Write, ...]]:
+    """For each key the writes in order."""
+    paths = {each.path: each for each in launches if each.vm.lower() == node}
+    said = [each for each in assertions if each.node == node]
+    wanted: dict[str, Mapping[str, tuple[str, str]]] = {}
+    found: dict[str, list[Write]] = {}
+    labels: Mapping[str, str] = {}
+
+    def source(by: str, key: str, value: str | None) -> str | None:
+        told = wanted.get(by, {}).get(key)
+        if told is not None and told[0] == value and told[1]:
+            return told[1]
+        if by == "karpenter" and key in _KARPENTER_MARKS:
+            return _KARPENTER_MARKS[key]
+        path = paths.get("kubelet" if by == "kubelet" else "nodeclaim" if by == "karpenter" else "")
+        return path.source(key, value) if path is not None else None
+
+    def add(kind: WriteKind, by: str, key: str, value: str | None, at: int) -> None:
+        found.setdefault(key, []).append(Write(kind, by, source(by, key, value), value, at))
+
+    def hear(until: int) -> None:
+        while said and said[0].revision < until:
+            each = said.pop(0)
+            wanted[each.by] = each.labels
+            if each.by == "kubelet" and "kubelet" in paths:
+                for layer in _winners(paths["kubelet"].withheld).values():
+                    write = Write(WriteKind.WITHHELD, "kubelet", layer.source, layer.value, each.revision)
+                    found.setdefault(layer.key, []).append(write)
+            for key, (value, _) in each.labels.items():
+                if each.refused:
+                    if key in forbidden_labels((key,)):
+                        add(WriteKind.REFUSED, each.by, key, value, each.revision)
+                elif labels.get(key) == value:
+                    add(WriteKind.SAME, each.by, key, value, each.revision)
+
+    for entry in evidence:
+        refused = entry.error is not None
+        hear(entry.revision + 1 if refused else entry.revision)
+        by = entry.identity.by
+        if refused:
+            sent = labels_of(entry.object) if entry.object is not None else {}
+            for key in forbidden_labels(key for key in sent if sent.get(key) != labels.get(key)):
+                add(WriteKind.REFUSED, by, key, sent[key], entry.revision)
+            continue
+        after: Mapping[str, str] = labels_of(entry.after) if entry.after is not None else {}
+        if entry.after is not None and after is not labels:
+            for key, value in after.items():
+                if key not in labels:
+                    add(WriteKind.SET, by, key, value, entry.revision)
+                elif labels[key] != value:
+                    add(WriteKind.OVERWROTE, by, key, value, entry.revision)
+            for key in labels:
+                if key not in after:
+                    add(WriteKind.REMOVED, by, key, None, entry.revision)
+        labels = after
+    hear(1 << 62)
+    return {key: tuple(writes) for key, writes in sorted(found.items())}
+
+
+def _winners(layers: Sequence[Layer]) -> dict[str, Layer]:
+    found: dict[str, Layer] = {}
+    for layer in layers:
+        present = found.get(layer.key)
+        if present is None or present.value != layer.value:
+            found[layer.key] = layer
+    return found

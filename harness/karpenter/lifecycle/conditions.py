@@ -1,0 +1,145 @@
+"""Status conditions as Karpenter keeps them: dependents under one root, `Ready`.
+
+A dependent that was never set reads Unknown since the object's creation. A transition time changes only with the status.
+Source: awslabs/operatorpkg status/condition_set.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.kube.objects import Object, conditions_of, metadata_of
+
+READY = "Ready"
+
+NODECLAIM = ("Launched", "Registered", "Initialized")
+NODEPOOL = ("ValidationSucceeded", "NodeClassReady")
+
+TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
+
+_AWAITING = ("AwaitingReconciliation", "object is awaiting reconciliation")
+
+
+class Conditions:
+    """The conditions of one object while a controller works on it. `items` are what goes into `status.conditions`."""
+
+    __slots__ = ("_created", "_deleting", "_generation", "_now", "changed", "dependents", "items")
+
+    def __init__(self, obj: Object, dependents: tuple[str, ...], now: str) -> None:
+        self.dependents = dependents
+        self.items: list[dict[str, Any]] = [dict(each) for each in conditions_of(obj)]
+        self.changed = False
+        meta = metadata_of(obj)
+        self._generation = meta.get("generation", 0)
+        self._deleting = bool(meta.get("deletionTimestamp"))
+        self._created = meta.get("creationTimestamp") or now
+        self._now = now
+        present = {each["type"] for each in self.items}
+        for kind in dependents:
+            if kind not in present:
+                self.set(kind, UNKNOWN, *_AWAITING)
+
+    def get(self, kind: str) -> Mapping[str, Any] | None:
+        """The condition of this type."""
+        return next((each for each in self.items if each["type"] == kind), None)
+
+    def status(self, kind: str) -> str | None:
+        """Its status: True, False, Unknown; None when it was never set."""
+        found = self.get(kind)
+        return found["status"] if found is not None else None
+
+    def is_true(self, kind: str) -> bool:
+        """Whether it is True."""
+        return self.status(kind) == TRUE
+
+    def is_unknown(self, kind: str) -> bool:
+        """Whether it is Unknown, or was never set."""
+        return self.status(kind) in (None, UNKNOWN)
+
+    def since(self, kind: str) -> str:
+        """The time of its last transition; now when it was never set."""
+        found = self.get(kind)
+        return str(found["lastTransitionTime"]) if found is not None else self._now
+
+    def set_true(self, kind: str) -> bool:
+        """Sets it True, with the type as reason. Answers whether anything changed."""
+        return self.set(kind, TRUE, kind, "")
+
+    def set_false(self, kind: str, reason: str, message: str) -> bool:
+        """Sets it False. Answers whether anything changed."""
+        return self.set(kind, FALSE, reason, message)
+
+    def set_unknown(self, kind: str, reason: str, message: str) -> bool:
+        """Sets it Unknown. Answers whether anything changed."""
+        return self.set(kind, UNKNOWN, reason, message)
+
+    def refresh(self, kind: str) -> None:
+        """Sets it to what it is, for the object's present generation."""
+        found = self.get(kind)
+        if found is not None:
+            self.set(kind, found["status"], found["reason"], found["message"])
+
+    def clear(self, kind: str) -> bool:
+        """Removes an independent condition. Answers whether it was there."""
+        kept = [each for each in self.items if each["type"] != kind]
+        if len(kept) == len(self.items):
+            return False
+        self.items = sorted(kept, key=lambda each: str(each["type"]))
+        self.changed = True
+        return True
+
+    def set(self, kind: str, status: str, reason: str, message: str) -> bool:
+        """Sets a condition and recomputes the root. Answers whether anything changed."""
+        new = {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "observedGeneration": self._generation,
+        }
+        others: list[dict[str, Any]] = []
+        old: dict[str, Any] | None = None
+        for each in self.items:
+            if each["type"] == kind:
+                old = each
+            else:
+                if self._deleting:
+                    each["observedGeneration"] = self._generation
+                others.append(each)
+        if old is None:
+            dependent = kind == READY or kind in self.dependents
+            new["lastTransitionTime"] = self._created if dependent else self._now
+        else:
+            new["lastTransitionTime"] = old["lastTransitionTime"] if old["status"] == status else self._now
+            if new == old:
+                return False
+        others.append(new)
+        others.sort(
+            key=lambda each: (each["type"] == READY, "" if each["type"] == READY else each["lastTransitionTime"])
+        )
+        self.items = others
+        self.changed = True
+        if kind != READY:
+            self._recompute()
+        return True
+
+    def _recompute(self) -> None:
+        unhealthy = [
+            each
+            for each in self.items
+            if each["type"] in self.dependents
+            and (each["status"] != TRUE or each.get("observedGeneration") != self._generation)
+        ]
+        if not unhealthy:
+            self.set_true(READY)
+            return
+        unhealthy.sort(key=lambda each: str(each["lastTransitionTime"]), reverse=True)
+        failed = any(
+            each["status"] == FALSE and each.get("observedGeneration") == self._generation for each in unhealthy
+        )
+        message = ", ".join(f"{each['type']}={each['status']}" for each in unhealthy)
+        if failed:
+            self.set(READY, FALSE, "UnhealthyDependents", message)
+        else:
+            self.set(READY, UNKNOWN, "ReconcilingDependents", message)

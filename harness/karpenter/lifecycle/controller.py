@@ -1,0 +1,156 @@
+"""The NodeClaim lifecycle controller: launch, registration, initialization, liveness, and the way out.
+
+Source: core pkg/controllers/nodeclaim/lifecycle/controller.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+
+from harness.engine.clock import SECOND, Clock, parse, render
+from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
+from harness.karpenter.lifecycle.draft import Draft
+from harness.karpenter.lifecycle.durations import parse_duration
+from harness.karpenter.lifecycle.health import RegistrationHealth
+from harness.karpenter.lifecycle.initialization import Initialization
+from harness.karpenter.lifecycle.launch import Launch
+from harness.karpenter.lifecycle.liveness import Liveness
+from harness.karpenter.lifecycle.names import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP, is_managed, nodes_of
+from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound, Provider
+from harness.karpenter.lifecycle.registration import Registration
+from harness.karpenter.releases import CoreRelease
+from harness.kube.objects import (
+    Object,
+    annotations_of,
+    finalizers_of,
+    is_terminating,
+    metadata_of,
+    name_of,
+    spec_of,
+    status_of,
+    uid_of,
+)
+from harness.kube.status import ApiError
+
+_AFTER_WRITE = 1.0  # seconds: the controller sleeps after it has patched, so that it reads its own write
+
+
+class NodeClaimLifecycle:
+    """Reconciles NodeClaims; a key is a NodeClaim's name."""
+
+    name = "nodeclaim.lifecycle"
+    backoff = (1.0, 60.0)
+
+    def __init__(
+        self, view: View, writer: Writer, sink: Sink, clock: Clock, provider: Provider, core: CoreRelease
+    ) -> None:
+        self._view = view
+        self._writer = writer
+        self._sink = sink
+        self._clock = clock
+        self._provider = provider
+        self.health = RegistrationHealth(view, writer, clock)
+        self._launch = Launch(provider, writer, sink)
+        self._registration = Registration(view, writer, sink, core)
+        self._initialization = Initialization(view, writer, sink)
+        self._liveness = Liveness(clock, writer, sink, self.health)
+
+    def watches(self) -> Mapping[str, Router]:
+        """NodeClaims, and Nodes by their provider id."""
+        return {"NodeClaim": self._own, "Node": self._of_node}
+
+    def _own(self, change: Change) -> Iterable[Hashable]:
+        if change.type is not ChangeType.DELETED:
+            yield name_of(change.object)
+
+    def _of_node(self, change: Change) -> Iterable[Hashable]:
+        provider_id = spec_of(change.object).get("providerID")
+        if provider_id:
+            for claim in self._view.indexed("nodeclaims-by-provider-id", provider_id):
+                yield name_of(claim)
+
+    def reconcile(self, key: Hashable) -> Result:
+        """One pass over one NodeClaim."""
+        claim = self._view.get("NodeClaim", str(key))
+        if claim is None or not is_managed(claim):
+            return DONE
+        try:
+            if is_terminating(claim):
+                return self._finalize(claim)
+            return self._live(claim)
+        except ApiError as error:
+            if error.code == 404:
+                return DONE
+            if error.reason == "Conflict":
+                return Result(0.0)
+            raise ReconcileError(error.message) from error
+
+    def _live(self, claim: Object) -> Result:
+        if TERMINATION_FINALIZER not in finalizers_of(claim):
+            claim = self._writer.patch(
+                "NodeClaim",
+                name_of(claim),
+                {"metadata": {"finalizers": [*finalizers_of(claim), TERMINATION_FINALIZER]}},
+            )
+        draft = Draft(claim, self._clock.timestamp())
+        error = self._launch.step(draft)
+        registered = self._registration.step(draft)
+        self._initialization.step(draft)
+        after = self._liveness.step(draft)
+        wrote = draft.write(self._writer)
+        if registered:
+            self.health.succeeded(claim)
+        busy = _AFTER_WRITE if wrote else 0.0
+        if error is not None:
+            self._sink.log("error", self.name, "Reconciler error", NodeClaim=name_of(claim), error=error)
+            raise ReconcileError(error, busy=busy)
+        return Result(after, Wait.ALARM, busy=busy)
+
+    def _finalize(self, claim: Object) -> Result:
+        if TERMINATION_FINALIZER not in finalizers_of(claim):
+            return DONE
+        claim = self._stamp_deadline(claim)
+        conditions = Conditions(claim, NODECLAIM, self._clock.timestamp())
+        if conditions.is_true("Registered"):
+            nodes = nodes_of(self._view, claim)
+            for node in nodes:
+                if not is_terminating(node):
+                    self._writer.delete("Node", name_of(node), uid=uid_of(node))
+            if nodes:
+                return DONE
+        if status_of(claim).get("providerID"):
+            gone = False
+            try:
+                self._provider.delete(claim)
+            except InstanceNotFound:
+                gone = True
+            except CloudProviderError as error:
+                raise ReconcileError(str(error)) from error
+            conditions = Conditions(claim, NODECLAIM, self._clock.timestamp())
+            if conditions.set_true("InstanceTerminating"):
+                claim = self._writer.patch(
+                    "NodeClaim",
+                    name_of(claim),
+                    {"status": {"conditions": conditions.items}},
+                    subresource="status",
+                )
+            if not gone:
+                return Result(5.0)
+        kept = [each for each in finalizers_of(claim) if each != TERMINATION_FINALIZER]
+        self._writer.patch("NodeClaim", name_of(claim), {"metadata": {"finalizers": kept or None}})
+        self._sink.log("info", self.name, "deleted nodeclaim", NodeClaim=name_of(claim))
+        self._sink.event(claim, "Normal", "Finalized", f"Finalized {TERMINATION_FINALIZER}")
+        return DONE
+
+    def _stamp_deadline(self, claim: Object) -> Object:
+        grace = spec_of(claim).get("terminationGracePeriod")
+        if grace is None or TERMINATION_TIMESTAMP in annotations_of(claim):
+            return claim
+        deadline = render(parse(metadata_of(claim)["deletionTimestamp"]) + round(parse_duration(grace) * SECOND))
+        stamped = self._writer.patch(
+            "NodeClaim", name_of(claim), {"metadata": {"annotations": {TERMINATION_TIMESTAMP: deadline}}}
+        )
+        self._sink.event(claim, "Warning", "TerminationGracePeriodExpiring", f"All pods will be deleted by {deadline}")
+        return stamped

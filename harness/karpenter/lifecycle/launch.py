@@ -1,0 +1,89 @@
+"""The launch step of a NodeClaim (core pkg/controllers/nodeclaim/lifecycle/launch.go)."""
+
+from __future__ import annotations
+
+from harness.engine.ports import Sink, Writer
+from harness.karpenter.launch.errors import FailureKind, LaunchError
+from harness.karpenter.lifecycle.draft import Draft
+from harness.karpenter.lifecycle.provider import Instance, Provider
+from harness.kube.objects import name_of, uid_of
+from harness.kube.status import ApiError
+
+_MESSAGE_LIMIT = 300
+
+
+def truncated(message: str, limit: int = _MESSAGE_LIMIT) -> str:
+    """A message cut to what a condition may carry."""
+    return message if len(message) < limit else message[:limit] + "..."
+
+
+class Launch:
+    """Creates the instance once, then fills in what the provider resolved."""
+
+    def __init__(self, provider: Provider, writer: Writer, sink: Sink) -> None:
+        self._provider = provider
+        self._writer = writer
+        self._sink = sink
+        self._created: dict[str, Instance] = {}
+
+    def step(self, draft: Draft) -> str | None:
+        """Launches if need be. Answers the error to retry on, None when there is none."""
+        conditions = draft.conditions
+        if not conditions.is_unknown("Launched"):
+            conditions.refresh("Launched")
+            self._created.pop(uid_of(draft.stored), None)
+            return None
+        created = self._created.get(uid_of(draft.stored))
+        if created is None:
+            try:
+                created = self._provider.create(draft.object)
+            except LaunchError as error:
+                if error.kind in (FailureKind.CAPACITY, FailureKind.NODECLASS_NOT_READY):
+                    self._give_up(draft, error)
+                    return None
+                if error.kind is FailureKind.CREATE:
+                    conditions.set_unknown("Launched", error.condition_reason, error.condition_message)
+                else:
+                    conditions.set_unknown("Launched", "LaunchFailed", truncated(str(error)))
+                return f"launching nodeclaim, {error}"
+            self._sink.log(
+                "info",
+                "nodeclaim.lifecycle",
+                "launched nodeclaim",
+                NodeClaim=name_of(draft.stored),
+                **{
+                    "provider-id": created.provider_id,
+                    "instance-type": created.labels.get("node.kubernetes.io/instance-type"),
+                    "zone": created.labels.get("topology.kubernetes.io/zone"),
+                    "capacity-type": created.labels.get("karpenter.sh/capacity-type"),
+                },
+            )
+            self._created[uid_of(draft.stored)] = created
+        populate(draft, created)
+        conditions.set_true("Launched")
+        return None
+
+    def _give_up(self, draft: Draft, error: LaunchError) -> None:
+        claim = draft.stored
+        if error.kind is FailureKind.CAPACITY:
+            text = truncated(f"NodeClaim {name_of(claim)} event: {error}")
+            self._sink.event(claim, "Warning", "InsufficientCapacityError", text)
+        self._sink.log(
+            "error", "nodeclaim.lifecycle", "failed launching nodeclaim", NodeClaim=name_of(claim), error=str(error)
+        )
+        try:
+            self._writer.delete("NodeClaim", name_of(claim), uid=uid_of(claim))
+        except ApiError as refused:
+            if refused.code != 404:
+                raise
+
+
+def populate(draft: Draft, created: Instance) -> None:
+    """PopulateNodeClaimDetails: the NodeClaim's own labels win over the provider's, the provider's annotations over its own."""
+    draft.labels = {**created.labels, **draft.labels}
+    draft.annotations = {**draft.annotations, **created.annotations}
+    draft.status["providerID"] = created.provider_id
+    if created.image_id:
+        draft.status["imageID"] = created.image_id
+    draft.status["capacity"] = dict(created.capacity)
+    draft.status["allocatable"] = dict(created.allocatable)

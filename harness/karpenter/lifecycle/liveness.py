@@ -1,0 +1,60 @@
+"""The liveness step: NodeClaims that do not launch or register in time go (core …/lifecycle/liveness.go)."""
+
+from __future__ import annotations
+
+from harness.engine.clock import SECOND, Clock, parse
+from harness.engine.ports import Sink, Writer
+from harness.karpenter.lifecycle.draft import Draft
+from harness.karpenter.lifecycle.health import RegistrationHealth
+from harness.kube.objects import name_of
+from harness.kube.status import ApiError
+
+LAUNCH_TIMEOUT = 5 * 60.0
+REGISTRATION_TIMEOUT = 15 * 60.0
+
+
+class Liveness:
+    """Deletes a NodeClaim that was not launched for 5 minutes or not registered for 15."""
+
+    def __init__(self, clock: Clock, writer: Writer, sink: Sink, health: RegistrationHealth) -> None:
+        self._clock = clock
+        self._writer = writer
+        self._sink = sink
+        self._health = health
+
+    def step(self, draft: Draft) -> float | None:
+        """Answers in how many seconds to look again; None when there is nothing to wait for. Raises ApiError."""
+        conditions = draft.conditions
+        if conditions.is_true("Registered"):
+            return None
+        if not conditions.is_true("Launched"):
+            left = self._left(conditions.since("Launched"), LAUNCH_TIMEOUT)
+            if left > 0:
+                return left
+            self._delete(draft, "launch_timeout", LAUNCH_TIMEOUT)
+            return None
+        left = self._left(conditions.since("Registered"), REGISTRATION_TIMEOUT)
+        if left > 0:
+            return left
+        self._delete(draft, "registration_timeout", REGISTRATION_TIMEOUT)
+        return None
+
+    def _left(self, since: str, timeout: float) -> float:
+        return timeout - (self._clock.now - parse(since)) / SECOND
+
+    def _delete(self, draft: Draft, reason: str, timeout: float) -> None:
+        claim = draft.object
+        self._health.failed(claim, draft.conditions)
+        self._sink.log(
+            "debug",
+            "nodeclaim.lifecycle",
+            "terminating due to timeout",
+            NodeClaim=name_of(claim),
+            reason=reason,
+            timeout=timeout,
+        )
+        try:
+            self._writer.delete("NodeClaim", name_of(claim))
+        except ApiError as error:
+            if error.code != 404:
+                raise

@@ -1,0 +1,65 @@
+"""The keys that the life of NodeClaims and Nodes is written in, and who belongs to whom.
+
+Sources: core pkg/apis/v1/{labels,taints}.go, pkg/utils/{nodeclaim,node}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.engine.ports import View
+from harness.kube.objects import Object, metadata_of, spec_of, status_of
+
+TERMINATION_FINALIZER = "karpenter.sh/termination"
+NODEPOOL_LABEL = "karpenter.sh/nodepool"
+REGISTERED_LABEL = "karpenter.sh/registered"
+INITIALIZED_LABEL = "karpenter.sh/initialized"
+DO_NOT_SYNC_TAINTS_LABEL = "karpenter.sh/do-not-sync-taints"
+TERMINATION_TIMESTAMP = "karpenter.sh/nodeclaim-termination-timestamp"
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+EXCLUDE_BALANCERS_LABEL = "node.kubernetes.io/exclude-from-external-load-balancers"
+
+UNREGISTERED_TAINT: Mapping[str, str] = {"key": "karpenter.sh/unregistered", "effect": "NoExecute"}
+DISRUPTED_TAINT: Mapping[str, str] = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
+
+_EPHEMERAL = frozenset(
+    {
+        ("node.kubernetes.io/not-ready", "NoSchedule"),
+        ("node.kubernetes.io/not-ready", "NoExecute"),
+        ("node.kubernetes.io/unreachable", "NoSchedule"),
+        ("node.cloudprovider.kubernetes.io/uninitialized", "NoSchedule"),
+        ("karpenter.sh/unregistered", "NoExecute"),
+    }
+)
+
+
+def is_known_ephemeral(taint: Mapping[str, Any]) -> bool:
+    """Whether a taint is one that goes by itself while a node starts (core pkg/scheduling/taints.go)."""
+    return (taint.get("key"), taint.get("effect")) in _EPHEMERAL or str(taint.get("key")).startswith(
+        "readiness.k8s.io/"
+    )
+
+
+def is_managed(claim: Object) -> bool:
+    """Whether a NodeClaim is for this provider."""
+    ref = spec_of(claim).get("nodeClassRef") or {}
+    return ref.get("group") == "karpenter.azure.com" and ref.get("kind") == "AKSNodeClass"
+
+
+def nodes_of(view: View, claim: Object) -> Sequence[Object]:
+    """The Nodes with the provider id of a NodeClaim."""
+    provider_id = status_of(claim).get("providerID")
+    return view.indexed("nodes-by-provider-id", provider_id) if provider_id else ()
+
+
+def claim_of(view: View, node: Object) -> Object | None:
+    """The NodeClaim of a Node; None when there is none, or more than one."""
+    provider_id = spec_of(node).get("providerID")
+    found = view.indexed("nodeclaims-by-provider-id", provider_id) if provider_id else ()
+    return found[0] if len(found) == 1 else None
+
+
+def nodepool_of(obj: Object) -> str:
+    """The name of the NodePool that a NodeClaim or Node belongs to, "" when to none."""
+    return str((metadata_of(obj).get("labels") or {}).get(NODEPOOL_LABEL) or "")

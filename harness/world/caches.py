@@ -1,0 +1,32 @@
+"""What worlds share: everything that is heavy and does not depend on what happens in one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+from fakeazure.catalog import Catalogue, RegionCatalogue
+from harness.karpenter.instancetypes import Prices
+from harness.karpenter.offers import SharedLists
+
+
+@dataclass(frozen=True)
+class Caches:
+    """The catalogue, instance types and prices; one object serves any number of worlds."""
+
+    catalogue: Catalogue = field(default_factory=Catalogue.load)
+    lists: SharedLists = field(default_factory=SharedLists)
+    _prices: dict[int, tuple[RegionCatalogue, Prices]] = field(default_factory=dict)
+
+    def prices(self, region: str) -> Prices:
+        """The price table of a region; the same object every time."""
+        found = self.catalogue.region(region)
+        if id(found) not in self._prices:
+            self._prices[id(found)] = found, Prices(found.prices, found.spot_prices)
+        return self._prices[id(found)][1]
+
+
+@cache
+def default_caches() -> Caches:
+    """The caches that worlds use when they are given none."""
+    return Caches()

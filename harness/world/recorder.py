@@ -1,0 +1,88 @@
+"""What controllers told: events, log lines, and what they wanted on Nodes. The Sink of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.clusters.provenance import Assertion, Launch
+from harness.engine.clock import Clock, nanoseconds
+from harness.engine.ports import Layer, View
+from harness.kube.objects import Key, Object, key_of
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A Kubernetes Event; `at` is in virtual seconds since the start."""
+
+    at: float
+    object: Key
+    type: str
+    reason: str
+    message: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A log line of a controller."""
+
+    at: float
+    level: str
+    controller: str
+    message: str
+    values: Mapping[str, object]
+
+
+class Recorder:
+    """Keeps everything in order of arrival."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.events: list[Event] = []
+        self.lines: list[LogLine] = []
+        self.assertions: list[Assertion] = []
+        self.launches: list[Launch] = []
+        self.view: View | None = None
+        """The cluster whose revision orders assertions among writes."""
+        self._clock = clock
+        self._last: dict[tuple[Key, str, str], int] = {}
+
+    def event(
+        self,
+        obj: Object,
+        type: str,
+        reason: str,
+        message: str,
+        *,
+        source: str = "karpenter",
+        dedupe_seconds: float = 120,
+    ) -> None:
+        """Records an event unless the same one came within the dedupe window."""
+        key = key_of(obj)
+        if dedupe_seconds:
+            slot = (key, reason.lower(), message)
+            last = self._last.get(slot)
+            if last is not None and self._clock.now - last < nanoseconds(dedupe_seconds):
+                return
+            self._last[slot] = self._clock.now
+        self.events.append(Event(self._clock.seconds, key, type, reason, message, source))
+
+    def log(self, level: str, controller: str, message: str, **values: object) -> None:
+        """Records a log line."""
+        self.lines.append(LogLine(self._clock.seconds, level, controller, message, values))
+
+    def asserted(self, node: str, by: str, labels: Mapping[str, tuple[str, str]]) -> None:
+        """Records what a sender is about to write to a Node."""
+        self.assertions.append(Assertion(self._revision, node, by, labels))
+
+    def refused(self, node: str, by: str, labels: Mapping[str, tuple[str, str]], why: str) -> None:
+        """Records labels that did not get as far as the API server."""
+        self.assertions.append(Assertion(self._revision, node, by, labels, refused=True))
+
+    def launched(self, vm: str, path: str, layers: Sequence[Layer], withheld: Sequence[Layer]) -> None:
+        """Records what Karpenter gave a machine or its NodeClaim."""
+        self.launches.append(Launch(self._revision, vm, path, tuple(layers), tuple(withheld)))
+
+    @property
+    def _revision(self) -> int:
+        return self.view.revision if self.view is not None else 0

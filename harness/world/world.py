@@ -1,0 +1,270 @@
+"""A world: one cloud, one cluster, one Karpenter, one clock. The place where all parts meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from fakeazure.cloud import FakeAzure
+from harness.clusters.memory.cluster import MemoryCluster
+from harness.clusters.memory.journal import Journal
+from harness.clusters.provenance import Write, label_writes
+from harness.engine.clock import Clock
+from harness.engine.engine import Engine, Settled
+from harness.engine.ids import Ids
+from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER
+from harness.engine.ports import Layer as LabelLayer
+from harness.engine.rng import Rng
+from harness.karpenter.cloudprovider import DroppedSize, InstanceType
+from harness.karpenter.offers import Offers
+from harness.karpenter.releases import ProviderOptions, ProviderRelease, provider
+from harness.karpenter.validation.crds import crd_set
+from harness.karpenter.validation.layers import Layer, Rejection
+from harness.karpenter.validation.pods import validate_pod
+from harness.karpenter.validation.runtime import runtime_validate
+from harness.kube.field_errors import FieldError
+from harness.kube.kinds import KINDS
+from harness.kube.objects import Key, Object, copy_json, name_of, namespace_of
+from harness.kube.status import ApiError
+from harness.nodes.cloud_node_manager import CloudNodeManager
+from harness.nodes.kubelet import Kubelets, Timing
+from harness.nodes.registry import Machines
+from harness.world.apply import applied_patch
+from harness.world.azure import Azure
+from harness.world.caches import Caches, default_caches
+from harness.world.recorder import Event, LogLine, Recorder
+
+
+Rejected: TypeAlias = list[Rejection]
+Objects: TypeAlias = list[dict[str, Any]]
+
+
+class World:
+    """What a scenario acts on.
+
+    `karpenter` is the provider release, `crds` the release whose CRDs are installed (the same unless given), `kubernetes` the
+    version of the API server. `options` are Karpenter's start-up options by field name, `azure` the market: quota,
+    restrictions, capacity, faults, prices. Everything random comes from `seed`. Raises UnknownRelease, UnknownCrdSet,
+    UnknownRegion, MarketError for inputs that do not exist.
+    """
+
+    def __init__(
+        self,
+        *,
+        karpenter: str = "1.14.0",
+        crds: str | None = None,
+        kubernetes: str | None = None,
+        region: str | None = None,
+        provision_mode: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        azure: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        caches: Caches | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        self.release: ProviderRelease = provider(karpenter)
+        defaults = self.release.defaults
+        self.region = region or defaults.region
+        self.kubernetes = kubernetes or defaults.kubernetes
+        changes = dict(options or {})
+        if provision_mode is not None:
+            changes["provision_mode"] = provision_mode
+        self.options = ProviderOptions.of(defaults, region=self.region, **changes)
+        self.caches = caches or default_caches()
+        self.clock = Clock()
+        self.rng = Rng(seed)
+        self.engine = Engine(self.clock)
+        self.recorder = Recorder(self.clock)
+        ids = Ids(self.rng)
+        self._azure = Azure(
+            self.engine,
+            self.caches,
+            region=self.region,
+            options=self.options,
+            kubernetes=self.kubernetes,
+            market=azure or {},
+            seed=seed,
+        )
+        self.cluster = MemoryCluster(
+            self.engine,
+            self.rng,
+            ids,
+            self.recorder,
+            crds=crd_set(crds or self.release.crds),
+            kubernetes=self.kubernetes,
+        )
+        self.recorder.view = self.cluster.view
+        self.offers = Offers(
+            release=self.release,
+            options=self.options,
+            region=self.region,
+            clock=self.clock,
+            records=self._azure.records,
+            prices=self._azure.prices,
+            usages=self._azure.usages,
+            shared=self.caches.lists,
+        )
+        self.machines = Machines()
+        self.kubelets = Kubelets(
+            self.engine,
+            self.cluster.view,
+            self.cluster.writer,
+            self.recorder,
+            self.machines,
+            kubernetes_version=self.kubernetes,
+            timing=timing,
+        )
+        node_manager = CloudNodeManager(
+            self.cluster.view, self.cluster.writer(CLOUD_NODE_MANAGER), self.recorder, self.machines
+        )
+        self.engine.add(self.kubelets, node_manager, self._azure)
+        self._azure.powered_on = self.kubelets.power_on
+        self._azure.powered_off = self.kubelets.power_off
+        self._writer = self.cluster.writer(ADMIN)
+        self._applied: dict[Key, Object] = {}
+        self._rejections: list[Rejection] = []
+
+    # Acting.
+
+    def apply(self, *objects: Object) -> Rejected:
+        """Creates or updates objects as `kubectl apply` does; answers what was refused, by which layer.
+
+        A NodePool that the API server accepts may still be refused by Karpenter's own validation, a pod by its pod validation:
+        such rejections are answered too. Everything refused is also kept in `rejections`.
+        """
+        refused: list[Rejection] = []
+        for obj in objects:
+            refused.extend(self._apply(obj))
+        self._rejections.extend(refused)
+        return refused
+
+    def delete(self, kind: str, name: str, namespace: str | None = None) -> None:
+        """Deletes an object as `kubectl delete` does, without waiting. Raises ApiError 404."""
+        known = KINDS.get(kind)
+        place = (namespace or "default") if known is not None and known.namespaced else ""
+        self._applied.pop(Key(kind, place, name), None)
+        self._writer.delete(kind, name, namespace=place)
+
+    def settle(self) -> Settled:
+        """Runs until nothing moves any more; time jumps to the next timer that can bring something about."""
+        return self.engine.settle()
+
+    def advance(self, seconds: float) -> Settled:
+        """Lets virtual time pass, doing whatever falls due on the way."""
+        return self.engine.advance(seconds)
+
+    # Looking. What is handed out are copies: change them as you like.
+
+    def get(self, kind: str, name: str, namespace: str | None = None) -> dict[str, Any] | None:
+        """A copy of an object, None when there is none. The namespace defaults to `default` where the kind has one."""
+        known = KINDS.get(kind)
+        place = (namespace or "default") if known is not None and known.namespaced else ""
+        found = self.cluster.view.get(kind, name, place)
+        return copy_json(found) if found is not None else None
+
+    def list(
+        self,
+        kind: str,
+        *,
+        namespace: str | None = None,
+        labels: Mapping[str, str] | str | None = None,
+        fields: Mapping[str, str] | str | None = None,
+    ) -> Objects:
+        """Copies of all objects of a kind, in order of creation."""
+        found = self.cluster.view.list(kind, namespace=namespace, labels=labels, fields=fields)
+        return [copy_json(each) for each in found]
+
+    def requirements_of(
+        self, size: str, nodepool: Object | None = None, nodeclass: Object | None = None
+    ) -> InstanceType | DroppedSize:
+        """What Karpenter computes for a size: its instance type, or the filter that drops it.
+
+        `nodeclass` (default: the one that `nodepool` names, or `default`, or an empty one) decides image family, pods and disk.
+        Raises LookupError for a size that the region does not sell.
+        """
+        found = self.offers.one(size, nodeclass if nodeclass is not None else self._nodeclass_of(nodepool))
+        if found is None:
+            raise LookupError(f"{self.region} does not sell {size}")
+        return found
+
+    def writes(self, node: str) -> Mapping[str, tuple[Write, ...]]:
+        """For each label key of a Node the writes in order: kind, by, from_, value."""
+        entries = self.cluster.journal.of(Key("Node", "", node))
+        return label_writes(node, entries, self.recorder.assertions, self.recorder.launches)
+
+    def layers(self, node: str, path: str = "kubelet") -> Sequence[LabelLayer]:
+        """Every label layer of a launch, overwritten ones included: path `kubelet` (the machine) or `nodeclaim`."""
+        for each in self.recorder.launches:
+            if each.vm.lower() == node and each.path == path:
+                return each.layers
+        return ()
+
+    @property
+    def rejections(self) -> Sequence[Rejection]:
+        """Everything that was refused so far, in order."""
+        return tuple(self._rejections)
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """The Kubernetes Events so far, in order."""
+        return tuple(self.recorder.events)
+
+    @property
+    def log(self) -> Sequence[LogLine]:
+        """The log lines of the controllers so far, in order."""
+        return tuple(self.recorder.lines)
+
+    @property
+    def cloud(self) -> FakeAzure:
+        """Azure: its market can be changed and its journal read while the world runs."""
+        return self._azure.cloud
+
+    @property
+    def journal(self) -> Journal:
+        """Every write to the cluster, with who asked for it."""
+        return self.cluster.journal
+
+    def _apply(self, obj: Object) -> Rejected:
+        kind = KINDS.get(str(obj.get("kind")))
+        place = (namespace_of(obj) or "default") if kind is not None and kind.namespaced else ""
+        key = Key(str(obj.get("kind")), place, name_of(obj))
+        try:
+            if key.name and self.cluster.view.get(key.kind, key.name, place) is not None:
+                patch = applied_patch(self._applied.get(key), obj)
+                stored = self._writer.patch(key.kind, key.name, patch, namespace=place)
+            else:
+                stored = self._writer.create(obj)
+        except ApiError as error:
+            return _rejections(error, key)
+        self._applied[key] = copy_json(obj)
+        if key.kind == "NodePool":
+            return list(runtime_validate(stored, self.release))
+        if key.kind == "Pod":
+            return list(validate_pod(stored, self.release))
+        return []
+
+    def _nodeclass_of(self, nodepool: Object | None) -> Object:
+        name = "default"
+        if nodepool is not None:
+            reference = ((nodepool.get("spec") or {}).get("template") or {}).get("spec") or {}
+            name = (reference.get("nodeClassRef") or {}).get("name") or name
+        found = self.cluster.view.get("AKSNodeClass", name)
+        if found is not None:
+            return found
+        return {"spec": {}, "status": {"kubernetesVersion": self.kubernetes}}
+
+
+def _rejections(error: ApiError, key: Key) -> Rejected:
+    """The rejections of a refused request: those that the judge gave, or the API server's own."""
+    given = error.cause if isinstance(error.cause, tuple) else ()
+    known = [each for each in given if isinstance(each, Rejection)]
+    if known:
+        return known
+    errors = [each for each in given if isinstance(each, FieldError)]
+    name = f"{key.kind}/{key.name}"
+    if not errors:
+        return [Rejection(Layer.CRD_SCHEMA, name, "", None, error.reason, error.message, error.message, ())]
+    return [
+        Rejection(Layer.CRD_SCHEMA, name, each.field, None, each.rule, each.detail, str(each), each.pointer)
+        for each in errors
+    ]
