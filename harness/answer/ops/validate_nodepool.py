@@ -17,8 +17,6 @@ from harness.karpenter.validation.runtime import joined, nodepool_findings, requ
 from harness.kube.custom_resource import api_server
 from harness.kube.node_restriction import KUBELET_LABELS, is_kubelet_label, is_kubernetes_label
 
-_EXACT = 1 << 53
-
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     """Verdicts on ``object`` (or ``yaml``) and on ``labels``. Raises RequestError for what is no object of a known kind."""
@@ -100,22 +98,11 @@ def _object(request: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _as_go_reads(value: Any) -> Any:
-    """JSON values as Go has them after a round trip through its untyped maps, where every number is a float."""
+    """JSON values as Go's decoder for Kubernetes objects has them: integers of 64 bits, beyond them floats."""
     if isinstance(value, dict):
         return {str(key): _as_go_reads(entry) for key, entry in value.items()}
     if isinstance(value, list):
         return [_as_go_reads(entry) for entry in value]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value if isinstance(value, str | bool) or value is None else str(value)  # YAML's dates
-    if isinstance(value, float) and (not value.is_integer() or abs(value) >= 1e21):
-        return value
-    return int(value) if -_EXACT <= value <= _EXACT else _shortest(float(value))
-
-
-def _shortest(value: float) -> int | float:
-    """A large whole number as its shortest decimal digits, an integer as long as it has 64 bits."""
-    mantissa, _, exponent = repr(value).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    fraction = "" if fraction == "0" else fraction
-    number = int((whole + fraction).ljust(len(whole) + int(exponent or 0), "0")) if exponent else int(value)
-    return number if -(1 << 63) <= number < 1 << 63 else float(number)
+    if isinstance(value, bool) or not isinstance(value, int):
+        return value if isinstance(value, str | bool | float) or value is None else str(value)  # YAML's dates
+    return value if -(1 << 63) <= value < 1 << 63 else float(value)

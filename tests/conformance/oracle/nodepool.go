@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
@@ -159,7 +160,7 @@ func unordered(n int, f func() error) J {
 // {"labels": [...]} alone answers the label predicates.
 func opValidateNodePool(raw json.RawMessage) (any, error) {
 	var in struct {
-		Object   map[string]any
+		Object   json.RawMessage
 		YAML     string
 		Labels   []string
 		Variants *int
@@ -177,14 +178,16 @@ func opValidateNodePool(raw json.RawMessage) (any, error) {
 		out["labels"] = preds
 	}
 	if in.YAML != "" {
-		if err := yaml.Unmarshal([]byte(in.YAML), &in.Object); err != nil {
+		b, err := yaml.YAMLToJSON([]byte(in.YAML))
+		if err != nil {
 			return nil, err
 		}
+		in.Object = b
 	}
-	if in.Object == nil {
+	if len(in.Object) == 0 || string(in.Object) == "null" {
 		return out, nil
 	}
-	b, err := json.Marshal(in.Object)
+	b, err := sortedKeys(in.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -217,6 +220,17 @@ func opValidateNodePool(raw json.RawMessage) (any, error) {
 		}
 	}
 	return out, nil
+}
+
+// sortedKeys is the same JSON object with sorted keys, which decide what Go's decoder complains about first. Numbers stay as they are written.
+func sortedKeys(raw []byte) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var object map[string]any
+	if err := d.Decode(&object); err != nil {
+		return nil, err
+	}
+	return json.Marshal(object)
 }
 
 func jsonInt(b []byte, into *map[string]any) error {
