@@ -48,6 +48,7 @@ class Description:
 _UNPUBLISHED = frozenset(
     {
         "ACUs",
+        "CachedDiskBytes",
         "CapacityReservationSupported",
         "CombinedTempDiskAndCachedIOPS",
         "CombinedTempDiskAndCachedReadBytesPerSecond",
