@@ -15,7 +15,7 @@ from harness.kube.cel_rules import evaluate
 from harness.kube.correlation import Correlation
 from harness.kube.field_errors import BLOCKING, NO_FIELD, ErrorType, FieldError, invalid_message
 from harness.kube.list_types import validate_list_types
-from harness.kube.names import LABEL_KEY, QUALIFIED_NAME
+from harness.kube.names import OLD_WORDING, WORDING, NameWording
 from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
 from harness.kube.schema import Schema, prepare
 from harness.kube.schema_validation import validate
@@ -28,19 +28,20 @@ class ApiServer:
     * ``rules_print_value``: a scalar that a rule refuses is printed and a map or list is not; else the schema type of either.
     * ``null_quoted``: the note about rules that did not run prints ``"null"``, else ``null``.
     * ``integer_formats``: the formats int32 and int64 of integers count.
-    * ``label_key_noun``: what a label key with several slashes is called.
+    * ``names``: the sentences about names and labels.
     """
 
     rules_print_value: bool = True
     null_quoted: bool = False
     integer_formats: bool = False
-    label_key_noun: str = LABEL_KEY
+    names: NameWording = WORDING
 
 
 _API_SERVERS: tuple[tuple[tuple[int, int], ApiServer], ...] = (
     ((1, 36), ApiServer(integer_formats=True)),
     ((1, 35), ApiServer()),
-    ((0, 0), ApiServer(rules_print_value=False, null_quoted=True, label_key_noun=QUALIFIED_NAME)),
+    ((1, 34), ApiServer(rules_print_value=False, names=OLD_WORDING)),
+    ((0, 0), ApiServer(rules_print_value=False, null_quoted=True, names=OLD_WORDING)),
 )
 
 
@@ -88,7 +89,7 @@ def admit(
     """What the API server does with ``obj``: created, or replacing the stored ``old``. Neither is changed."""
     stored = prepare(obj, resource.schema)
     correlation = None
-    errors = validate_object_meta(stored, namespaced=resource.namespaced, noun=server.label_key_noun)
+    errors = validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names)
     if old is not None:
         correlation = Correlation(stored, old, resource.schema)
         errors.extend(validate_object_meta_update(stored, old))

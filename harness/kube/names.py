@@ -7,6 +7,7 @@ Source: apimachinery pkg/util/validation/validation.go, pkg/api/validate/content
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -40,66 +41,77 @@ _DNS_SUBDOMAIN_RULE = (
     f"(e.g. 'example.com', regex used for validation is '{_DNS_SUBDOMAIN}')"
 )
 
-LABEL_KEY = "a valid label key"
-"""What apimachinery from 0.35 calls a key with several slashes; older ones say QUALIFIED_NAME."""
-QUALIFIED_NAME = "a qualified name"
+
+@dataclass(frozen=True, slots=True)
+class NameWording:
+    """What differs between versions of apimachinery: the name of a key with several slashes, and the unit of lengths."""
+
+    label_key: str = "a valid label key"
+    unit: str = "bytes"
+
+    def too_long(self, limit: int) -> str:
+        return f"must be no more than {limit} {self.unit}"
+
+
+WORDING = NameWording()
+"""Kubernetes 1.35 and later."""
+OLD_WORDING = NameWording("a qualified name", "characters")
+"""Up to Kubernetes 1.34."""
 
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def _too_long(limit: int) -> str:
-    return f"must be no more than {limit} bytes"
-
-
-def dns_label_errors(text: str) -> list[str]:
+def dns_label_errors(text: str, wording: NameWording = WORDING) -> list[str]:
     """What keeps `text` from being a lower-case RFC 1123 label."""
-    errors = [_too_long(NAME_LIMIT)] if _bytes(text) > NAME_LIMIT else []
+    errors = [wording.too_long(NAME_LIMIT)] if _bytes(text) > NAME_LIMIT else []
     if not _dns_label.fullmatch(text):
         errors.append("must not contain dots" if _dns_subdomain.fullmatch(text) else _DNS_LABEL_RULE)
     return errors
 
 
-def dns_subdomain_errors(text: str) -> list[str]:
+def dns_subdomain_errors(text: str, wording: NameWording = WORDING) -> list[str]:
     """What keeps `text` from being a lower-case RFC 1123 subdomain, the syntax of most object names."""
-    errors = [_too_long(DNS_SUBDOMAIN_LIMIT)] if _bytes(text) > DNS_SUBDOMAIN_LIMIT else []
+    errors = [wording.too_long(DNS_SUBDOMAIN_LIMIT)] if _bytes(text) > DNS_SUBDOMAIN_LIMIT else []
     if not _dns_subdomain.fullmatch(text):
         errors.append(_DNS_SUBDOMAIN_RULE)
     return errors
 
 
-def qualified_name_errors(key: str, *, noun: str = LABEL_KEY) -> list[str]:
-    """What keeps `key` from being a label key; `noun` opens the sentence about several slashes."""
-    return list(_qualified_name_errors(key, noun))
+def qualified_name_errors(key: str, wording: NameWording = WORDING) -> list[str]:
+    """What keeps `key` from being a label key."""
+    return list(_qualified_name_errors(key, wording))
 
 
 @lru_cache(maxsize=4096)
-def _qualified_name_errors(key: str, noun: str) -> tuple[str, ...]:
+def _qualified_name_errors(key: str, wording: NameWording) -> tuple[str, ...]:
     errors: list[str] = []
     prefix, slash, name = key.partition("/")
     if "/" in name:
-        return (f"{noun} {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",)
+        return (
+            f"{wording.label_key} {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+        )
     if not slash:
         name = prefix
     elif not prefix:
         errors.append("prefix part must be non-empty")
     else:
-        errors.extend(f"prefix part {error}" for error in dns_subdomain_errors(prefix))
+        errors.extend(f"prefix part {error}" for error in dns_subdomain_errors(prefix, wording))
     if not name:
         errors.append("name part must be non-empty")
     elif _bytes(name) > NAME_LIMIT:
-        errors.append(f"name part {_too_long(NAME_LIMIT)}")
+        errors.append(f"name part {wording.too_long(NAME_LIMIT)}")
     if not _name.fullmatch(name):
         errors.append(f"name part {_NAME_RULE}")
     return tuple(errors)
 
 
-def label_value_errors(value: str) -> list[str]:
+def label_value_errors(value: str, wording: NameWording = WORDING) -> list[str]:
     """What keeps `value` from being a label value."""
     if not value:
         return []
-    errors = [_too_long(NAME_LIMIT)] if _bytes(value) > NAME_LIMIT else []
+    errors = [wording.too_long(NAME_LIMIT)] if _bytes(value) > NAME_LIMIT else []
     if not _name.fullmatch(value):
         errors.append(_VALUE_RULE)
     return errors

@@ -10,7 +10,8 @@ from typing import Any
 
 from harness.kube.field_errors import ErrorType, FieldError, Pointer, print_value
 from harness.kube.names import (
-    LABEL_KEY,
+    WORDING,
+    NameWording,
     dns_label_errors,
     dns_subdomain_errors,
     label_value_errors,
@@ -23,21 +24,23 @@ ANNOTATIONS_LIMIT = 256 * 1024
 _EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")
 
 
-def validate_object_meta(obj: Mapping[str, Any], *, namespaced: bool, noun: str = LABEL_KEY) -> list[FieldError]:
+def validate_object_meta(
+    obj: Mapping[str, Any], *, namespaced: bool, wording: NameWording = WORDING
+) -> list[FieldError]:
     """What is wrong with the metadata of an object about to be created. Names are DNS subdomains."""
     meta = _mapping(obj.get("metadata"))
     errors: list[FieldError] = []
-    _names(meta, namespaced, errors)
+    _names(meta, namespaced, errors, wording)
     generation = meta.get("generation")
     if isinstance(generation, int) and generation < 0:
         errors.append(_invalid(("generation",), generation, "must be greater than or equal to 0"))
     for key, value in _texts(meta, "labels"):
         place = ("labels", key)
-        errors.extend(_invalid(place, key, reason, "labels") for reason in qualified_name_errors(key, noun=noun))
-        errors.extend(_invalid(place, value, reason, "labels") for reason in label_value_errors(value))
+        errors.extend(_invalid(place, key, reason, "labels") for reason in qualified_name_errors(key, wording))
+        errors.extend(_invalid(place, value, reason, "labels") for reason in label_value_errors(value, wording))
     annotations = _texts(meta, "annotations")
     for key, _ in annotations:
-        reasons = qualified_name_errors(key.lower(), noun=noun)
+        reasons = qualified_name_errors(key.lower(), wording)
         errors.extend(_invalid(("annotations", key), key, reason, "annotations") for reason in reasons)
     if annotations and sum(len(k.encode()) + len(v.encode()) for k, v in annotations) > ANNOTATIONS_LIMIT:
         detail = f"may not be more than {ANNOTATIONS_LIMIT} bytes"
@@ -50,7 +53,7 @@ def validate_object_meta(obj: Mapping[str, Any], *, namespaced: bool, noun: str 
         for index, name in enumerate(finalizers):
             at: Pointer = ("finalizers", index)
             errors.extend(
-                _invalid(at, name, reason, "finalizers") for reason in qualified_name_errors(str(name), noun=noun)
+                _invalid(at, name, reason, "finalizers") for reason in qualified_name_errors(str(name), wording)
             )
         if all(name in finalizers for name in _EXCLUSIVE_FINALIZERS):
             detail = f"finalizer {_EXCLUSIVE_FINALIZERS[0]} and {_EXCLUSIVE_FINALIZERS[1]} cannot be both set"
@@ -79,24 +82,24 @@ def validate_object_meta_update(obj: Mapping[str, Any], old: Mapping[str, Any]) 
     return errors
 
 
-def _names(meta: Mapping[str, Any], namespaced: bool, errors: list[FieldError]) -> None:
+def _names(meta: Mapping[str, Any], namespaced: bool, errors: list[FieldError], wording: NameWording) -> None:
     prefix = meta.get("generateName")
     if prefix and isinstance(prefix, str):
         # a trailing dash is fine where a suffix follows
         masked = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
-        errors.extend(_invalid(("generateName",), prefix, reason) for reason in dns_subdomain_errors(masked))
+        errors.extend(_invalid(("generateName",), prefix, reason) for reason in dns_subdomain_errors(masked, wording))
     name = meta.get("name")
     if not name or not isinstance(name, str):
         detail = "name or generateName is required"
         errors.append(FieldError(ErrorType.REQUIRED, "metadata.name", detail, pointer=("metadata", "name")))
     else:
-        errors.extend(_invalid(("name",), name, reason) for reason in dns_subdomain_errors(name))
+        errors.extend(_invalid(("name",), name, reason) for reason in dns_subdomain_errors(name, wording))
     namespace = meta.get("namespace") or ""
     at = ("metadata", "namespace")
     if namespaced and not namespace:
         errors.append(FieldError(ErrorType.REQUIRED, "metadata.namespace", pointer=at))
     elif namespaced:
-        errors.extend(_invalid(("namespace",), namespace, reason) for reason in dns_label_errors(namespace))
+        errors.extend(_invalid(("namespace",), namespace, reason) for reason in dns_label_errors(namespace, wording))
     elif namespace:
         errors.append(FieldError(ErrorType.FORBIDDEN, "metadata.namespace", "not allowed on this type", pointer=at))
 

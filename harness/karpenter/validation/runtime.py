@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.karpenter.vocabulary import NODEPOOL
+from harness.karpenter.vocabulary import NODEPOOL, ON_DEMAND, RESERVED, SPOT
 from harness.kube.custom_resource import api_server
 from harness.kube.gotext import bracketed, parse_int, quote
-from harness.kube.names import LABEL_KEY, label_value_errors, qualified_name_errors
+from harness.kube.names import WORDING, NameWording, label_value_errors, qualified_name_errors
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _EFFECTS = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute", ""})
 _BASIC_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
+_CAPACITY_TYPES = (ON_DEMAND, SPOT, RESERVED)
 _NUMERIC = frozenset({"Gt", "Lt", "Gte", "Lte"})
 
 
@@ -41,12 +42,12 @@ class Finding:
 class Wording:
     """What validation takes from the release.
 
-    ``noun`` is what several slashes in a key are complained about as, ``inclusive`` says that operators Gte and Lte exist; the
+    ``names`` are the sentences about keys and values, ``inclusive`` says that operators Gte and Lte exist; the
     others are as in CoreRelease.
     """
 
     vocabulary: Vocabulary
-    noun: str = LABEL_KEY
+    names: NameWording = WORDING
     inclusive: bool = True
     structured_errors: bool = True
     validates_preferred_terms: bool = False
@@ -60,7 +61,7 @@ def wording_of(release: ProviderRelease) -> Wording:
     """The inputs of a provider release."""
     return Wording(
         release.vocabulary,
-        noun=api_server(release.core.kubernetes).label_key_noun,
+        names=api_server(release.core.kubernetes).names,
         inclusive=not release.vocabulary.exclusive_bounds,
         structured_errors=release.core.structured_errors,
         validates_preferred_terms=release.core.validates_preferred_terms,
@@ -119,9 +120,9 @@ def _labels(labels: Mapping[str, str], wording: Wording) -> Iterator[Finding]:
         at = ("spec", "template", "metadata", "labels", key)
         if key == NODEPOOL:
             yield Finding("label-nodepool", f"invalid key name {quote(key)} in labels, restricted", key, at)
-        for reason in qualified_name_errors(key, noun=wording.noun):
+        for reason in qualified_name_errors(key, wording.names):
             yield Finding("label-key", f"invalid key name {quote(key)} in labels, {quote(reason)}", key, at)
-        for reason in label_value_errors(value):
+        for reason in label_value_errors(value, wording.names):
             yield Finding("label-value", f"invalid value: {value} for label[{key}], {reason}", key, at)
         restricted = wording.vocabulary.restricted(key)
         if restricted is not None:
@@ -144,9 +145,9 @@ def _taints(
             # the wrapped error is the list of the ones before, which Go prints as %!w(<nil>) when there are none
             earlier = "; ".join(before) if before else "%!w(<nil>)"
             yield found("taint-key", f"invalid value: {earlier} in {field}", index, "key")
-        for reason in qualified_name_errors(key, noun=wording.noun):
+        for reason in qualified_name_errors(key, wording.names):
             yield found("taint-key", f"invalid value: {reason} in {field}", index, "key")
-        for reason in qualified_name_errors(value, noun=wording.noun) if value else ():
+        for reason in qualified_name_errors(value, wording.names) if value else ():
             yield found("taint-value", f"invalid value: {reason} in {field}", index, "value")
         if effect not in _EFFECTS:
             yield found("taint-effect", f"invalid value: {quote(effect)} in {field}", index, "effect")
@@ -173,10 +174,10 @@ def _requirement(requirement: Mapping[str, Any], wording: Wording) -> Iterator[F
     if (reason := vocabulary.restricted(key)) is not None:
         yield Finding("restricted", reason, key, ("key",))
     yield from _known_values(key, operator, values, minimum, vocabulary)
-    for reason in qualified_name_errors(key, noun=wording.noun):
+    for reason in qualified_name_errors(key, wording.names):
         yield Finding("key", f"key {key} is not a qualified name, {reason}", key, ("key",))
     for index, value in enumerate(values):
-        for reason in label_value_errors(value):
+        for reason in label_value_errors(value, wording.names):
             yield Finding("value", f"invalid value {value} for key {key}, {reason}", key, ("values", index))
     if operator == "In" and not values:
         yield Finding("no-values", f"key {key} with operator {operator} must have a value defined", key, ("values",))
@@ -190,6 +191,11 @@ def _requirement(requirement: Mapping[str, Any], wording: Wording) -> Iterator[F
         if number is None or number < 0:
             text = f"key {key} with operator {operator} must have a single positive integer value"
             yield Finding("number", text, key, ("values",))
+
+
+def _declared(value: str) -> tuple[int, str]:
+    """Order of the values of a set: Go iterates over few values as inserted, from a random one on."""
+    return (_CAPACITY_TYPES.index(value) if value in _CAPACITY_TYPES else 0, value)
 
 
 def _known_values(
@@ -209,6 +215,6 @@ def _known_values(
     elif minimum is not None and len(valid) < minimum:
         text = (
             f"not enough valid values found in {bracketed(values)} for {key}, expected at least {minimum} valid values "
-            f"from: {bracketed(sorted(known))}, got: {len(valid)}"
+            f"from: {bracketed(sorted(known, key=_declared))}, got: {len(valid)}"
         )
         yield Finding("known-values", text, key, ("minValues",))
