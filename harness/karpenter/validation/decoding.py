@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 
 from harness.kube.durations import DurationError, parse_duration
 from harness.kube.field_errors import go_json, print_float
-from harness.kube.gotext import quote
 from harness.kube.quantity import Quantity, QuantityError
 
 
@@ -76,15 +75,17 @@ def _quantity(value: Any) -> None:
 
 
 def _duration(value: Any) -> None:
+    if value is None:  # the field is a pointer
+        return
     try:
-        parse_duration(value or "")
+        parse_duration(value)
     except DurationError as error:
         raise DecodeError(str(error)) from None
 
 
 def _duration_or_never(value: Any) -> None:
     if value != "Never":
-        _duration(value)
+        _duration(value or "")
 
 
 _RFC3339 = re.compile(
@@ -96,7 +97,19 @@ _RFC3339 = re.compile(
 def _time(value: Any) -> None:
     if value is not None and not _RFC3339.fullmatch(value):
         layout = '"2006-01-02T15:04:05Z07:00"'
-        raise DecodeError(f'parsing time {quote(value)} as {layout}: cannot parse {quote(value)} as "2006"')
+        shown = _time_quote(value)
+        raise DecodeError(f'parsing time {shown} as {layout}: cannot parse {shown} as "2006"')
+
+
+def _time_quote(text: str) -> str:
+    """As Go's package time quotes: every byte outside printable ASCII as ``\\xNN``."""
+    return '"' + "".join(_time_byte(byte) for byte in text.encode()) + '"'
+
+
+def _time_byte(byte: int) -> str:
+    if byte in b'"\\':
+        return f"\\{byte:c}"
+    return f"{byte:c}" if 0x20 <= byte < 0x80 else f"\\x{byte:02x}"
 
 
 _STRING = _Scalar("string")
