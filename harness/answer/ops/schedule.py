@@ -1,0 +1,136 @@
+"""Op ``schedule``: one pass of the provisioner over the objects of the request."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.answer.context import AnswerContext
+from harness.answer.errors import RequestError
+from harness.answer.ops.catalog import instance_types
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.scheduling import (
+    CatalogIndexes,
+    ClusterSnapshot,
+    PlannedNodeClaim,
+    SchedulingOptions,
+    TopologyError,
+    pod_key,
+    solve,
+)
+from harness.kube.objects import name_of
+from harness.kube.resources import render
+
+_UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+_READY = [{"type": kind, "status": "True"} for kind in ("ValidationSucceeded", "NodeClassReady", "Ready")]
+_NODE_CLASS = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
+_INDEXES = "\0indexes"  # beside the catalogs, under a name that no request can mean
+_LISTS = ("nodes", "nodeclaims", "namespaces", "pvs", "storageclasses", "csinodes")
+
+
+def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
+    """NodeClaims, placements and errors as the protocol shows them. Raises RequestError for unusable input."""
+    nodepools = [_nodepool(pool) for pool in _list(request, "nodepools")]
+    snapshot = ClusterSnapshot(
+        nodepools=nodepools,
+        pods=[_pod(pod) for pod in _list(request, "pods")],
+        daemonsets=[_in_namespace(each, "kube-system") for each in _list(request, "daemonsets")],
+        pvcs=[_in_namespace(each, "default") for each in _list(request, "pvcs")],
+        **{name: _list(request, name) for name in _LISTS},
+    )
+    options = request.get("options") or {}
+    try:
+        results = solve(
+            snapshot,
+            _types(request, context, [name_of(pool) for pool in nodepools]),
+            release=context.release,
+            options=SchedulingOptions(
+                preference_policy=options.get("preferencePolicy") or "Respect",
+                min_values_policy=options.get("minValuesPolicy") or "Strict",
+                stable_inflight_sort=bool(options.get("stableInflightSort")),
+            ),
+            indexes=_indexes(context),
+        )
+    except TopologyError as error:
+        return {"error": f"creating scheduler, tracking topology counts, {error}", "ignored": {}}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RequestError(f"not schedulable input: {type(error).__name__}: {error}") from error
+    return {
+        "nodeclaims": [_nodeclaim(planned) for planned in results.nodeclaims],
+        "existing": {node: [pod_key(pod) for pod in pods] for node, pods in results.existing.items()},
+        "errors": {pod: str(reason) for pod, reason in results.errors.items()},
+        "ignored": dict(results.ignored),
+        "events": [
+            {"reason": event.reason, "type": event.type, "message": event.message, "object": event.object}
+            for event in results.events
+        ],
+    }
+
+
+def _list(request: Mapping[str, Any], name: str) -> Sequence[Any]:
+    items = request.get(name) or ()
+    if not isinstance(items, list | tuple) or not all(isinstance(item, Mapping) for item in items):
+        raise RequestError(f"{name} is not a list of objects")
+    return items
+
+
+def _indexes(context: AnswerContext) -> CatalogIndexes:
+    found = context.catalogs.setdefault(_INDEXES, CatalogIndexes())
+    assert isinstance(found, CatalogIndexes)
+    return found
+
+
+def _types(
+    request: Mapping[str, Any], context: AnswerContext, nodepools: Sequence[str]
+) -> Mapping[str, Sequence[InstanceType]]:
+    name, inline = request.get("catalog") or "", request.get("instance_types") or ()
+    common: Sequence[InstanceType] = context.catalogs.get(name, ()) if name else ()
+    if inline:
+        common = (*common, *instance_types(inline, context.release.vocabulary))
+    by_pool = request.get("catalog_by_nodepool") or {}
+    return {pool: context.catalogs.get(by_pool[pool], ()) if pool in by_pool else common for pool in nodepools}
+
+
+def _in_namespace(obj: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
+    metadata = obj.get("metadata") or {}
+    return obj if metadata.get("namespace") else {**obj, "metadata": {**metadata, "namespace": namespace}}
+
+
+def _pod(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+    pod = _in_namespace(pod, "default")
+    status = pod.get("status") or {}
+    if not (pod.get("spec") or {}).get("nodeName") and not status.get("conditions"):
+        pod = {**pod, "status": {**status, "phase": "Pending", "conditions": [_UNSCHEDULABLE]}}
+    return pod
+
+
+def _nodepool(pool: Mapping[str, Any]) -> Mapping[str, Any]:
+    spec = pool.get("spec") or {}
+    template = spec.get("template") or {}
+    inner = template.get("spec") or {}
+    if inner.get("nodeClassRef") is None:
+        inner = {**inner, "nodeClassRef": _NODE_CLASS}
+    status = pool.get("status") or {}
+    if not status.get("conditions"):
+        status = {**status, "conditions": _READY}
+    return {**pool, "spec": {**spec, "template": {**template, "spec": inner}}, "status": status}
+
+
+def _nodeclaim(planned: PlannedNodeClaim) -> dict[str, Any]:
+    created = planned.to_nodeclaim()
+    metadata, spec = created["metadata"], dict(created["spec"])
+    requirements = spec.pop("requirements")
+    answer = {
+        "nodepool": planned.nodepool,
+        "pods": [pod_key(pod) for pod in planned.pods],
+        "requests": render(planned.requests),
+        "requirements": planned.requirements.node_selector_requirements(),
+        "requirements_string": str(planned.requirements),
+        "instance_types": [each.name for each in planned.instance_types],
+        "nodeclaim": {
+            "metadata": {name: metadata[name] for name in ("generateName", "labels", "annotations")},
+            "spec": spec,
+            "requirements": requirements,
+        },
+    }
+    if planned.instance_types:
+        answer["cheapest_price"] = planned.cheapest_price
+    return answer

@@ -1,0 +1,22 @@
+"""The provisioning simulation: pods, NodePools, instance types and nodes in, NodeClaims and placements out.
+
+:func:`solve` is one pass of Karpenter's provisioner.
+"""
+
+from harness.karpenter.scheduling.catalog import CatalogIndexes
+from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
+from harness.karpenter.scheduling.scheduler import solve
+from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
+from harness.karpenter.scheduling.topology import TopologyError
+
+__all__ = [
+    "CatalogIndexes",
+    "ClusterSnapshot",
+    "PlannedNodeClaim",
+    "SchedulingEvent",
+    "SchedulingOptions",
+    "SchedulingResults",
+    "TopologyError",
+    "pod_key",
+    "solve",
+]

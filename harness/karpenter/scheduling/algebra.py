@@ -1,0 +1,135 @@
+"""Interned requirement sets: the requirement algebra with every question asked once.
+
+A simulation compares few distinct sets many times. Each set exists once, so that answers can be kept by identity.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from harness.karpenter.requirement import EXISTS, IN, Requirement
+from harness.karpenter.requirements import Conflicts, Incompatible, KeyConflict, Requirements, UndefinedKey, label_hint
+from harness.karpenter.vocabulary import Vocabulary
+
+
+class RequirementSet:
+    """One requirement per key; two sets of one algebra are equal only when they are the same object."""
+
+    __slots__ = ("has_min_values", "id", "items")
+
+    def __init__(self, identity: int, items: dict[str, Requirement]) -> None:
+        self.id = identity
+        self.items = items
+        self.has_min_values = any(requirement.min_values is not None for requirement in items.values())
+
+
+class Algebra:
+    """Makes requirement sets and remembers how they combine. ``well_known`` keys may be undefined on new nodes."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.well_known = vocabulary.well_known
+        self._requirements: dict[Requirement, Requirement] = {}
+        self._sets: dict[frozenset[tuple[str, int]], RequirementSet] = {}
+        self._intersections: dict[tuple[int, int], Requirement] = {}
+        self._met: dict[tuple[int, int, bool], RequirementSet | None] = {}
+        self._exists: dict[str, Requirement] = {}
+        self.empty = self.set_of(())
+
+    def canonical(self, requirement: Requirement) -> Requirement:
+        """The one object that stands for all equal requirements."""
+        return self._requirements.setdefault(requirement, requirement)
+
+    def exists(self, key: str) -> Requirement:
+        """The requirement that allows every value of ``key``."""
+        found = self._exists.get(key)
+        if found is None:
+            found = self._exists[key] = self.canonical(Requirement(key, True, frozenset()))
+        return found
+
+    def only(self, key: str, value: str) -> Requirement:
+        """``In [value]``, of a key that is already normalised."""
+        return self.canonical(Requirement(key, False, frozenset((value,))))
+
+    def set_of(self, requirements: Iterable[Requirement]) -> RequirementSet:
+        """The set of all the given requirements; those on one key intersect."""
+        items: dict[str, Requirement] = {}
+        for requirement in requirements:
+            existing = items.get(requirement.key)
+            items[requirement.key] = self.canonical(
+                requirement if existing is None else requirement.intersection(existing)
+            )
+        return self._intern(items)
+
+    def _intern(self, items: dict[str, Requirement]) -> RequirementSet:
+        identity = frozenset((key, id(requirement)) for key, requirement in items.items())
+        found = self._sets.get(identity)
+        if found is None:
+            found = self._sets[identity] = RequirementSet(len(self._sets), items)
+        return found
+
+    def intersect(self, a: Requirement, b: Requirement) -> Requirement:
+        """The intersection of two canonical requirements, canonical."""
+        if a is b:
+            return a
+        pair = (id(a), id(b))
+        found = self._intersections.get(pair)
+        if found is None:
+            found = self._intersections[pair] = self.canonical(a.intersection(b))
+        return found
+
+    def met(self, here: RequirementSet, incoming: RequirementSet, strict: bool = False) -> RequirementSet | None:
+        """Both sets together, or None when ``here`` cannot meet ``incoming``; ``strict`` allows no undefined key."""
+        if not incoming.items:
+            return here
+        pair = (here.id, incoming.id, strict)
+        if pair not in self._met:
+            conflict = self.conflict(here.items, incoming.items, strict)
+            self._met[pair] = None if conflict is not None else self.together(here, incoming.items)
+        return self._met[pair]
+
+    def together(self, here: RequirementSet, incoming: Mapping[str, Requirement]) -> RequirementSet:
+        """The set with each incoming requirement added."""
+        items = dict(here.items)
+        for key, requirement in incoming.items():
+            existing = items.get(key)
+            items[key] = requirement if existing is None else self.intersect(requirement, existing)
+        return self._intern(items)
+
+    def conflict(
+        self,
+        here: Mapping[str, Requirement],
+        incoming: Mapping[str, Requirement],
+        strict: bool = False,
+        more_keys: tuple[str, ...] = (),
+    ) -> Incompatible | None:
+        """Why ``here`` cannot meet ``incoming``; ``more_keys`` are defined here too, but only hints need them."""
+        allowed: frozenset[str] = frozenset() if strict else self.well_known
+        keys = sorted(incoming)
+        for key in keys:
+            if key not in allowed and key not in here and not incoming[key].tolerates_absence:
+                return UndefinedKey(key, label_hint((*here, *more_keys), key, allowed))
+        found = []
+        for key in keys:
+            existing = here.get(key)
+            if existing is None:
+                continue
+            wanted = incoming[key]
+            if not existing.has_intersection(wanted) and not (existing.tolerates_absence and wanted.tolerates_absence):
+                found.append(KeyConflict(key, wanted, existing))
+        return Conflicts(tuple(found)) if found else None
+
+    def from_labels(self, labels: Mapping[str, str]) -> RequirementSet:
+        """``In [value]`` of each label, normalised."""
+        return self.set_of(
+            Requirement.of(key, IN, (value,), vocabulary=self.vocabulary) for key, value in labels.items()
+        )
+
+    def from_node_selector(self, items: Iterable[Mapping[str, object]] | None) -> RequirementSet:
+        """Of NodeSelectorRequirements as users write them."""
+        return self.set_of(Requirements.from_node_selector(items, vocabulary=self.vocabulary).values())
+
+    def public(self, items: Mapping[str, Requirement]) -> Requirements:
+        """As the value that the rest of the project knows."""
+        return Requirements(items.values(), vocabulary=self.vocabulary)
+
+
+__all__ = ["EXISTS", "Algebra", "RequirementSet"]

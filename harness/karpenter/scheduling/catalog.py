@@ -1,0 +1,218 @@
+"""An index over one list of instance types: sets of types are integers with one bit per type.
+
+Built once per list and shared between simulations; every answer is kept. A question about a thousand types is one AND of two integers.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.requirement import Requirement
+from harness.karpenter.requirements import Requirements
+from harness.karpenter.vocabulary import Vocabulary
+
+NO_PRICE = float("inf")
+
+
+class _Amounts:
+    """Types by their amount of one resource: which have at least, which at most so much."""
+
+    def __init__(self, amounts: Sequence[int]) -> None:
+        by_amount: dict[int, int] = {}
+        for index, amount in enumerate(amounts):
+            by_amount[amount] = by_amount.get(amount, 0) | 1 << index
+        self.steps = sorted(by_amount)
+        self.at_least = [0] * (len(self.steps) + 1)
+        for position in range(len(self.steps) - 1, -1, -1):
+            self.at_least[position] = self.at_least[position + 1] | by_amount[self.steps[position]]
+        self.everything = self.at_least[0]
+
+
+class CatalogIndex:
+    """Answers for one list of instance types, in its order.
+
+    ``full`` has every bit; ``zero_fits`` those of types that have a negative allocatable amount nowhere, which no pod fits.
+    """
+
+    def __init__(self, types: Sequence[InstanceType], vocabulary: Vocabulary) -> None:
+        self.types = tuple(types)
+        self.vocabulary = vocabulary
+        self.full = (1 << len(self.types)) - 1
+        self.zero_fits = self._never_negative()
+        self._by_key: dict[str, dict[Requirement, int]] = {}
+        for index, instance_type in enumerate(self.types):
+            for key, requirement in instance_type.requirements.items():
+                sharing = self._by_key.setdefault(key, {})
+                sharing[requirement] = sharing.get(requirement, 0) | 1 << index
+        self._compatible: dict[Requirement, int] = {}
+        self._allocatable: dict[str, _Amounts] = {}
+        self._capacity: dict[str, _Amounts] = {}
+        self._values: dict[str, list[int]] = {}
+        self._offering_sets: list[Requirements] = []
+        self._offering_prices: list[dict[int, float]] = []
+        self._index_offerings()
+        self.offering_keys = tuple(sorted({key for offering in self._offering_sets for key in offering}))
+        self._offered: dict[tuple[Requirement | None, ...], tuple[int, tuple[int, ...]]] = {}
+        self._prices: dict[tuple[int, ...], list[float]] = {}
+        self._ranks: dict[tuple[int, ...], list[int]] = {}
+
+    def _never_negative(self) -> int:
+        mask = 0
+        for index, instance_type in enumerate(self.types):
+            if all(quantity.nano >= 0 for quantity in instance_type.allocatable.values()):
+                mask |= 1 << index
+        return mask
+
+    def _index_offerings(self) -> None:
+        positions: dict[Requirements, int] = {}
+        for index, instance_type in enumerate(self.types):
+            for offering in instance_type.available_offerings:
+                position = positions.get(offering.requirements)
+                if position is None:
+                    position = positions[offering.requirements] = len(self._offering_sets)
+                    self._offering_sets.append(offering.requirements)
+                    self._offering_prices.append({})
+                prices = self._offering_prices[position]
+                prices[index] = min(prices.get(index, NO_PRICE), offering.price)
+        self._offering_masks = [sum(1 << index for index in prices) for prices in self._offering_prices]
+
+    def compatible(self, requirement: Requirement) -> int:
+        """The types that do not contradict the requirement; types that say nothing about the key do not."""
+        mask = self._compatible.get(requirement)
+        if mask is None:
+            mask = self.full
+            for theirs, sharing in self._by_key.get(requirement.key, {}).items():
+                if not theirs.has_intersection(requirement) and not (
+                    theirs.tolerates_absence and requirement.tolerates_absence
+                ):
+                    mask &= ~sharing
+            self._compatible[requirement] = mask
+        return mask
+
+    def compatible_with_all(self, items: Mapping[str, Requirement]) -> int:
+        """The types that contradict none of the requirements."""
+        mask = self.full
+        for requirement in items.values():
+            mask &= self.compatible(requirement)
+        return mask
+
+    def fits(self, resource: str, amount: int) -> int:
+        """The types whose allocatable amount (in billionths) is at least ``amount``, see also ``zero_fits``."""
+        amounts = self._allocatable.get(resource)
+        if amounts is None:
+            amounts = self._allocatable[resource] = _Amounts(
+                [q.nano if (q := t.allocatable.get(resource)) is not None else 0 for t in self.types]
+            )
+        return amounts.at_least[bisect_left(amounts.steps, amount)]
+
+    def within(self, resource: str, amount: int) -> int:
+        """The types whose capacity is at most ``amount`` (in billionths)."""
+        amounts = self._capacity.get(resource)
+        if amounts is None:
+            amounts = self._capacity[resource] = _Amounts(
+                [q.nano if (q := t.capacity.get(resource)) is not None else 0 for t in self.types]
+            )
+        return self.full & ~amounts.at_least[bisect_right(amounts.steps, amount)]
+
+    def largest_capacity(self, resource: str, mask: int) -> int:
+        """The largest capacity (in billionths) among the types of ``mask``; 0 when none has the resource."""
+        self.within(resource, 0)
+        amounts = self._capacity[resource]
+        for position in range(len(amounts.steps) - 1, -1, -1):
+            if amounts.at_least[position] & mask:
+                return amounts.steps[position]
+        return 0
+
+    def offered(self, items: Mapping[str, Requirement]) -> tuple[int, tuple[int, ...]]:
+        """The types with an available offering that the requirements accept, and which distinct offerings those are."""
+        signature = tuple(items.get(key) for key in self.offering_keys)
+        found = self._offered.get(signature)
+        if found is None:
+            mask, accepted = 0, []
+            for position, offering in enumerate(self._offering_sets):
+                if self._accepts(items, offering):
+                    mask |= self._offering_masks[position]
+                    accepted.append(position)
+            found = self._offered[signature] = (mask, tuple(accepted))
+        return found
+
+    def _accepts(self, items: Mapping[str, Requirement], offering: Requirements) -> bool:
+        for key, theirs in offering.items():
+            mine = items.get(key)
+            if mine is None:
+                if key not in self.vocabulary.well_known and not theirs.tolerates_absence:
+                    return False
+            elif not mine.has_intersection(theirs) and not (mine.tolerates_absence and theirs.tolerates_absence):
+                return False
+        return True
+
+    def prices(self, accepted: tuple[int, ...]) -> list[float]:
+        """The cheapest price of each type among the accepted distinct offerings."""
+        found = self._prices.get(accepted)
+        if found is None:
+            found = [NO_PRICE] * len(self.types)
+            for position in accepted:
+                for index, price in self._offering_prices[position].items():
+                    if price < found[index]:
+                        found[index] = price
+            self._prices[accepted] = found
+        return found
+
+    def by_price(self, accepted: tuple[int, ...], mask: int) -> list[int]:
+        """The types of ``mask``, by price, then name."""
+        ranks = self._ranks.get(accepted)
+        if ranks is None:
+            prices = self.prices(accepted)
+            ranks = sorted(range(len(self.types)), key=lambda index: (prices[index], self.types[index].name))
+            self._ranks[accepted] = ranks
+        present = bin(mask)[:1:-1]
+        size = len(present)
+        return [index for index in ranks if index < size and present[index] == "1"]
+
+    def offering_requirements(self, position: int) -> Requirements:
+        """The requirements of a distinct offering."""
+        return self._offering_sets[position]
+
+    def offering_types(self, position: int) -> int:
+        """The types that have a distinct offering."""
+        return self._offering_masks[position]
+
+    def distinct_values(self, key: str, mask: int) -> int:
+        """How many values of ``key`` the types of ``mask`` name."""
+        masks = self._values.get(key)
+        if masks is None:
+            by_value: dict[str, int] = {}
+            for requirement, sharing in self._by_key.get(key, {}).items():
+                for value in requirement.values:
+                    by_value[value] = by_value.get(value, 0) | sharing
+            masks = self._values[key] = list(by_value.values())
+        return sum(1 for sharing in masks if sharing & mask)
+
+    def keys(self) -> Mapping[str, Mapping[Requirement, int]]:
+        """The distinct requirements of each key, with the types that have them."""
+        return self._by_key
+
+    def names(self, mask: int) -> list[str]:
+        """Names of the types of ``mask``, in the order of the list."""
+        return [self.types[index].name for index in bits(mask)]
+
+
+class CatalogIndexes:
+    """Indexes by identity of the list; give one to all simulations that share instance types."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[Sequence[InstanceType], CatalogIndex]] = {}
+
+    def of(self, types: Sequence[InstanceType], vocabulary: Vocabulary) -> CatalogIndex:
+        """The index over ``types``, which must not change afterwards."""
+        known = self._found.get(id(types))
+        if known is None or known[0] is not types or known[1].vocabulary is not vocabulary:
+            known = self._found[id(types)] = (types, CatalogIndex(types, vocabulary))
+        return known[1]
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Positions of the set bits, ascending."""
+    for index, digit in enumerate(bin(mask)[:1:-1]):
+        if digit == "1":
+            yield index

@@ -1,0 +1,200 @@
+"""What a simulation decided: NodeClaims ready to be created, placements, and a reason for every pod that is left.
+
+Core ``pkg/controllers/provisioning/scheduling/{nodeclaim,nodeclaimtemplate,scheduler}.go``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.requirement import IN, Requirement
+from harness.karpenter.requirements import Requirements
+from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.karpenter.scheduling.catalog import bits
+from harness.karpenter.scheduling.inflight import InflightNodeClaim
+from harness.karpenter.scheduling.reasons import MinValuesUnmet, Reason, TruncationUnmet, smallest
+from harness.karpenter.scheduling.snapshot import BEST_EFFORT, SchedulingOptions, SchedulingRules
+from harness.karpenter.scheduling.templates import SIMULATION_KEYS
+from harness.karpenter.validation.hashing import nodepool_hash
+from harness.karpenter.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE
+from harness.kube.gosort import sort_slice
+from harness.kube.objects import Object, annotations_of, copy_json, name_of, namespace_of, spec_of, uid_of
+from harness.kube.resources import ResourceList, merge, render
+
+HASH = "karpenter.sh/nodepool-hash"
+HASH_VERSION = "karpenter.sh/nodepool-hash-version"
+MIN_VALUES_RELAXED = "karpenter.sh/nodeclaim-min-values-relaxed"
+_HASH_VERSION = "v3"
+_COPIED = ("taints", "startupTaints", "nodeClassRef", "terminationGracePeriod")
+
+
+def pod_key(pod: Object) -> str:
+    """``namespace/name``."""
+    return f"{namespace_of(pod)}/{name_of(pod)}"
+
+
+class PlannedNodeClaim:
+    """A NodeClaim that should be created, with the pods it is for. What takes time to say is worked out when asked for.
+
+    ``pods`` are in order of placement. ``requirements`` are those of the simulation, without the hostname.
+    """
+
+    def __init__(
+        self, inflight: InflightNodeClaim, algebra: Algebra, options: SchedulingOptions, rules: SchedulingRules
+    ) -> None:
+        self._inflight, self._algebra, self._options, self._rules = inflight, algebra, options, rules
+        self.nodepool = inflight.template.name
+        self.pods: tuple[Object, ...] = tuple(inflight.pods)
+        self.mask = inflight.mask
+        self._truncated: list[int] | None = None
+
+    def truncate(self) -> TruncationUnmet | None:
+        """Keeps only the cheapest instance types, as many as a launch may name; says so if ``minValues`` are then missed."""
+        if self.mask.bit_count() > self._options.max_instance_types:
+            template = self._inflight.template
+            index, requirements = template.index, self._inflight.requirements
+            prices = index.prices(index.offered(requirements.items)[1])
+            ordered = [i for group in template.groups for i in bits(group.mask & self.mask)]
+            sort_slice(ordered, lambda i: prices[i])
+            kept = ordered[: self._options.max_instance_types]
+            mask = sum(1 << i for i in kept)
+            if requirements.has_min_values and self._options.min_values_policy != BEST_EFFORT:
+                unmet = template.unmet_min_values(requirements, mask)
+                if unmet:
+                    return TruncationUnmet(self.nodepool, MinValuesUnmet(unmet))
+            self.mask = mask
+        return None
+
+    @cached_property
+    def requirements(self) -> Requirements:
+        return self._algebra.public(self._inflight.requirements.items)
+
+    @cached_property
+    def _accepted(self) -> tuple[int, ...]:
+        return self._inflight.template.index.offered(self._inflight.requirements.items)[1]
+
+    @cached_property
+    def instance_types(self) -> tuple[InstanceType, ...]:
+        """By the price of the cheapest available offering that the requirements accept, then by name."""
+        index = self._inflight.template.index
+        return tuple(index.types[i] for i in index.by_price(self._accepted, self.mask))
+
+    @cached_property
+    def cheapest_price(self) -> float:
+        """USD per hour of the cheapest instance type."""
+        prices = self._inflight.template.index.prices(self._accepted)
+        return min(prices[i] for i in bits(self.mask))
+
+    @cached_property
+    def requests(self) -> ResourceList:
+        """What the pods request, and at least the DaemonSets of the instance types that are left."""
+        inflight = self._inflight
+        least: ResourceList = {}
+        for group in inflight.template.groups:
+            if group.mask & inflight.mask:
+                least = smallest(least, group.overhead) if least else group.overhead
+        pods = [shape.requests for shape in inflight.shapes]
+        return merge(*pods, least) if self._rules.daemons_by_instance_type else merge(least, *pods)
+
+    def to_nodeclaim(self) -> dict[str, Any]:
+        """The NodeClaim to create: instance types and capacity types named, custom labels resolved, owned by its NodePool."""
+        template, algebra = self._inflight.template, self._algebra
+        requirements = self._with_types_named()
+        labels = dict(template.labels)
+        if self._rules.resolves_custom_labels:
+            labels.update(self._custom_labels(requirements))
+        annotations = {
+            **annotations_of(spec_of(template.nodepool).get("template") or {}),
+            HASH: nodepool_hash(template.nodepool),
+            HASH_VERSION: _HASH_VERSION,
+            MIN_VALUES_RELAXED: "true" if self._inflight.min_values_relaxed else "false",
+        }
+        spec: dict[str, Any] = {
+            name: copy_json(template.spec[name]) for name in _COPIED if template.spec.get(name) is not None
+        }
+        kept = {key: r for key, r in requirements.items.items() if key not in SIMULATION_KEYS}
+        spec["requirements"] = algebra.public(kept).node_selector_requirements()
+        spec["resources"] = {"requests": render(self.requests)}
+        spec["expireAfter"] = template.spec.get("expireAfter") or "Never"
+        return {
+            "apiVersion": "karpenter.sh/v1",
+            "kind": "NodeClaim",
+            "metadata": {
+                "generateName": f"{template.name}-",
+                "labels": labels,
+                "annotations": annotations,
+                "ownerReferences": [
+                    {
+                        "apiVersion": "karpenter.sh/v1",
+                        "kind": "NodePool",
+                        "name": template.name,
+                        "uid": uid_of(template.nodepool),
+                        "blockOwnerDeletion": True,
+                    }
+                ],
+            },
+            "spec": spec,
+        }
+
+    def _with_types_named(self) -> RequirementSet:
+        algebra, requirements = self._algebra, self._inflight.requirements
+        index = self._inflight.template.index
+        vocabulary = algebra.vocabulary
+        present = requirements.items.get(INSTANCE_TYPE)
+        names = Requirement.of(
+            INSTANCE_TYPE,
+            IN,
+            index.names(self.mask),
+            present.min_values if present is not None else None,
+            vocabulary=vocabulary,
+        )
+        requirements = algebra.together(requirements, {INSTANCE_TYPE: names})
+        capacity_types = {
+            min(index.offering_requirements(position).get(CAPACITY_TYPE).values, default="")
+            for position in index.offered(requirements.items)[1]
+            if index.offering_types(position) & self.mask
+        }
+        if capacity_types:
+            named = Requirement.of(CAPACITY_TYPE, IN, capacity_types, vocabulary=vocabulary)
+            requirements = algebra.together(requirements, {CAPACITY_TYPE: named})
+        return requirements
+
+    def _custom_labels(self, requirements: RequirementSet) -> dict[str, str]:
+        vocabulary = self._algebra.vocabulary
+        skipped = vocabulary.well_known | vocabulary.restricted_labels | SIMULATION_KEYS
+        labels = {}
+        for key in sorted(requirements.items):
+            if key not in skipped and (value := requirements.items[key].any(self._options.choose)):
+                labels[key] = value
+        return labels
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulingEvent:
+    """An event that the simulation publishes; ``object`` is ``name`` or ``namespace/name``, of ``kind``."""
+
+    kind: str
+    object: str
+    type: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulingResults:
+    """The outcome of one simulation.
+
+    ``nodeclaims`` are in the scheduler's final order. ``existing`` maps nodes (a NodeClaim without Node goes by its own name) to
+    the pods placed on them. ``errors`` says per pod (``namespace/name``) why it is not scheduled; str() of a reason is
+    Karpenter's sentence. ``ignored`` are pods that Karpenter does not consider, with the sentence. ``no_nodepools``: there was
+    nothing to schedule with, so that nothing was tried.
+    """
+
+    nodeclaims: tuple[PlannedNodeClaim, ...] = ()
+    existing: Mapping[str, tuple[Object, ...]] = field(default_factory=dict)
+    errors: Mapping[str, Reason] = field(default_factory=dict)
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    events: tuple[SchedulingEvent, ...] = ()
+    no_nodepools: bool = False

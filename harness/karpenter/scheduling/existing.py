@@ -1,0 +1,110 @@
+"""Nodes that exist, or will soon: whether a pod fits into what is left of them.
+
+Core ``pkg/controllers/provisioning/scheduling/existingnode.go``.
+"""
+
+from collections.abc import Iterable
+
+from harness.karpenter.requirement import IN, Requirement
+from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.karpenter.scheduling.inflight import port_conflict
+from harness.karpenter.scheduling.reasons import (
+    NodeFull,
+    Reason,
+    RequirementsIncompatible,
+    TaintsNotTolerated,
+    VolumeLimitExceeded,
+)
+from harness.karpenter.scheduling.shapes import PodShape
+from harness.karpenter.scheduling.state import StateNode
+from harness.karpenter.scheduling.templates import DaemonPod
+from harness.karpenter.scheduling.topology import Topology
+from harness.karpenter.vocabulary import HOSTNAME
+from harness.kube.objects import Object
+from harness.kube.pods import requests_for_pods
+from harness.kube.taints import untolerated
+
+
+class ExistingNode:
+    """A node with the room that its pods, and DaemonSet pods still to come, leave. ``amounts`` is that room in billionths."""
+
+    def __init__(self, state: StateNode, daemons: Iterable[DaemonPod], algebra: Algebra, topology: Topology) -> None:
+        self.state, self._algebra, self._topology = state, algebra, topology
+        self.name, self.taints = state.name, state.taints
+        labels = algebra.from_labels(state.labels)
+        self.requirements = algebra.together(
+            labels, {HOSTNAME: Requirement.of(HOSTNAME, IN, (state.hostname,), vocabulary=algebra.vocabulary)}
+        )
+        coming = requests_for_pods([each.pod for each in daemons if self._will_run(each, labels)])
+        present = state.daemon_requests()
+        self.amounts: dict[str, int] = {}
+        for name, quantity in state.available().items():
+            missing = coming[name].nano - (present[name].nano if name in present else 0) if name in coming else 0
+            self.amounts[name] = quantity.nano - max(0, missing)
+        self.host_ports = state.host_ports()
+        self.volumes = {driver: set(claims) for driver, claims in state.volumes.items()}
+        self.pods: list[Object] = []
+        topology.register_host(state.hostname)
+
+    def _will_run(self, daemon: DaemonPod, labels: RequirementSet) -> bool:
+        if daemon.ignored or untolerated(self.taints, daemon.tolerations):
+            return False
+        return self._algebra.met(labels, daemon.requirements(self._algebra), strict=True) is not None
+
+    def refusal(self, shape: PodShape) -> Reason | None:
+        """Why the node can never take the pod, topology apart; None when it can. Nodes only fill up, so that it stays."""
+        taints = untolerated(self.taints, shape.preferences.tolerations)
+        if taints:
+            return TaintsNotTolerated(taints)
+        for driver, claims in (shape.volume_claims or {}).items():
+            limit = self.state.volume_limits.get(driver)
+            if limit is not None and (count := len(self.volumes.get(driver, set()) | claims)) > limit:
+                return VolumeLimitExceeded(driver, count, limit)
+        for driver, held in self.volumes.items():
+            limit = self.state.volume_limits.get(driver)
+            if limit is not None and len(held) > limit:
+                return VolumeLimitExceeded(driver, len(held), limit)
+        if shape.host_ports and (conflict := port_conflict(shape, self.host_ports)) is not None:
+            return conflict
+        if any(amount < 0 for amount in self.amounts.values()):
+            return NodeFull(())
+        lacking = tuple(name for name, amount in shape.amounts if amount > self.amounts.get(name, 0))
+        if lacking:
+            return NodeFull(lacking)
+        items = self.requirements.items
+        if self._algebra.met(self.requirements, shape.requirements, strict=True) is None:
+            cause = self._algebra.conflict(items, shape.requirements.items, strict=True)
+            assert cause is not None
+            return RequirementsIncompatible("", cause)
+        return None
+
+    def place(self, shape: PodShape) -> RequirementSet | Reason:
+        """The node's requirements with the pod on it, for a pod that :meth:`refusal` lets pass, or why topology forbids it."""
+        base = self._algebra.met(self.requirements, shape.requirements, strict=True)
+        assert base is not None
+        reason: Reason | None = None
+        for volumes in shape.volumes or (None,):
+            here = base if volumes is None else self._algebra.met(base, volumes, strict=True)
+            if here is None:
+                assert volumes is not None
+                cause = self._algebra.conflict(base.items, volumes.items, strict=True)
+                assert cause is not None
+                reason = RequirementsIncompatible("incompatible volume requirements", cause)
+                continue
+            narrowed = self._topology.narrow(shape, here, here.items[HOSTNAME], strict=True)
+            if isinstance(narrowed, RequirementSet):
+                return narrowed
+            reason = narrowed
+        assert reason is not None
+        return reason
+
+    def add(self, shape: PodShape, pod: Object, requirements: RequirementSet) -> None:
+        """Puts the pod on the node."""
+        self.pods.append(pod)
+        for name, amount in shape.amounts:
+            self.amounts[name] = self.amounts.get(name, 0) - amount
+        self.requirements = requirements
+        self._topology.record(shape, self.taints, requirements, requirements.items[HOSTNAME])
+        self.host_ports.extend(shape.host_ports)
+        for driver, claims in (shape.volume_claims or {}).items():
+            self.volumes.setdefault(driver, set()).update(claims)

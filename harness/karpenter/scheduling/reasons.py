@@ -1,0 +1,284 @@
+"""Why a pod cannot go somewhere: values with fields that render Karpenter's own sentences, late.
+
+Sources: core ``pkg/controllers/provisioning/scheduling/{nodeclaim,scheduler,topology,existingnode}.go``, ``pkg/scheduling``.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.karpenter.requirement import Requirement
+from harness.karpenter.requirements import Incompatible
+from harness.kube.pods import HostPort
+from harness.kube.quantity import NANO, Quantity
+from harness.kube.resources import ResourceList, merge
+from harness.kube.taints import Taint, taint_text
+
+if TYPE_CHECKING:
+    from harness.karpenter.scheduling.topology_group import TopologyGroup
+
+_TYPO_CPU = 1_000_000 * NANO
+
+
+@dataclass(frozen=True, slots=True)
+class TaintsNotTolerated:
+    """Taints that no toleration of the pod covers."""
+
+    taints: tuple[Taint, ...]
+
+    def __str__(self) -> str:
+        return "; ".join(f"did not tolerate taint (taint={taint_text(taint)})" for taint in self.taints)
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementsIncompatible:
+    """Requirements that exclude each other; ``subject`` is what introduces the sentence, empty on existing nodes."""
+
+    subject: str
+    cause: Incompatible
+
+    def __str__(self) -> str:
+        return f"{self.subject}, {self.cause}" if self.subject else str(self.cause)
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyUnsatisfiable:
+    """No domain that the constraint allows; the counts are those at the time of rendering, as they are upstream."""
+
+    group: "TopologyGroup"
+    pod_domains: Requirement
+    node_domains: Requirement
+
+    def __str__(self) -> str:
+        counts = sorted(self.group.domains.items())
+        shown = ", ".join(f"{domain}: {count}" for domain, count in counts[:_SHOWN_DOMAINS])
+        if len(counts) > _SHOWN_DOMAINS:
+            shown += f" and {len(counts) - _SHOWN_DOMAINS} other(s)"
+        # The parenthesis stays open upstream.
+        return (
+            f"unsatisfiable topology constraint for {self.group.kind}, key={self.group.key} (counts = {shown}, "
+            f"podDomains = {self.pod_domains}, nodeDomains = {self.node_domains}"
+        )
+
+
+_SHOWN_DOMAINS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class HostPortConflict:
+    """Another pod on the node binds one of the pod's host ports."""
+
+    wanted: HostPort
+    existing: HostPort
+
+    def __str__(self) -> str:
+        fields = ", ".join(
+            f"{whose}-hostport-{field}={value}"
+            for whose, port in (("existing", self.existing), ("pod", self.wanted))
+            for field, value in (("ip", port.ip or "<nil>"), ("port", port.port), ("protocol", port.protocol))
+        )
+        return f"checking host port usage, pod hostport conflicts with existing hostport configuration ({fields})"
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeLimitExceeded:
+    """The node cannot attach that many volumes of a CSI driver."""
+
+    driver: str
+    count: int
+    limit: int
+
+    def __str__(self) -> str:
+        return (
+            "checking volume usage, would exceed volume limit "
+            f"(provisioner={self.driver}, volume-count={self.count}, volume-limit={self.limit})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFull:
+    """An existing node lacks room; ``resources`` are those that do not fit (empty when the node is overcommitted)."""
+
+    resources: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "exceeds node resources"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLimitReached:
+    """The NodePool may have no further node."""
+
+    nodepool: str
+
+    def __str__(self) -> str:
+        return f"node limits have been exhausted for nodepool (NodePool={self.nodepool})"
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsReached:
+    """Every instance type would exceed what the NodePool's limits leave."""
+
+    nodepool: str
+
+    def __str__(self) -> str:
+        return f"all available instance types exceed limits for nodepool (NodePool={self.nodepool})"
+
+
+@dataclass(frozen=True, slots=True)
+class NoNodePool:
+    """No NodePool has an instance type left."""
+
+    def __str__(self) -> str:
+        return "nodepool requirements filtered out all available instance types"
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceClaimsUnsupported:
+    """The pod uses dynamic resource allocation, which is switched off."""
+
+    def __str__(self) -> str:
+        return "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter"
+
+
+@dataclass(frozen=True, slots=True)
+class MinValuesUnmet:
+    """Keys for which the remaining instance types offer fewer values than ``minValues`` asks, with the number they offer."""
+
+    keys: Mapping[str, int]
+
+    def __str__(self) -> str:
+        return f"minValues requirement is not met for label(s) (label(s)=[{' '.join(sorted(self.keys))}])"
+
+
+@dataclass(frozen=True, slots=True)
+class NoInstanceType:
+    """No instance type passes the filter.
+
+    The flags say what at least one instance type met: the requirements, the resources, an offering; and which single types
+    met exactly two of the three. ``daemons`` are the smallest and largest DaemonSet overheads.
+    """
+
+    compatible: bool
+    fits: bool
+    offered: bool
+    compatible_and_fits: bool
+    compatible_and_offered: bool
+    fits_and_offered: bool
+    requirements: str
+    requests: ResourceList
+    daemons: tuple[ResourceList, ResourceList]
+    min_values: MinValuesUnmet | None = None
+
+    def __str__(self) -> str:
+        details = f", requirements={self.requirements}, resources={self._resources()}"
+        if self.min_values is not None:
+            return f"{self.min_values}{details}"
+        typo = ""
+        if (self.compatible, self.fits, self.offered) == (True, False, True):
+            cpu = self.requests.get("cpu")
+            if cpu is not None and cpu.nano >= _TYPO_CPU:
+                typo = " (CPU request >= 1 Million, m vs M typo?)"
+        return f"{self._sentence()}{details}{typo}"
+
+    def _sentence(self) -> str:
+        unmet = _UNMET.get((self.compatible, self.fits, self.offered))
+        if unmet is not None:
+            return f"no instance type {unmet}"
+        if self.compatible_and_fits:
+            return "no instance type which met the scheduling requirements and had enough resources, had a required offering"
+        if self.fits_and_offered:
+            return (
+                "no instance type which had enough resources and the required offering met the scheduling requirements"
+            )
+        if self.compatible_and_offered:
+            return "no instance type which met the scheduling requirements and the required offering had the required resources"
+        return "no instance type met the requirements/resources/offering tuple"
+
+    def _resources(self) -> str:
+        least, most = self.daemons
+        if not least:
+            return resources_text(self.requests)
+        low, high = resources_text(merge(least, self.requests)), resources_text(merge(most, self.requests))
+        return low if low == high else f"min={low}, max={high}"
+
+
+_UNMET = {
+    (False, False, False): "met the scheduling requirements or had enough resources or had a required offering",
+    (False, False, True): "met the scheduling requirements or had enough resources",
+    (False, True, False): "met the scheduling requirements or had a required offering",
+    (True, False, False): "had enough resources or had a required offering",
+    (False, True, True): "met all requirements",
+    (True, False, True): "has enough resources",
+    (True, True, False): "has the required offering",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TruncationUnmet:
+    """The cheapest instance types, cut to the number that a launch may name, no longer meet ``minValues``."""
+
+    nodepool: str
+    cause: MinValuesUnmet
+
+    def __str__(self) -> str:
+        return (
+            "pod didn’t schedule because NodePool couldn’t meet minValues requirements, "
+            f"validating minValues, {self.cause} (NodePool={self.nodepool})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationsTaken:
+    """Strict reserved capacity: compatible reservations exist but cannot be had now (``lost``: would no longer be usable)."""
+
+    lost: bool
+
+    def __str__(self) -> str:
+        if self.lost:
+            return "satisfying updated nodeclaim constraints would remove all compatible reserved offering options"
+        return "one or more instance types with compatible reserved offerings are available, but could not be reserved"
+
+
+@dataclass(frozen=True, slots=True)
+class EveryNodePool:
+    """One reason per NodePool that was tried, in the order of their weights."""
+
+    reasons: tuple["Reason", ...]
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.reasons))
+
+
+Reason = (
+    TaintsNotTolerated
+    | RequirementsIncompatible
+    | TopologyUnsatisfiable
+    | HostPortConflict
+    | VolumeLimitExceeded
+    | NodeFull
+    | NodeLimitReached
+    | LimitsReached
+    | NoNodePool
+    | ResourceClaimsUnsupported
+    | NoInstanceType
+    | TruncationUnmet
+    | ReservationsTaken
+    | EveryNodePool
+)
+
+
+def resources_text(resources: ResourceList) -> str:
+    """A resource list as Karpenter logs it: compact JSON, sorted by name."""
+    return json.dumps({name: str(resources[name]) for name in sorted(resources)}, separators=(",", ":"))
+
+
+def smallest(a: ResourceList, b: ResourceList) -> dict[str, Quantity]:
+    """The smaller quantity of each resource that both have."""
+    return {name: b[name] if b[name] < quantity else quantity for name, quantity in a.items() if name in b}
+
+
+def largest(a: ResourceList, b: ResourceList) -> dict[str, Quantity]:
+    """The larger quantity of each resource that either has."""
+    return {name: max((r[name] for r in (a, b) if name in r), key=lambda q: q.nano) for name in {**a, **b}}

@@ -1,0 +1,381 @@
+"""One provisioning simulation: which pods go on which nodes, and which NodeClaims have to be made for the rest.
+
+Core ``pkg/controllers/provisioning/provisioner.go`` (Schedule) and ``pkg/controllers/provisioning/scheduling/scheduler.go``.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.requirement import Requirement
+from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
+from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
+from harness.karpenter.scheduling.existing import ExistingNode
+from harness.karpenter.scheduling.inflight import Fit, Fitting, InflightNodeClaim
+from harness.karpenter.scheduling.order import InflightOrder
+from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
+from harness.karpenter.scheduling.reasons import (
+    EveryNodePool,
+    LimitsReached,
+    NodeLimitReached,
+    NoNodePool,
+    Reason,
+    ResourceClaimsUnsupported,
+)
+from harness.karpenter.scheduling.rules import rules_of
+from harness.karpenter.scheduling.shapes import PodShape, ShapeCatalog
+from harness.karpenter.scheduling.snapshot import BEST_EFFORT, ClusterSnapshot, SchedulingOptions, SchedulingRules
+from harness.karpenter.scheduling.state import NODES, ClusterState
+from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods, remaining_limits
+from harness.karpenter.scheduling.topology import Topology
+from harness.karpenter.scheduling.topology_group import TopologyGroup
+from harness.karpenter.scheduling.volumes import VolumeError, VolumeLookup
+from harness.karpenter.vocabulary import HOSTNAME, NODEPOOL
+from harness.kube.objects import Object, name_of, spec_of, uid_of
+from harness.kube.quantity import Quantity
+from harness.kube.taints import PREFER_NO_SCHEDULE
+
+if TYPE_CHECKING:
+    from harness.karpenter.releases import ProviderRelease
+    from harness.karpenter.scheduling.ledger import Ledger
+
+
+def solve(
+    snapshot: ClusterSnapshot,
+    instance_types: Mapping[str, Sequence[InstanceType]],
+    *,
+    release: "ProviderRelease",
+    options: SchedulingOptions | None = None,
+    indexes: CatalogIndexes | None = None,
+    ledger: "Ledger | None" = None,
+) -> SchedulingResults:
+    """Simulates one provisioning pass over everything in ``snapshot``.
+
+    ``instance_types`` are by NodePool name, each list in the provider's order (by name). Give the same ``indexes`` to all passes
+    that share lists: what was found out about a list is kept there. A ``ledger`` is told why each NodePool took a pod or not.
+    Raises TopologyError when a constraint stops the whole pass, and ValueError (QuantityError) for pods that no API server admits.
+    """
+    options = options or SchedulingOptions()
+    volumes = VolumeLookup(snapshot)
+    pending = PendingPods(snapshot, release, volumes)
+    state = ClusterState(snapshot, volumes)
+    pods = [*pending.accepted, *state.displaced_pods()]
+    nodepools = usable_nodepools(snapshot.nodepools, options.node_class)
+    if not pods or not nodepools:
+        return SchedulingResults(ignored=pending.ignored, no_nodepools=not nodepools)
+    shared = indexes or CatalogIndexes()
+    by_pool = {
+        name_of(pool): shared.of(types, release.vocabulary)
+        for pool in nodepools
+        if (types := instance_types.get(name_of(pool)))
+    }
+    scheduler = Scheduler(snapshot, state, volumes, nodepools, by_pool, pods, release, options, ledger)
+    scheduler.run(pods)
+    return scheduler.results(pending.ignored)
+
+
+class Scheduler:
+    """The state of one simulation."""
+
+    def __init__(
+        self,
+        snapshot: ClusterSnapshot,
+        state: ClusterState,
+        volumes: VolumeLookup,
+        nodepools: Sequence[Object],
+        indexes: Mapping[str, CatalogIndex],
+        pods: Sequence[Object],
+        release: "ProviderRelease",
+        options: SchedulingOptions,
+        ledger: "Ledger | None",
+    ) -> None:
+        self._options, self._ledger, self._volumes = options, ledger, volumes
+        self._rules: SchedulingRules = rules_of(release.core)
+        self._algebra = Algebra(release.vocabulary)
+        self._events: list[SchedulingEvent] = []
+        tolerate_preferences = any(
+            taint.get("effect") == PREFER_NO_SCHEDULE
+            for pool in nodepools
+            for taint in spec_of(spec_of(pool).get("template") or {}).get("taints") or ()
+        )
+        self._shapes = ShapeCatalog(self._algebra, options.preference_policy, tolerate_preferences, self._volumes_of)
+        self._topology = Topology(
+            self._algebra, state, nodepools, indexes, options.preference_policy, frozenset(map(pod_key, pods))
+        )
+        for pod in pods:
+            self._topology.reach(self._shapes.of(pod))
+        daemons = daemon_pods(snapshot.daemonsets, snapshot.pods, options.ignore_resource_claims)
+        self._templates = self._make_templates(nodepools, indexes, daemons)
+        self._fitting = Fitting(self._algebra, self._topology, self._rules)
+        self._add_existing(state, daemons)
+        self._limits = self._remaining(state, nodepools)
+        self._order = InflightOrder(options.stable_inflight_sort)
+        self._attempts = self._placed = 0
+        self._refused_existing: dict[int, int] = {}
+        self._refused: dict[int, int] = {}
+        self._verified: dict[tuple[int, int], int] = {}
+        self._members: dict[str, dict[Requirement | None, int]] = {}
+        self._refusals: dict[tuple[int, int], tuple[int, Reason]] = {}
+        self._errors: dict[str, Reason] = {}
+
+    def _volumes_of(self, pod: Object) -> tuple[tuple[RequirementSet, ...], dict[str, set[str]] | None]:
+        try:
+            alternatives = self._volumes.requirements(self._algebra, pod)
+        except VolumeError:
+            alternatives = ()
+        try:
+            return alternatives, self._volumes.of(pod)
+        except VolumeError:
+            return alternatives, None
+
+    def _make_templates(
+        self, nodepools: Sequence[Object], indexes: Mapping[str, CatalogIndex], daemons: Sequence[DaemonPod]
+    ) -> list[Template]:
+        templates = []
+        for pool in nodepools:
+            index = indexes.get(name_of(pool)) or CatalogIndex((), self._algebra.vocabulary)
+            template = Template(pool, index, self._algebra, self._rules)
+            unmet = template.unmet_min_values(template.requirements, template.mask)
+            if unmet and self._options.min_values_policy != BEST_EFFORT:
+                template.mask = 0
+            if template.mask:
+                templates.append(template)
+                continue
+            message = "NodePool requirements filtered out all compatible available instance types"
+            if unmet:
+                message += " due to minValues incompatibility"
+            self._events.append(
+                SchedulingEvent("NodePool", name_of(pool), "Warning", "NoCompatibleInstanceTypes", message)
+            )
+        for template in templates:
+            template.add_daemons(daemons, self._algebra, self._rules)
+        return templates
+
+    def _add_existing(self, state: ClusterState, daemons: Sequence[DaemonPod]) -> None:
+        active = sorted(state.active(), key=lambda node: (not node.initialized, node.name))
+        self._existing = [ExistingNode(node, daemons, self._algebra, self._topology) for node in active]
+
+    def _remaining(self, state: ClusterState, nodepools: Sequence[Object]) -> dict[str, dict[str, Quantity]]:
+        used: dict[str, list[Mapping[str, Quantity]]] = {}
+        for node in state.active():
+            used.setdefault(node.labels.get(NODEPOOL) or "", []).append(node.capacity())
+        return {
+            name: limits
+            for pool in nodepools
+            if (limits := remaining_limits(pool, used.get(name := name_of(pool), ())))
+        }
+
+    # the loop
+
+    def run(self, pods: Sequence[Object]) -> None:
+        """Tries every pod, largest first, again and again while that helps."""
+        queue = deque(sorted(((self._shapes.of(pod), pod) for pod in pods), key=_largest_first))
+        last_length: dict[str, int] = {}
+        while queue:
+            shape, pod = queue[0]
+            key = pod_key(pod)
+            if last_length.get(key) == len(queue):
+                break
+            queue.popleft()
+            reason = self._try(shape, pod)
+            if reason is None:
+                self._errors.pop(key, None)
+            else:
+                self._errors[key] = reason
+                queue.append((shape, pod))
+                last_length[key] = len(queue)
+
+    def _try(self, shape: PodShape, pod: Object) -> Reason | None:
+        """Places the pod, giving up one preference after the other; or says why the last attempt failed."""
+        if shape.failed_at == self._placed:
+            failure: Reason = shape.failure
+            return failure
+        current: PodShape | None = shape
+        reason: Reason | None = None
+        while current is not None:
+            self._topology.reach(current)
+            reason = self._add(current, pod)
+            if reason is None:
+                self._placed += 1
+                return None
+            if isinstance(reason, ResourceClaimsUnsupported):
+                break
+            current = self._shapes.relaxed(current)
+        shape.failed_at, shape.failure = self._placed, reason
+        return reason
+
+    def _add(self, shape: PodShape, pod: Object) -> Reason | None:
+        if shape.claims_resources and self._options.ignore_resource_claims:
+            return ResourceClaimsUnsupported()
+        if self._existing and shape.volume_claims is not None and self._add_to_existing(shape, pod):
+            return None
+        self._order.sort()
+        if self._order.items and self._add_to_inflight(shape, pod):
+            return None
+        if not self._templates:
+            return NoNodePool()
+        return self._add_to_new(shape, pod)
+
+    def _add_to_existing(self, shape: PodShape, pod: Object) -> bool:
+        refused = self._refused_existing.get(shape.fit, 0)
+        candidates = ((1 << len(self._existing)) - 1) & ~refused
+        while candidates:
+            bit = candidates & -candidates
+            candidates ^= bit
+            node = self._existing[bit.bit_length() - 1]
+            if node.refusal(shape) is not None:
+                refused |= bit
+                continue
+            placed = node.place(shape)
+            if isinstance(placed, RequirementSet):
+                self._refused_existing[shape.fit] = refused
+                node.add(shape, pod, placed)
+                return True
+        self._refused_existing[shape.fit] = refused
+        return False
+
+    def _add_to_inflight(self, shape: PodShape, pod: Object) -> bool:
+        candidates = ((1 << len(self._order.by_id)) - 1) & ~self._refused.get(shape.fit, 0)
+        concerns = self._topology.concerns(shape)
+        if concerns:
+            candidates = self._not_blocked(shape, concerns, candidates)
+        if not candidates:
+            return False
+        fitting, fit_number = self._fitting, shape.fit
+        for nodeclaim in self._order.candidates(candidates):
+            if not concerns:
+                fit = fitting.permanent(nodeclaim, shape)
+                if fit is None:
+                    self._refused[fit_number] = self._refused.get(fit_number, 0) | nodeclaim.bit
+                    continue
+            else:
+                if self._verified.get((fit_number, nodeclaim.id)) != nodeclaim.version:
+                    if fitting.permanent(nodeclaim, shape) is None:
+                        self._refused[fit_number] = self._refused.get(fit_number, 0) | nodeclaim.bit
+                        continue
+                    self._verified[fit_number, nodeclaim.id] = nodeclaim.version
+                fit = fitting.fit(nodeclaim, shape)
+                if fit is None:
+                    continue
+            self._join(nodeclaim, shape, pod, fit)
+            self._order.grew(nodeclaim)
+            return True
+        return False
+
+    def _not_blocked(self, shape: PodShape, concerns: tuple[TopologyGroup, ...], candidates: int) -> int:
+        """The candidates that each single topology constraint leaves; those are worth a try."""
+        strict, own = shape.strict.items, len(shape.groups)
+        for position, group in enumerate(concerns):
+            if not candidates:
+                break
+            selected = position >= own or group.selects(shape.namespace, shape.labels)
+            if group.by_hostname:
+                candidates &= ~group.blocked_hosts(selected, strict.get(HOSTNAME))
+            elif not shape.volumes:
+                candidates &= self._allowed(shape, group, selected, candidates)
+        return candidates
+
+    def _allowed(self, shape: PodShape, group: TopologyGroup, selected: bool, candidates: int) -> int:
+        key, algebra = group.key, self._algebra
+        members = self._members.get(key)
+        if members is None:
+            members = self._members[key] = {}
+            for nodeclaim in self._order.by_id:
+                present = nodeclaim.requirements.items.get(key)
+                members[present] = members.get(present, 0) | nodeclaim.bit
+        exists = algebra.exists(key)
+        pod_domains = shape.strict.items.get(key) or exists
+        wanted = shape.requirements.items.get(key)
+        allowed = 0
+        for present, mask in members.items():
+            if not mask & candidates:
+                continue
+            node_domains = present or exists
+            if wanted is not None:
+                node_domains = algebra.intersect(node_domains, wanted)
+            domains = group.next_domains(selected, pod_domains, node_domains)
+            if domains.values and domains.has_intersection(node_domains):
+                allowed |= mask
+        return allowed
+
+    def _join(self, nodeclaim: InflightNodeClaim, shape: PodShape, pod: Object, fit: Fit) -> None:
+        before = nodeclaim.requirements
+        self._fitting.join(nodeclaim, shape, pod, fit)
+        if fit.requirements is not before:
+            for key, members in self._members.items():
+                old, new = before.items.get(key), fit.requirements.items.get(key)
+                if old is not new:
+                    members[old] &= ~nodeclaim.bit
+                    members[new] = members.get(new, 0) | nodeclaim.bit
+
+    def _add_to_new(self, shape: PodShape, pod: Object) -> Reason | None:
+        reasons: list[Reason] = []
+        relax = self._options.min_values_policy == BEST_EFFORT
+        concerns = self._topology.concerns(shape)
+        for number, template in enumerate(self._templates):
+            mask = template.mask
+            limits = self._limits.get(template.name)
+            if limits:
+                nodes = limits.get(NODES)
+                if nodes is not None and nodes.is_zero():
+                    reasons.append(NodeLimitReached(template.name))
+                    continue
+                for name, quantity in limits.items():
+                    mask &= template.index.within(name, quantity.nano)
+                if not mask:
+                    reasons.append(LimitsReached(template.name))
+                    continue
+            self._attempts += 1
+            known = self._refusals.get((number, shape.fit))
+            if known is not None and known[0] == mask and not concerns and self._ledger is None:
+                reasons.append(known[1])
+                continue
+            host = self._algebra.only(HOSTNAME, f"hostname-placeholder-{self._attempts:04d}")
+            nodeclaim = InflightNodeClaim(template, host, mask)
+            outcome = self._fitting.start(nodeclaim, shape, relax)
+            if self._ledger is not None:
+                self._ledger.attempt(pod, shape, nodeclaim, outcome, limits or {}, self._algebra)
+            if isinstance(outcome, Fit):
+                self._launch(nodeclaim, shape, pod, outcome)
+                return None
+            reasons.append(outcome)
+            if not concerns:
+                self._refusals[number, shape.fit] = (mask, outcome)
+        return reasons[0] if len(reasons) == 1 else EveryNodePool(tuple(reasons))
+
+    def _launch(self, nodeclaim: InflightNodeClaim, shape: PodShape, pod: Object, fit: Fit) -> None:
+        template = nodeclaim.template
+        nodeclaim.id = len(self._order.by_id)
+        nodeclaim.bit = 1 << nodeclaim.id
+        for key, members in self._members.items():
+            present = nodeclaim.requirements.items.get(key)
+            members[present] = members.get(present, 0) | nodeclaim.bit
+        self._join(nodeclaim, shape, pod, fit)
+        self._order.append(nodeclaim)
+        limits = self._limits.get(template.name)
+        if limits:
+            for name, quantity in limits.items():
+                largest = template.index.largest_capacity(name, fit.mask)
+                limits[name] = Quantity(quantity.nano - largest, quantity.format)
+
+    def results(self, ignored: Mapping[str, str]) -> SchedulingResults:
+        """What the simulation came to."""
+        nodeclaims = []
+        for inflight in self._order.items:
+            planned = PlannedNodeClaim(inflight, self._algebra, self._options, self._rules)
+            unmet = planned.truncate()
+            if unmet is None:
+                nodeclaims.append(planned)
+            else:
+                self._errors.update(dict.fromkeys(map(pod_key, planned.pods), unmet))
+        existing = {node.name: tuple(node.pods) for node in self._existing if node.pods}
+        return SchedulingResults(tuple(nodeclaims), existing, self._errors, ignored, tuple(self._events))
+
+
+def _largest_first(item: tuple[PodShape, Object]) -> tuple[int, int, str, str]:
+    shape, pod = item
+    cpu, memory = shape.requests.get("cpu"), shape.requests.get("memory")
+    created = (pod.get("metadata") or {}).get("creationTimestamp") or ""
+    return -(cpu.nano if cpu else 0), -(memory.nano if memory else 0), created, uid_of(pod) or pod_key(pod)

@@ -1,0 +1,71 @@
+"""What a simulation is given and the options it runs under."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from harness.kube.objects import Object
+
+RESPECT, IGNORE = "Respect", "Ignore"
+STRICT, BEST_EFFORT = "Strict", "BestEffort"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSnapshot:
+    """The objects that Karpenter sees, in any order; they are read, never changed.
+
+    ``pods`` are pending and bound ones. ``deleting`` names Nodes and NodeClaims that Karpenter has marked for deletion, beside
+    those with a deletion timestamp: their pods are scheduled again and their room does not count. ``unmovable`` are pods
+    (``namespace/name``) on such nodes that may not be evicted now.
+    """
+
+    nodepools: Sequence[Object] = ()
+    pods: Sequence[Object] = ()
+    nodes: Sequence[Object] = ()
+    nodeclaims: Sequence[Object] = ()
+    daemonsets: Sequence[Object] = ()
+    namespaces: Sequence[Object] = ()
+    pvcs: Sequence[Object] = ()
+    pvs: Sequence[Object] = ()
+    storageclasses: Sequence[Object] = ()
+    csinodes: Sequence[Object] = ()
+    deleting: frozenset[str] = frozenset()
+    unmovable: frozenset[str] = frozenset()
+
+
+def _lowest(low: int, _high: int) -> int:
+    return low
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulingOptions:
+    """Karpenter's own options, and where the simulation has a choice.
+
+    ``choose(low, high)`` draws the integer in [low, high) that a label gets from an open-ended custom requirement.
+    ``max_instance_types`` limits how many a NodeClaim names. ``stable_inflight_sort`` replaces Go's unstable sort of NodeClaims.
+    ``node_class`` is the (group, kind) whose NodePools count.
+    """
+
+    preference_policy: str = RESPECT
+    min_values_policy: str = STRICT
+    stable_inflight_sort: bool = False
+    ignore_resource_claims: bool = True
+    max_instance_types: int = 600
+    choose: Callable[[int, int], int] = _lowest
+    node_class: tuple[str, str] = ("karpenter.azure.com", "AKSNodeClass")
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulingRules:
+    """What differs between core releases.
+
+    * ``fits_needs_offering``: an instance type without an offering does not count as having room (only texts show it).
+    * ``daemons_by_instance_type``: DaemonSet overhead is that of the pods that fit the single instance type, and is added last;
+      else it is one per NodePool, part of the requests from the start, and host ports are checked before requirements.
+    * ``simulates_registration``: templates carry ``karpenter.sh/registered`` and ``karpenter.sh/initialized`` for DaemonSets.
+    * ``resolves_custom_labels``: NodeClaims get the labels that their custom requirements name.
+    """
+
+    fits_needs_offering: bool = True
+    daemons_by_instance_type: bool = True
+    simulates_registration: bool = True
+    resolves_custom_labels: bool = True

@@ -1,0 +1,278 @@
+"""One topology constraint and how many selected pods each of its domains has.
+
+Core ``pkg/controllers/provisioning/scheduling/{topologygroup,topologynodefilter}.go``. Domains are visited in sorted order.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.karpenter.requirement import Requirement
+from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.karpenter.vocabulary import HOSTNAME
+from harness.kube.selectors import Selector, format_selector
+from harness.kube.taints import Taint, Toleration, untolerated
+
+SPREAD, AFFINITY, ANTI_AFFINITY = "topology spread", "pod affinity", "pod anti-affinity"
+HONOR, IGNORE = "Honor", "Ignore"
+MAX_SKEW = (1 << 31) - 1
+
+_RANK = {SPREAD: 0, AFFINITY: 1, ANTI_AFFINITY: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFilter:
+    """Which nodes count: those that the pod's node selector and required node affinity, and its tolerations, admit.
+
+    ``alternatives`` are the node selector together with each required term. Affinity groups have the filter that admits all.
+    """
+
+    alternatives: tuple[RequirementSet, ...] = ()
+    taint_policy: str = ""
+    affinity_policy: str = ""
+    tolerations: tuple[Toleration, ...] = ()
+
+    @property
+    def admits_all(self) -> bool:
+        honored = self.affinity_policy == HONOR and self.alternatives
+        return self.taint_policy != HONOR and not (honored and all(each.items for each in self.alternatives))
+
+    def admits(self, algebra: Algebra, taints: Sequence[Taint], items: Mapping[str, Requirement]) -> bool:
+        """Whether a node with these taints and requirements counts."""
+        if self.affinity_policy == HONOR and self.alternatives:
+            for alternative in self.alternatives:
+                if algebra.conflict(items, alternative.items, strict=True) is None:
+                    break
+            else:
+                return False
+        return self.taint_policy != HONOR or not untolerated(taints, self.tolerations)
+
+    def identity(self) -> object:
+        """What upstream's hash sees of the filter: keys of the requirements only, and elements that occur twice cancel out."""
+        alternatives = _odd(frozenset(each.items) for each in self.alternatives)
+        tolerations = _odd(
+            (
+                *(toleration.get(field) or "" for field in ("key", "operator", "value", "effect")),
+                toleration.get("tolerationSeconds") or 0,
+            )
+            for toleration in self.tolerations
+        )
+        return alternatives, self.taint_policy, self.affinity_policy, tolerations
+
+    def __str__(self) -> str:
+        sets = " ".join(
+            ", ".join(sorted(str(r) for k, r in each.items.items() if k != HOSTNAME)) for each in self.alternatives
+        )
+        return f"{{[{sets}] {self.taint_policy} {self.affinity_policy} {list(self.tolerations)}}}"
+
+
+ADMITS_ALL = NodeFilter()
+
+
+class TopologyGroup:
+    """Counts by domain for one constraint, shared by all pods that have it.
+
+    ``domains`` maps domain to count, ``empty`` holds the domains without a pod. For hostname groups, bit masks over the
+    simulation's own nodes mirror the counts: ``occupied`` (at least one), ``full`` (maxSkew reached), ``over`` (beyond it).
+    """
+
+    __slots__ = (
+        "admits_all",
+        "algebra",
+        "by_hostname",
+        "domains",
+        "empty",
+        "filter",
+        "full",
+        "inverse",
+        "key",
+        "kind",
+        "max_skew",
+        "min_domains",
+        "namespaces",
+        "occupied",
+        "over",
+        "raw_selector",
+        "selector",
+        "sort_key",
+        "version",
+    )
+
+    def __init__(
+        self,
+        algebra: Algebra,
+        kind: str,
+        key: str,
+        namespaces: frozenset[str],
+        raw_selector: Mapping[str, Any] | None,
+        selector: Selector,
+        domains: Iterable[str],
+        *,
+        max_skew: int = MAX_SKEW,
+        min_domains: int | None = None,
+        node_filter: NodeFilter = ADMITS_ALL,
+        inverse: bool = False,
+    ) -> None:
+        self.algebra = algebra
+        self.kind, self.key, self.namespaces = kind, key, namespaces
+        self.raw_selector, self.selector = raw_selector, selector
+        self.max_skew, self.min_domains, self.filter, self.inverse = max_skew, min_domains, node_filter, inverse
+        self.admits_all = node_filter.admits_all
+        self.domains: dict[str, int] = dict.fromkeys(domains, 0)
+        self.empty = set(self.domains)
+        self.version = 0
+        self.by_hostname = key == HOSTNAME
+        self.occupied = self.full = self.over = 0
+        text = "<nil>" if raw_selector is None else format_selector(raw_selector)
+        self.sort_key = "|".join(
+            (
+                str(int(inverse)),
+                str(_RANK[kind]),
+                key,
+                text,
+                ",".join(sorted(namespaces)),
+                f"{max_skew:05d}",
+                str(node_filter),
+            )
+        )
+
+    def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
+        """Whether a pod counts (wherever it is)."""
+        return namespace in self.namespaces and self.selector.matches(labels)
+
+    def register(self, domain: str) -> None:
+        """Makes a domain known, without pods."""
+        if domain not in self.domains:
+            self.domains[domain] = 0
+            self.empty.add(domain)
+            self.version += 1
+
+    def record(self, domain: str, bit: int = 0) -> None:
+        """Counts a pod; ``bit`` is the node's when the domain is the hostname of a new node."""
+        count = self.domains[domain] = self.domains.get(domain, 0) + 1
+        self.empty.discard(domain)
+        self.version += 1
+        if bit:
+            self.occupied |= bit
+            if count >= self.max_skew:
+                self.full |= bit
+                if count > self.max_skew:
+                    self.over |= bit
+
+    def blocked_hosts(self, selected: bool, pod_domains: Requirement | None) -> int:
+        """Bits of the new nodes whose hostname this hostname group rules out; the rest may do."""
+        if self.kind == SPREAD:
+            return self.full if selected else self.over
+        if self.kind == ANTI_AFFINITY:
+            return self.occupied
+        if selected and self._may_start(pod_domains or self.algebra.exists(self.key)):
+            return 0
+        return ~self.occupied
+
+    def next_domains(self, selected: bool, pod_domains: Requirement, node_domains: Requirement) -> Requirement:
+        """The domain, or domains, where a pod may go on a node that may be in ``node_domains``; DoesNotExist when none is left.
+
+        ``selected`` says whether the pod itself counts; ``pod_domains`` are those its required node affinity admits.
+        """
+        if self.kind == SPREAD:
+            chosen = self._spread(selected, pod_domains, node_domains)
+        elif self.kind == AFFINITY:
+            chosen = self._affinity(selected, pod_domains, node_domains)
+        else:
+            chosen = self._anti_affinity(pod_domains, node_domains)
+        return self.algebra.canonical(Requirement(self.key, False, frozenset(chosen)))
+
+    def _single_host(self, node_domains: Requirement) -> str | None:
+        # A new node's hostname is not registered before its first pod.
+        if self.by_hostname and len(node_domains.values) == 1:
+            return next(iter(node_domains.values))
+        return None
+
+    def _spread(self, selected: bool, pod_domains: Requirement, node_domains: Requirement) -> Sequence[str]:
+        host = self._single_host(node_domains)
+        if host is not None:
+            # One can always create another host, so that the minimum is zero.
+            return (host,) if self.domains.get(host, 0) + selected <= self.max_skew else ()
+        least = self._least(pod_domains)
+        best, best_count = "", MAX_SKEW
+        if not node_domains.complement:
+            candidates: Iterable[str] = sorted(node_domains.values)
+        else:
+            candidates = sorted(domain for domain in self.domains if node_domains.has(domain))
+        for domain in candidates:
+            count = self.domains.get(domain)
+            if count is None:
+                continue
+            count += selected
+            if count - least <= self.max_skew and count < best_count:
+                best, best_count = domain, count
+        return (best,) if best else ()
+
+    def _least(self, pod_domains: Requirement) -> int:
+        if self.by_hostname:
+            return 0
+        counts = [count for domain, count in self.domains.items() if pod_domains.has(domain)]
+        if self.min_domains is not None and len(counts) < self.min_domains:
+            return 0
+        return min(counts, default=MAX_SKEW)
+
+    def _may_start(self, pod_domains: Requirement) -> bool:
+        """Whether the first of a group of pods that want each other may go anywhere."""
+        if len(self.domains) == len(self.empty):
+            return True
+        return not any(count > 0 and pod_domains.has(domain) for domain, count in self.domains.items())
+
+    def _affinity(self, selected: bool, pod_domains: Requirement, node_domains: Requirement) -> Sequence[str]:
+        host = self._single_host(node_domains)
+        if host is not None:
+            if not pod_domains.has(host):
+                return ()
+            return (host,) if self.domains.get(host, 0) > 0 or (selected and self._may_start(pod_domains)) else ()
+        if not node_domains.complement:
+            found = [d for d in node_domains.values if self.domains.get(d, 0) > 0 and pod_domains.has(d)]
+        else:
+            found = [d for d, count in self.domains.items() if count > 0 and pod_domains.has(d) and node_domains.has(d)]
+        if found or not (selected and self._may_start(pod_domains)):
+            return found
+        both = pod_domains.intersection(node_domains)
+        ordered = sorted(self.domains)
+        started = {
+            next((d for d in ordered if both.has(d)), None),
+            next((d for d in ordered if pod_domains.has(d)), None),
+        }
+        return [domain for domain in started if domain is not None]
+
+    def _anti_affinity(self, pod_domains: Requirement, node_domains: Requirement) -> Sequence[str]:
+        host = self._single_host(node_domains)
+        if host is not None:
+            return (host,) if self.domains.get(host, 0) == 0 else ()
+        if not node_domains.complement and len(node_domains.values) < len(self.empty):
+            return [d for d in node_domains.values if d in self.empty and pod_domains.has(d)]
+        return [d for d in self.empty if node_domains.has(d) and pod_domains.has(d)]
+
+
+def group_identity(
+    kind: str,
+    key: str,
+    namespaces: frozenset[str],
+    max_skew: int,
+    raw_selector: Mapping[str, Any] | None,
+    node_filter: NodeFilter,
+) -> object:
+    """Pods whose constraints agree in this share one group, as upstream's hash has it (minDomains does not count)."""
+    if raw_selector is None:
+        selector: object = None
+    else:
+        expressions = frozenset(
+            (each.get("key"), each.get("operator"), _odd(each.get("values") or ()))
+            for each in raw_selector.get("matchExpressions") or ()
+        )
+        selector = (expressions, frozenset((raw_selector.get("matchLabels") or {}).items()))
+    return kind, key, namespaces, max_skew, selector, node_filter.identity()
+
+
+def _odd(elements: Iterable[Any]) -> frozenset[Any]:
+    found: set[Any] = set()
+    for element in elements:
+        found ^= {element}
+    return frozenset(found)

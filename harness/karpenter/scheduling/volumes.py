@@ -1,0 +1,194 @@
+"""Volumes of pods: the claims behind them, the CSI drivers that attach them, and where they can be attached.
+
+Core ``pkg/scheduling/volumeusage.go``, ``pkg/controllers/provisioning/scheduling/volumetopology.go``, ``pkg/utils/volume``.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.karpenter.requirement import IN
+from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.karpenter.scheduling.snapshot import ClusterSnapshot
+from harness.karpenter.vocabulary import HOSTNAME
+from harness.kube.objects import Object, annotations_of, is_terminating, name_of, namespace_of, spec_of, status_of
+
+Volumes = dict[str, set[str]]
+"""Claims (``namespace/name``) by CSI driver."""
+
+_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+_CSI_OF_IN_TREE = {
+    "kubernetes.io/azure-disk": "disk.csi.azure.com",
+    "kubernetes.io/azure-file": "file.csi.azure.com",
+    "kubernetes.io/aws-ebs": "ebs.csi.aws.com",
+    "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
+    "kubernetes.io/cinder": "cinder.csi.openstack.org",
+    "kubernetes.io/portworx-volume": "pxd.portworx.com",
+    "kubernetes.io/rbd": "rbd.csi.ceph.com",
+    "kubernetes.io/vsphere-volume": "csi.vsphere.vmware.com",
+}
+
+
+class VolumeError(ValueError):
+    """A claim, volume or storage class that a pod needs is missing or unusable; the message is Karpenter's."""
+
+
+class VolumeNotFound(VolumeError):
+    """The object does not exist."""
+
+
+class VolumeLookup:
+    """Claims, volumes and storage classes of a snapshot, by name."""
+
+    def __init__(self, snapshot: ClusterSnapshot) -> None:
+        self._claims = {(namespace_of(pvc), name_of(pvc)): pvc for pvc in snapshot.pvcs}
+        self._volumes = {name_of(pv): pv for pv in snapshot.pvs}
+        self._classes = {name_of(sc): sc for sc in snapshot.storageclasses}
+
+    def claim(self, pod: Object, volume: Mapping[str, Any]) -> Object | None:
+        """The claim of a pod's volume, None for other kinds of volumes. Raises VolumeNotFound."""
+        if volume.get("persistentVolumeClaim") is not None:
+            name = volume["persistentVolumeClaim"].get("claimName") or ""
+        elif volume.get("ephemeral") is not None:
+            name = f"{name_of(pod)}-{volume.get('name')}"
+        else:
+            return None
+        claim = self._claims.get((namespace_of(pod), name))
+        if claim is None:
+            missing = f'persistentvolumeclaims "{name}" not found'
+            raise VolumeNotFound(f"getting persistent volume claim, {missing} (PersistentVolumeClaim={name})")
+        return claim
+
+    def volume(self, name: str) -> Object:
+        """Raises VolumeNotFound."""
+        if name not in self._volumes:
+            raise VolumeNotFound(f'persistentvolumes "{name}" not found')
+        return self._volumes[name]
+
+    def storage_class(self, name: str) -> Object:
+        """Raises VolumeNotFound."""
+        if name not in self._classes:
+            raise VolumeNotFound(f'storageclasses.storage.k8s.io "{name}" not found')
+        return self._classes[name]
+
+    def of(self, pod: Object) -> Volumes:
+        """The pod's claims that count against attach limits, by driver. Missing claims do not count. Raises VolumeError."""
+        found: Volumes = {}
+        for volume in spec_of(pod).get("volumes") or ():
+            try:
+                claim = self.claim(pod, volume)
+            except VolumeNotFound:
+                continue
+            if claim is not None and (driver := self.driver(claim)):
+                found.setdefault(driver, set()).add(f"{namespace_of(claim)}/{name_of(claim)}")
+        return found
+
+    def driver(self, claim: Object) -> str:
+        """The CSI driver of a claim: its volume's, else its storage class's; empty when there is none. Raises VolumeNotFound."""
+        spec = spec_of(claim)
+        if spec.get("volumeName"):
+            volume = spec_of(self.volume(spec["volumeName"]))
+            if volume.get("csi") is not None:
+                return volume["csi"].get("driver") or ""
+            return "ebs.csi.aws.com" if volume.get("awsElasticBlockStore") is not None else ""
+        storage_class = self._classes.get(spec.get("storageClassName") or "")
+        if storage_class is None:
+            return ""
+        provisioner: str = storage_class.get("provisioner") or ""
+        return _CSI_OF_IN_TREE.get(provisioner, provisioner)
+
+    def requirements(self, algebra: Algebra, pod: Object) -> tuple[RequirementSet, ...]:
+        """Alternatives of where all volumes of the pod can be attached; none means anywhere. Raises VolumeError.
+
+        Alternatives of several volumes multiply; combinations that contradict themselves are left out, unless all do.
+        """
+        alternatives: tuple[RequirementSet, ...] = ()
+        for volume in spec_of(pod).get("volumes") or ():
+            terms = self._terms(algebra, pod, volume)
+            if not terms:
+                continue
+            if not alternatives:
+                alternatives = terms
+                continue
+            pairs = [(a, b) for a in alternatives for b in terms]
+            usable = [(a, b) for a, b in pairs if _intersect(algebra, a, b)] or pairs
+            alternatives = tuple(algebra.together(a, b.items) for a, b in usable)
+        return alternatives
+
+    def _terms(self, algebra: Algebra, pod: Object, volume: Mapping[str, Any]) -> tuple[RequirementSet, ...]:
+        claim = self.claim(pod, volume)
+        if claim is None:
+            return ()
+        spec = spec_of(claim)
+        if spec.get("volumeName"):
+            return _volume_terms(algebra, spec_of(self.volume(spec["volumeName"])))
+        if not spec.get("storageClassName"):
+            return ()
+        terms = []
+        for topology in self.storage_class(spec["storageClassName"]).get("allowedTopologies") or ():
+            expressions = topology.get("matchLabelExpressions") or ()
+            if expressions:
+                terms.append(algebra.from_node_selector({**each, "operator": IN} for each in expressions))
+        return tuple(terms)
+
+    def validate(self, pod: Object) -> str | None:
+        """Why Karpenter ignores the pod because of its volumes, or None (ValidatePersistentVolumeClaims)."""
+        try:
+            for volume in spec_of(pod).get("volumes") or ():
+                claim = self.claim(pod, volume)
+                if claim is not None and (reason := self._claim_problem(claim)):
+                    return reason
+        except VolumeError as error:
+            return str(error)
+        return None
+
+    def _claim_problem(self, claim: Object) -> str | None:
+        spec, reference = spec_of(claim), f"{namespace_of(claim)}/{name_of(claim)}"
+        volume_name, class_name = spec.get("volumeName") or "", spec.get("storageClassName") or ""
+        detail = f"PersistentVolumeClaim={reference}"
+        if is_terminating(claim):
+            return f"persistentvolumeclaim is being deleted ({detail})"
+        if status_of(claim).get("phase") == "Lost":
+            return f"persistentvolumeclaim bound to non-existent persistentvolume (PersistentVolume={volume_name}, {detail})"
+        if volume_name:
+            try:
+                volume = self.volume(volume_name)
+                problem = "persistentvolume is being deleted" if is_terminating(volume) else ""
+            except VolumeNotFound as error:
+                problem = str(error)
+            if problem:
+                return f"failed to validate pvc, {problem} (PersistentVolume={volume_name}, {detail}, StorageClass={class_name})"
+            if _BIND_COMPLETED not in annotations_of(claim):
+                return (
+                    "pvc is considered unbound because it does not contain annotation "
+                    f"(PersistentVolume={volume_name}, PersistentVolumeClaim={name_of(claim)}, annotation={_BIND_COMPLETED})"
+                )
+            return None
+        if not class_name:
+            return f"unbound pvc must define a storage class ({detail}, StorageClass=)"
+        try:
+            storage_class = self.storage_class(class_name)
+        except VolumeNotFound as error:
+            return f"failed to validate pvc, failed to get storage class, {error} ({detail}, StorageClass={class_name})"
+        if storage_class.get("volumeBindingMode") == "Immediate":
+            return (
+                "failed to validate pvc, pvc with immediate volume binding mode must be bound "
+                f"({detail}, StorageClass={class_name})"
+            )
+        return None
+
+
+def _intersect(algebra: Algebra, a: RequirementSet, b: RequirementSet) -> bool:
+    shared = {key: requirement for key, requirement in b.items.items() if key in a.items}
+    return algebra.conflict(a.items, shared) is None
+
+
+def _volume_terms(algebra: Algebra, spec: Mapping[str, Any]) -> tuple[RequirementSet, ...]:
+    terms = []
+    local = spec.get("local") is not None or spec.get("hostPath") is not None
+    for term in ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms") or ():
+        expressions = term.get("matchExpressions") or ()
+        kept = [each for each in expressions if not (local and each.get("key") == HOSTNAME)]
+        if kept or (local and expressions):
+            # A local volume goes where the pod goes, not the other way round.
+            terms.append(algebra.from_node_selector(kept))
+    return tuple(terms)

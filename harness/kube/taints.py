@@ -1,0 +1,57 @@
+"""Taints and tolerations, as plain mappings ``{key, value, effect}`` and ``{key, operator, value, effect}``.
+
+Source: k8s.io/api core/v1 ``toleration.go``; core ``pkg/scheduling/taints.go``.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Taint = Mapping[str, Any]
+Toleration = Mapping[str, Any]
+
+NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "PreferNoSchedule", "NoExecute"
+
+_INTEGER = re.compile(r"(0|-?[1-9][0-9]*)\Z")
+
+TOLERATE_PREFERENCES: Toleration = {"operator": "Exists", "effect": PREFER_NO_SCHEDULE}
+"""Tolerates every PreferNoSchedule taint."""
+
+
+def tolerates(toleration: Toleration, taint: Taint) -> bool:
+    """Whether one toleration covers one taint; empty key and effect cover all, no operator means Equal."""
+    effect, key = toleration.get("effect"), toleration.get("key")
+    if effect and effect != (taint.get("effect") or ""):
+        return False
+    if key and key != taint.get("key"):
+        return False
+    operator = toleration.get("operator") or "Equal"
+    if operator == "Exists":
+        return True
+    wanted, present = toleration.get("value") or "", taint.get("value") or ""
+    if operator == "Equal":
+        return bool(wanted == present)
+    if operator in ("Lt", "Gt") and _INTEGER.match(wanted) and _INTEGER.match(present):
+        return int(present) < int(wanted) if operator == "Lt" else int(present) > int(wanted)
+    return False
+
+
+def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> tuple[Taint, ...]:
+    """The taints, of any effect, that no toleration covers."""
+    return tuple(taint for taint in taints if not any(tolerates(toleration, taint) for toleration in tolerations))
+
+
+def same_taint(a: Taint, b: Taint) -> bool:
+    """Whether both have the same key and effect (MatchTaint); values do not count."""
+    return a.get("key") == b.get("key") and (a.get("effect") or "") == (b.get("effect") or "")
+
+
+def same_toleration(a: Toleration, b: Toleration) -> bool:
+    """Whether key, effect, operator and value are the same (MatchToleration)."""
+    return all((a.get(field) or "") == (b.get(field) or "") for field in ("key", "effect", "operator", "value"))
+
+
+def taint_text(taint: Taint) -> str:
+    """``key=value:Effect``, or ``key:Effect`` for a taint without value."""
+    value = taint.get("value")
+    return f"{taint.get('key') or ''}{'=' + value if value else ''}:{taint.get('effect') or ''}"
