@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from harness.karpenter import azure_keys as keys
-from harness.karpenter.cloudprovider import Offering
+from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import Knobs
 from harness.karpenter.instancetypes.registries import gpu_sizes
@@ -15,6 +15,7 @@ from harness.karpenter.vocabulary import ARCH, CAPACITY_TYPE, INSTANCE_TYPE, OS,
 __all__ = [
     "Values",
     "architecture",
+    "architecture_of",
     "cluster_label",
     "ephemeral_label",
     "of_nodeclass",
@@ -42,6 +43,11 @@ def architecture(sku: Sku) -> str:
     """``amd64``, ``arm64``, or ARM's own text when it is neither."""
     text = sku.architecture or ""
     return _ARCHITECTURES.get(text, text)
+
+
+def architecture_of(item: InstanceType) -> str:
+    """The architecture that an instance type requires."""
+    return next(iter(item.requirements.get(ARCH).values), "")
 
 
 def cluster_label(node_resource_group: str) -> str:

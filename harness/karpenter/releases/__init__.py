@@ -1,6 +1,7 @@
 """The releases of Karpenter on Azure: inputs as tables, differences as named flags."""
 
 from harness.karpenter.releases.model import (
+    ClaimRequirementLabels,
     CoreRelease,
     Defaults,
     EphemeralRule,
@@ -13,6 +14,7 @@ from harness.karpenter.releases.table import PROVIDER_RELEASES
 
 __all__ = [
     "ALL_PROVIDER_RELEASES",
+    "ClaimRequirementLabels",
     "CoreRelease",
     "Defaults",
     "EphemeralRule",

@@ -11,6 +11,7 @@ from enum import StrEnum
 from harness.karpenter.vocabulary import Vocabulary
 
 __all__ = [
+    "ClaimRequirementLabels",
     "CoreRelease",
     "Defaults",
     "EphemeralRule",
@@ -46,6 +47,15 @@ class LocalDnsSource(StrEnum):
     """``spec.localDNS.mode``; Preferred means on from a Kubernetes version on."""
     STATUS = "status"
     """``status.localDNSState``, which a controller of the provider resolves."""
+
+
+class ClaimRequirementLabels(StrEnum):
+    """Which single-valued requirements of a NodeClaim become labels of its node."""
+
+    NONE = "none"
+    KUBELET_ALLOWED = "kubelet-allowed"
+    """Those whose key kubelet may set."""
+    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +128,19 @@ class ProviderRelease:
     Labels (kaz ``pkg/providers/labels``, ``pkg/providers/instance``, ``pkg/providers/launchtemplate``):
 
     * ``base_keys``: what the provider puts on every node by itself; ``base_wins``: it overrides everything else, else nothing.
-    * ``claim_requirements_on_node``: single-valued requirements of the NodeClaim become labels of the node.
+    * ``claim_requirement_labels``: which single-valued requirements of the NodeClaim become labels of the node.
+    * ``claim_keeps_well_known``: single-valued Azure well-known requirements stay on the NodeClaim as labels.
     * ``kubelet_filter``: keys that kubelet may not set are withheld.
+    * ``machine_drops_legacy_labels``: AKS machines are sent neither legacy AKS labels nor keys that kubelet may not set; before,
+      a fixed list of keys and the AKS domain are left out.
+    * ``machine_claim_has_priorities``: a NodeClaim of an AKS machine gets the scale set priority labels.
+
+    Launch (kaz ``pkg/providers/{instance,allocationstrategy,imagefamily}``):
+
+    * ``ranks_offerings``: the cheapest offering decides; before, the cheapest size, then spot if allowed.
+    * ``only_ubuntu_2204``: there is one Ubuntu and one Azure Linux; ``azure_linux_3_arm_shared_only``: Azure Linux 3 for arm64 is
+      in the managed gallery only.
+    * ``nodeclass_hash_version``, ``nodeclass_hash_fields``: how an AKSNodeClass is hashed (Go names of spec fields).
     """
 
     version: str
@@ -151,8 +172,16 @@ class ProviderRelease:
     gpu_driver_filter: bool
     artifact_streaming_filter: bool
     base_wins: bool
-    claim_requirements_on_node: bool
+    claim_requirement_labels: ClaimRequirementLabels
     kubelet_filter: bool
+    claim_keeps_well_known: bool
+    machine_drops_legacy_labels: bool
+    machine_claim_has_priorities: bool
+    ranks_offerings: bool
+    only_ubuntu_2204: bool
+    azure_linux_3_arm_shared_only: bool
+    nodeclass_hash_version: str
+    nodeclass_hash_fields: frozenset[str]
     family_marked_with_size: bool
     amd_gpu_capacity: bool
     no_sizes_is_error: bool

@@ -9,7 +9,13 @@ from dataclasses import dataclass, field, fields, replace
 
 from harness.karpenter import azure_keys as keys
 from harness.karpenter.releases.core import CORE_RELEASES, CORE_VOCABULARIES
-from harness.karpenter.releases.model import EphemeralRule, LocalDnsSource, ProviderRelease, ProvisionMode
+from harness.karpenter.releases.model import (
+    ClaimRequirementLabels,
+    EphemeralRule,
+    LocalDnsSource,
+    ProviderRelease,
+    ProvisionMode,
+)
 from harness.karpenter.vocabulary import (
     ARCH,
     CAPACITY_TYPE,
@@ -96,6 +102,17 @@ _RESTRICTED_IN_1_13_0 = frozenset(
     }
 )
 
+_OLD_NODECLASS_FIELDS = frozenset({"VNETSubnetID", "OSDiskSizeGB", "ImageFamily", "Kubelet", "MaxPods"})
+# Tags can be changed on a running machine, so they are no longer part of the hash.
+_NODECLASS_FIELDS = _OLD_NODECLASS_FIELDS | {
+    "FIPSMode",
+    "Security",
+    "LocalDNS",
+    "GPU",
+    "ArtifactStreaming",
+    "LinuxOSConfig",
+}
+
 _OLD_FAMILIES: Mapping[str, str] = {"Ubuntu2204": _UBUNTU, _AZURE_LINUX: _AZURE_LINUX}
 _FAMILIES: Mapping[str, str] = {
     _UBUNTU: _UBUNTU,
@@ -150,8 +167,16 @@ _CHANGES: Mapping[str, _Change] = {
             "gpu_driver_filter": False,
             "artifact_streaming_filter": False,
             "base_wins": True,
-            "claim_requirements_on_node": False,
+            "claim_requirement_labels": ClaimRequirementLabels.NONE,
             "kubelet_filter": False,
+            "claim_keeps_well_known": False,
+            "machine_drops_legacy_labels": False,
+            "machine_claim_has_priorities": False,
+            "ranks_offerings": False,
+            "only_ubuntu_2204": True,
+            "azure_linux_3_arm_shared_only": True,
+            "nodeclass_hash_version": "v2",
+            "nodeclass_hash_fields": _OLD_NODECLASS_FIELDS | {"Tags"},
             "family_marked_with_size": False,
             "amd_gpu_capacity": False,
             "no_sizes_is_error": False,
@@ -160,12 +185,14 @@ _CHANGES: Mapping[str, _Change] = {
             "skus_without_price": "1.4.0",
         },
     ),
-    "1.5.0": _Change(core="1.5.0", set={"image_families": _FAMILIES}),
+    "1.5.0": _Change(core="1.5.0", set={"image_families": _FAMILIES, "only_ubuntu_2204": False}),
     "1.5.1": _Change(),
     "1.5.2": _Change(set={"ephemeral_rule": EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE}),
     "1.6.1": _Change(core="1.6.1", set={"zonal_regions_listed": False, "false_capabilities_absent": False}),
     "1.6.2": _Change(core="1.6.2", base=frozenset({keys.AKS_STATELESS_CNI})),
-    "1.6.3": _Change(set={"encryption_filter": True}),
+    "1.6.3": _Change(
+        set={"encryption_filter": True, "nodeclass_hash_version": "v3", "nodeclass_hash_fields": _NODECLASS_FIELDS}
+    ),
     "1.6.4": _Change(),
     "1.6.5": _Change(
         well_known=frozenset({keys.AKS_CPU, keys.AKS_MEMORY}),
@@ -177,7 +204,12 @@ _CHANGES: Mapping[str, _Change] = {
         well_known=frozenset({keys.SKU_SERIES}),
         computed=frozenset({keys.SKU_SERIES, keys.AKS_CLUSTER}),
         base=frozenset({keys.AKS_MODE}),
-        set={"skewer": "0.0.21", "base_wins": False, "claim_requirements_on_node": True},
+        set={
+            "skewer": "0.0.21",
+            "base_wins": False,
+            "claim_requirement_labels": ClaimRequirementLabels.KUBELET_ALLOWED,
+            "claim_keeps_well_known": True,
+        },
     ),
     "1.6.7": _Change(
         well_known=frozenset({keys.AKS_MODE}),
@@ -206,6 +238,9 @@ _CHANGES: Mapping[str, _Change] = {
         set={
             "artifact_streaming_filter": True,
             "kubelet_filter": True,
+            "claim_requirement_labels": ClaimRequirementLabels.ALL,
+            "machine_drops_legacy_labels": True,
+            "ranks_offerings": True,
             "gpu_registry": "1.10.2",
             "family_marked_with_size": True,
             "no_sizes_is_error": True,
@@ -229,6 +264,8 @@ _CHANGES: Mapping[str, _Change] = {
             "gpu_registry": "1.12.2",
             "amd_gpu_capacity": True,
             "gpu_driver_filter": True,
+            "machine_claim_has_priorities": True,
+            "azure_linux_3_arm_shared_only": False,
             "local_dns": LocalDnsSource.STATUS,
             "scsi_required_without_sig": False,
             "provision_modes": (

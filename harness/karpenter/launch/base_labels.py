@@ -1,0 +1,135 @@
+"""The labels that the provider puts on every node by itself (kaz ``pkg/providers/labels/labels.go`` Get)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.karpenter import azure_keys as keys
+from harness.karpenter.instancetypes.computed import cluster_label, os_sku
+from harness.karpenter.instancetypes.knobs import kubernetes_version, local_dns_enabled, parse_version
+from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.images import image_family
+from harness.karpenter.launch.subnets import Subnet
+from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.karpenter.vocabulary import DO_NOT_SYNC_TAINTS
+
+__all__ = ["base_labels", "can_kubelet_set", "is_kubelet_managed"]
+
+_STATELESS_CNI_FROM = (1, 34)
+_KUBERNETES_DOMAINS = ("kubernetes.io", "k8s.io")
+_KUBELET_DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")
+_KUBELET_LABELS = frozenset(
+    {
+        "kubernetes.io/hostname",
+        "topology.kubernetes.io/zone",
+        "topology.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone",
+        "failure-domain.beta.kubernetes.io/region",
+        "beta.kubernetes.io/instance-type",
+        "node.kubernetes.io/instance-type",
+        "kubernetes.io/os",
+        "kubernetes.io/arch",
+        "beta.kubernetes.io/os",
+        "beta.kubernetes.io/arch",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    nodeclass: Mapping[str, Any]
+    options: ProviderOptions
+    release: ProviderRelease
+    architecture: str
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        return self.nodeclass.get("spec") or {}
+
+    @property
+    def family(self) -> str:
+        return self.spec.get("imageFamily") or ""
+
+    @property
+    def fips(self) -> bool:
+        return bool(self.spec.get("fipsMode") == "FIPS")
+
+    @property
+    def subnet(self) -> Subnet:
+        return Subnet.parse(self.spec.get("vnetSubnetID") or self.options.subnet_id)
+
+
+def _overlay(value: Callable[[_Facts], str]) -> Callable[[_Facts], str | None]:
+    return lambda facts: value(facts) if facts.options.azure_cni_overlay else None
+
+
+def _stateless_cni(facts: _Facts) -> str:
+    version = parse_version(kubernetes_version(facts.nodeclass))
+    if version is None:
+        raise LaunchError(f"No Major.Minor.Patch elements found in {kubernetes_version(facts.nodeclass)!r}")
+    return "true" if version >= _STATELESS_CNI_FROM else "false"
+
+
+def _effective(facts: _Facts) -> str:
+    return image_family(
+        facts.family, fips=facts.fips, kubernetes=kubernetes_version(facts.nodeclass), release=facts.release
+    ).name
+
+
+def _artifact_streaming(facts: _Facts) -> str | None:
+    enabled = (facts.spec.get("artifactStreaming") or {}).get("enabled") is True
+    return "true" if enabled and facts.architecture != "arm64" else None
+
+
+# A formula gives the value, or None where the node does not get the label.
+_FORMULAS: Mapping[str, Callable[[_Facts], str | None]] = {
+    keys.AKS_ROLE: lambda facts: "agent",
+    keys.AKS_CLUSTER: lambda facts: cluster_label(facts.options.node_resource_group),
+    keys.AKS_KUBELET_IDENTITY: lambda facts: facts.options.kubelet_identity_client_id,
+    keys.AKS_MODE: lambda facts: keys.USER,
+    DO_NOT_SYNC_TAINTS: lambda facts: "true",
+    keys.AKS_SCALE_SET_PRIORITY: lambda facts: keys.REGULAR,
+    keys.AKS_PRIORITY: lambda facts: keys.REGULAR,
+    keys.AKS_OS_SKU: lambda facts: os_sku(facts.family, facts.release.image_families),
+    keys.AKS_FIPS: lambda facts: "true" if facts.fips else None,
+    keys.AKS_OS_SKU_REQUESTED: lambda facts: facts.family,
+    keys.AKS_OS_SKU_EFFECTIVE: _effective,
+    keys.AKS_SUBNET: _overlay(lambda facts: facts.subnet.name),
+    keys.AKS_VNET_GUID: _overlay(lambda facts: facts.options.vnet_guid),
+    keys.AKS_CNI_OVERLAY: _overlay(lambda facts: "true"),
+    keys.AKS_POD_NETWORK_TYPE: _overlay(lambda facts: "overlay"),
+    keys.AKS_STATELESS_CNI: _overlay(_stateless_cni),
+    keys.AKS_EBPF_DATAPLANE: lambda facts: "cilium" if facts.options.network_dataplane == "cilium" else None,
+    keys.AKS_LOCAL_DNS_STATE: lambda facts: (
+        "enabled" if local_dns_enabled(facts.nodeclass, facts.release) else "disabled"
+    ),
+    keys.AKS_ARTIFACT_STREAMING: _artifact_streaming,
+}
+
+
+def base_labels(
+    nodeclass: Mapping[str, Any], *, options: ProviderOptions, release: ProviderRelease, architecture: str
+) -> dict[str, str]:
+    """The release's base labels, by key. Raises LaunchError for a malformed subnet id or Kubernetes version."""
+    facts = _Facts(nodeclass, options, release, architecture)
+    found = {key: formula(facts) for key, formula in _FORMULAS.items() if key in release.base_keys}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def is_kubelet_managed(key: str) -> bool:
+    """Whether kubelet writes ``key`` by itself."""
+    return key in _KUBELET_LABELS
+
+
+def can_kubelet_set(key: str) -> bool:
+    """Whether kubelet accepts ``key`` in ``--node-labels``: Kubernetes' own domains are closed but for a few."""
+    if key in _KUBELET_LABELS:
+        return True
+    domain, slash, _ = key.partition("/")
+    if not slash or not _within(domain, _KUBERNETES_DOMAINS):
+        return True
+    return _within(domain, _KUBELET_DOMAINS)
+
+
+def _within(domain: str, domains: tuple[str, ...]) -> bool:
+    return any(domain == item or domain.endswith("." + item) for item in domains)

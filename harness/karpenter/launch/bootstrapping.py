@@ -1,0 +1,88 @@
+"""What the provider asks AKS's node bootstrapping service (kaz ``customscriptsbootstrap/provisionclientbootstrap.go``)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.karpenter import azure_keys as keys
+from harness.karpenter.instancetypes.computed import architecture_of
+from harness.karpenter.instancetypes.filters import gpu_key
+from harness.karpenter.instancetypes.knobs import kubernetes_version, max_pods
+from harness.karpenter.instancetypes.registries import gpu_sizes
+from harness.karpenter.instancetypes.sku import Ephemeral
+from harness.karpenter.launch.choice import Choice
+from harness.karpenter.launch.gpu_drivers import gpu_driver
+from harness.karpenter.launch.images import ImageDefinition, ImageFamily
+from harness.karpenter.launch.node_config import kubelet_config, linux_os_config, local_dns_profile
+from harness.karpenter.launch.taints import claim_taints, render
+from harness.karpenter.releases import ProviderOptions, ProviderRelease
+
+__all__ = ["BootstrapInput", "provision_values"]
+
+_GIB = 1 << 30
+_LINUX = 2
+_OS_SKUS = {"Ubuntu": 1, "AzureLinux": 7}
+_MODES = {keys.SYSTEM: 1, keys.USER: 2}
+_GRID, _CUDA = 2, 3
+_LOCAL_USER = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapInput:
+    """What the service is told about one node; ``labels`` are the node's labels as sent."""
+
+    nodeclaim: Mapping[str, Any]
+    nodeclass: Mapping[str, Any]
+    choice: Choice
+    options: ProviderOptions
+    release: ProviderRelease
+    labels: Mapping[str, str]
+    family: ImageFamily
+    image: ImageDefinition
+    ephemeral: Ephemeral | None
+
+
+def provision_values(given: BootstrapInput) -> dict[str, Any]:
+    """The request's body; the service answers with custom data and a command for the custom script extension."""
+    spec = given.nodeclass.get("spec") or {}
+    item = given.choice.instance_type
+    arch = architecture_of(item)
+    general, startup = claim_taints(given.nodeclaim)
+    ephemeral = given.ephemeral is not None and (spec.get("osDiskSizeGB") or 0) <= given.ephemeral.size_gb
+    linux = linux_os_config(spec)
+    profile: dict[str, Any] = {
+        "architecture": "x64" if arch == "amd64" else "Arm64",
+        "artifactStreamingProfile": {
+            "enabled": arch != "arm64" and bool((spec.get("artifactStreaming") or {}).get("enabled"))
+        },
+        "customKubeletConfig": {"allowedUnsafeSysctls": None, **(kubelet_config(spec) or {})},
+        "customNodeLabels": dict(given.labels),
+        "distro": given.image.distro,
+        "enableFIPS": spec.get("fipsMode") == "FIPS",
+        "maxPods": max_pods(spec, given.options),
+        "mode": _MODES[keys.SYSTEM if given.labels.get(keys.AKS_MODE) == keys.SYSTEM else keys.USER],
+        "name": "",
+        "nodeInitializationTaints": [render(taint) for taint in startup],
+        "nodeTaints": [render(taint) for taint in general],
+        "orchestratorVersion": kubernetes_version(given.nodeclass),
+        "osSku": _OS_SKUS[given.family.os_sku],
+        "osType": _LINUX,
+        "securityProfile": {"sshAccess": _LOCAL_USER},
+        "storageProfile": "Ephemeral" if ephemeral else "ManagedDisks",
+        "vmSize": item.name,
+        "vnetCidrs": [],
+        "vnetSubnetID": spec.get("vnetSubnetID") or given.options.subnet_id,
+    }
+    if linux is not None:
+        profile["customLinuxOSConfig"] = linux["linuxOSConfig"]
+    dns = local_dns_profile(given.nodeclass)
+    if dns is not None:
+        profile["localDNSProfile"] = dns
+    gpu = gpu_sizes(given.release.gpu_registry).get(gpu_key(item.name))
+    if gpu is not None and gpu.manufacturer == keys.NVIDIA:
+        kind = _GRID if gpu_driver(item.name).kind == "grid" else _CUDA
+        profile["gpuProfile"] = {"driverType": kind, "installGPUDriver": (spec.get("gpu") or {}).get("mode") != "None"}
+    memory = item.capacity["memory"].value() / (1 - given.options.vm_memory_overhead_percent)
+    helper = {"skuCPU": item.capacity["cpu"].value(), "skuMemory": math.ceil(memory / _GIB)}
+    return {"provisionProfile": profile, "provisionHelperValues": helper}

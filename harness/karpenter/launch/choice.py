@@ -1,0 +1,141 @@
+"""Which size, zone and capacity type a NodeClaim gets.
+
+Kaz ``pkg/cloudprovider/cloudprovider.go`` resolveInstanceTypes, ``pkg/providers/allocationstrategy``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.karpenter.azure_keys import SKU_ULTRA_SSD
+from harness.karpenter.cloudprovider import InstanceType, Offering
+from harness.karpenter.instancetypes.offerings import placement_scope
+from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.requirements import Requirement, Requirements
+from harness.karpenter.vocabulary import CAPACITY_TYPE, ON_DEMAND, SPOT, ZONE
+from harness.kube.resources import fits, parse_list
+
+__all__ = ["Choice", "Shuffle", "choose", "claim_requirements", "resolve_instance_types", "wants_ultra_ssd"]
+
+Shuffle = Callable[[list[Offering]], None]
+"""Shuffles in place; where Go draws at random, the world's seeded generator does."""
+
+_CAPACITY_RANK = {SPOT: 0, ON_DEMAND: 1}
+_SCOPE_RANK = {"zonal": 0, "regional": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The instance type and the offering of it that is bought. ``ultra_ssd``: the NodeClaim insists on ultra SSD."""
+
+    instance_type: InstanceType
+    offering: Offering
+    ultra_ssd: bool
+
+    @property
+    def zone(self) -> str:
+        return self.offering.zone
+
+    @property
+    def capacity_type(self) -> str:
+        return self.offering.capacity_type
+
+    @property
+    def placement_scope(self) -> str:
+        return placement_scope(self.zone)
+
+
+def claim_requirements(nodeclaim: Mapping[str, Any], release: ProviderRelease) -> Requirements:
+    """``spec.requirements`` of a NodeClaim."""
+    items = (nodeclaim.get("spec") or {}).get("requirements")
+    return Requirements.from_node_selector(items, vocabulary=release.vocabulary)
+
+
+def resolve_instance_types(
+    nodeclaim: Mapping[str, Any], wanted: Requirements, types: Sequence[InstanceType], release: ProviderRelease
+) -> list[InstanceType]:
+    """The instance types that meet the NodeClaim, have room for its requests and can be had now."""
+    resources = (nodeclaim.get("spec") or {}).get("resources") or {}
+    requests = parse_list(resources.get("requests"))
+    allowed = release.allowed_at_create
+    return [
+        item
+        for item in types
+        if wanted.compatible(item.requirements, allowed) is None
+        and any(offering.available for offering in item.compatible_offerings(wanted))
+        and fits(requests, item.allocatable)
+    ]
+
+
+def choose(
+    wanted: Requirements, types: Sequence[InstanceType], release: ProviderRelease, shuffle: Shuffle | None = None
+) -> Choice:
+    """The cheapest compatible offering; ties between zones fall to ``shuffle``, or to the first zone without one.
+
+    Raises LaunchError when nothing is left.
+    """
+    found = _ranked(wanted, types, shuffle) if release.ranks_offerings else _first_type(wanted, types, shuffle)
+    if found is None:
+        raise LaunchError.capacity("no instance types available")
+    ultra = SKU_ULTRA_SSD in release.offering_keys and wants_ultra_ssd(wanted)
+    return Choice(found[0], found[1], ultra)
+
+
+def wants_ultra_ssd(wanted: Requirements) -> bool:
+    """Whether ultra SSD is asked for beyond doubt: allowing both, or saying nothing, means no."""
+
+    def accepts(value: str) -> bool:
+        one = Requirements((Requirement(SKU_ULTRA_SSD, False, frozenset({value})),), vocabulary=wanted.vocabulary)
+        return wanted.compatible(one) is None
+
+    return accepts("true") and not accepts("false")
+
+
+def _ranked(
+    wanted: Requirements, types: Sequence[InstanceType], shuffle: Shuffle | None
+) -> tuple[InstanceType, Offering] | None:
+    best: tuple[tuple[float, int, int], str] | None = None
+    found: tuple[InstanceType, Offering] | None = None
+    for item in types:
+        offerings = [offering for offering in item.compatible_offerings(wanted) if offering.available]
+        if not offerings:
+            continue
+        if shuffle is not None:
+            shuffle(offerings)
+        first = min(offerings, key=_rank)
+        key = (_rank(first), item.name)
+        if best is None or key < best:
+            best, found = key, (item, first)
+    return found
+
+
+def _rank(offering: Offering) -> tuple[float, int, int]:
+    return (
+        offering.price,
+        _CAPACITY_RANK.get(offering.capacity_type, 2),
+        _SCOPE_RANK[placement_scope(offering.zone)],
+    )
+
+
+def _first_type(
+    wanted: Requirements, types: Sequence[InstanceType], shuffle: Shuffle | None
+) -> tuple[InstanceType, Offering] | None:
+    """Older releases: the cheapest type, then spot if the claim allows it, then any of the claim's zones."""
+
+    def price(item: InstanceType) -> tuple[float, str]:
+        prices = [offering.price for offering in item.compatible_offerings(wanted) if offering.available]
+        return (min(prices, default=float("inf")), item.name)
+
+    if not types:
+        return None
+    item = min(types, key=price)
+    zones, capacity = wanted.get(ZONE), wanted.get(CAPACITY_TYPE)
+    in_zone = [offering for offering in item.available_offerings if zones.has(offering.zone)]
+    spot = capacity.has(SPOT) and any(offering.capacity_type == SPOT for offering in in_zone)
+    left = [offering for offering in in_zone if offering.capacity_type == (SPOT if spot else ON_DEMAND)]
+    if not left:
+        return None
+    if shuffle is not None:
+        shuffle(left)
+    return item, left[0]

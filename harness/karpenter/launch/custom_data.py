@@ -1,0 +1,133 @@
+"""The shell text that boots a scriptless node: variables for AKS's provisioning scripts, which the node image carries.
+
+It has the variables that decide how the node joins; those that only steer downloads and features that Karpenter never uses are
+left out. Source of names and values: kaz ``pkg/providers/imagefamily/bootstrap``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.instancetypes.computed import architecture_of
+from harness.karpenter.instancetypes.filters import gpu_key
+from harness.karpenter.instancetypes.knobs import kubernetes_version, parse_version
+from harness.karpenter.instancetypes.registries import gpu_sizes
+from harness.karpenter.launch.environment import LaunchEnvironment
+from harness.karpenter.launch.gpu_drivers import gpu_driver
+from harness.karpenter.launch.subnets import Subnet
+from harness.karpenter.releases import ProviderOptions, ProviderRelease
+
+__all__ = ["ScriptInput", "script"]
+
+_MIRROR = "https://acs-mirror.azureedge.net"
+_CREDENTIAL_PROVIDERS = {30: "1.30.12", 31: "1.31.6", 32: "1.32.5"}
+_PROLOGUE = ("#!/bin/bash", "", "set -o allexport", "")
+_EPILOGUE = ('/usr/bin/nohup /bin/bash -c "/bin/bash /opt/azure/containers/provision_start.sh"', "")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptInput:
+    """What a script is made from: the node's labels and kubelet flags beside the launch's inputs."""
+
+    item: InstanceType
+    nodeclass: Mapping[str, Any]
+    options: ProviderOptions
+    release: ProviderRelease
+    environment: LaunchEnvironment
+    labels: Mapping[str, str]
+    flags: Mapping[str, str]
+
+    @property
+    def subnet(self) -> Subnet:
+        return Subnet.parse((self.nodeclass.get("spec") or {}).get("vnetSubnetID") or self.options.subnet_id)
+
+    @property
+    def network_plugin(self) -> str:
+        """What AKS's scripts set up: nothing where a daemonset brings the network."""
+        options = self.options
+        cilium_subnet = (
+            options.network_plugin == "azure"
+            and options.network_plugin_mode == ""
+            and options.network_dataplane == "cilium"
+        )
+        return "none" if options.azure_cni_overlay or cilium_subnet or options.network_plugin == "none" else "azure"
+
+
+def script(given: ScriptInput) -> str:
+    """The text, before base64; variables in AKS's order."""
+    lines = [f"{name}={value}" for name, value in _variables(given).items()]
+    return "\n".join((*_PROLOGUE, *lines, *_EPILOGUE))
+
+
+def _variables(given: ScriptInput) -> dict[str, str]:
+    options, environment, subnet = given.options, given.environment, given.subnet
+    kubernetes = kubernetes_version(given.nodeclass)
+    arch = architecture_of(given.item)
+    driver = gpu_driver(given.item.name) if _installs_driver(given) else None
+    labels = ",".join(f"{key}={value}" for key, value in sorted(given.labels.items()))
+    flags = " ".join(f"{name}={value}" for name, value in given.flags.items())
+    return {
+        "ADMINUSER": "azureuser",
+        "TENANT_ID": options.tenant_id,
+        "KUBERNETES_VERSION": kubernetes,
+        "CREDENTIAL_PROVIDER_DOWNLOAD_URL": _credential_provider(kubernetes, arch),
+        "SUBSCRIPTION_ID": options.subscription_id,
+        "RESOURCE_GROUP": options.node_resource_group,
+        "LOCATION": environment.region,
+        "VM_TYPE": "standard",
+        "SUBNET": subnet.name,
+        "NETWORK_SECURITY_GROUP": environment.network_security_group,
+        "VIRTUAL_NETWORK": subnet.vnet,
+        "VIRTUAL_NETWORK_RESOURCE_GROUP": subnet.resource_group,
+        "ROUTE_TABLE": environment.route_table,
+        "SERVICE_PRINCIPAL_CLIENT_ID": "msi",
+        "NETWORK_PLUGIN": given.network_plugin,
+        "NETWORK_POLICY": _quoted(options.network_policy),
+        "VNET_CNI_PLUGINS_URL": f"{_MIRROR}/azure-cni/v1.4.32/binaries/azure-vnet-cni-linux-{arch}-v1.4.32.tgz",
+        "CNI_PLUGINS_URL": f"{_MIRROR}/cni-plugins/v1.1.1/binaries/cni-plugins-linux-{arch}-v1.1.1.tgz",
+        "USE_MANAGED_IDENTITY_EXTENSION": "true",
+        "USE_INSTANCE_METADATA": "true",
+        "LOAD_BALANCER_SKU": "Standard",
+        "CONTAINER_RUNTIME": "containerd",
+        "KUBE_BINARY_URL": _kube_binary(kubernetes, arch),
+        "USER_ASSIGNED_IDENTITY_ID": options.kubelet_identity_client_id,
+        "API_SERVER_NAME": options.cluster_endpoint.removeprefix("https://").partition("/")[0].partition(":")[0],
+        "IS_VHD": "true",
+        "GPU_NODE": "true" if driver else "false",
+        "CONFIG_GPU_DRIVER_IF_NEEDED": "true" if driver else "false",
+        "TARGET_CLOUD": _quoted("AzurePublicCloud"),
+        "ENABLE_TLS_BOOTSTRAPPING": _quoted("true"),
+        "GPU_IMAGE_SHA": _quoted(driver.image if driver else ""),
+        "GPU_DRIVER_VERSION": _quoted(driver.version if driver else ""),
+        "GPU_DRIVER_TYPE": _quoted(driver.kind if driver else ""),
+        "NEEDS_CGROUPV2": _quoted("true"),
+        "TLS_BOOTSTRAP_TOKEN": _quoted(options.bootstrap_token),
+        "KUBELET_FLAGS": _quoted(flags),
+        "KUBELET_NODE_LABELS": _quoted(labels),
+        "KUBE_CA_CRT": _quoted(environment.ca_bundle),
+        "CSE_TIMEOUT": "15m",
+    }
+
+
+def _installs_driver(given: ScriptInput) -> bool:
+    gpu = gpu_sizes(given.release.gpu_registry).get(gpu_key(given.item.name))
+    mode = ((given.nodeclass.get("spec") or {}).get("gpu") or {}).get("mode") or "Driver"
+    return gpu is not None and gpu.manufacturer == "nvidia" and mode != "None"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+def _kube_binary(kubernetes: str, arch: str) -> str:
+    _, minor = parse_version(kubernetes) or (1, 0)
+    return "" if minor >= 34 else f"{_MIRROR}/kubernetes/v{kubernetes}/binaries/kubernetes-node-linux-{arch}.tar.gz"
+
+
+def _credential_provider(kubernetes: str, arch: str) -> str:
+    _, minor = parse_version(kubernetes) or (1, 0)
+    if minor < 30:
+        return ""
+    version = _CREDENTIAL_PROVIDERS.get(minor, "1.33.0")
+    return f"{_MIRROR}/cloud-provider-azure/v{version}/binaries/azure-acr-credential-provider-linux-{arch}-v{version}.tar.gz"

@@ -1,0 +1,82 @@
+"""Labels in layers: every value that anything asks for, in the order in which it is applied, and what is left of it.
+
+Nothing is lost: a value that a later layer overwrites stays in the list, so that a node's label can be traced to its source.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.karpenter.requirements import Requirements
+
+__all__ = ["LabelLayer", "Labels", "Source", "single_values"]
+
+
+class Source(StrEnum):
+    """Where inside the sender a label value comes from."""
+
+    BASE = "base"
+    NODECLAIM_LABEL = "nodeclaim-label"
+    CLAIM_REQUIREMENT = "claim-requirement"
+    INSTANCE_TYPE = "instance-type"
+    OFFERING = "offering"
+    VM = "vm"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelLayer:
+    """One value for one key; ``from_`` is its source."""
+
+    key: str
+    value: str
+    from_: Source
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Layers in order of application, later ones win; ``withheld`` are winning values that the sender keeps back."""
+
+    layers: tuple[LabelLayer, ...] = ()
+    withheld: tuple[LabelLayer, ...] = ()
+
+    @classmethod
+    def stack(cls, *parts: tuple[Source, Mapping[str, str]]) -> "Labels":
+        """The parts in order; keys of a part sorted, since a map has no order."""
+        return cls(tuple(LabelLayer(key, values[key], source) for source, values in parts for key in sorted(values)))
+
+    def on_top(self, *parts: tuple[Source, Mapping[str, str]]) -> "Labels":
+        """These labels with further layers."""
+        return Labels(self.layers + Labels.stack(*parts).layers, self.withheld)
+
+    def withhold(self, held_back: Callable[[str], bool]) -> "Labels":
+        """These labels without the keys that ``held_back`` names; their winning values are kept in ``withheld``."""
+        gone = tuple(layer for key, layer in sorted(self.winners().items()) if held_back(key))
+        keys = {layer.key for layer in gone}
+        return Labels(tuple(layer for layer in self.layers if layer.key not in keys), self.withheld + gone)
+
+    def winners(self) -> dict[str, LabelLayer]:
+        """By key, the layer whose value counts: the last; among equal values at the end, the first of them."""
+        found: dict[str, LabelLayer] = {}
+        for layer in self.layers:
+            present = found.get(layer.key)
+            if present is None or present.value != layer.value:
+                found[layer.key] = layer
+        return found
+
+    def values(self) -> dict[str, str]:
+        """The labels themselves."""
+        return {layer.key: layer.value for layer in self.layers}
+
+    def history(self, key: str) -> tuple[LabelLayer, ...]:
+        """All layers for one key, in order."""
+        return tuple(layer for layer in self.layers if layer.key == key)
+
+
+def single_values(requirements: Requirements, keep: Iterable[str] | None = None) -> dict[str, str]:
+    """The keys that have exactly one allowed value, with it; only those in ``keep`` when given."""
+    wanted = None if keep is None else frozenset(keep)
+    return {
+        key: next(iter(requirement.values))
+        for key, requirement in requirements.items()
+        if not requirement.complement and len(requirement.values) == 1 and (wanted is None or key in wanted)
+    }

@@ -1,0 +1,131 @@
+"""The body of an AKS machine (kaz ``pkg/providers/instance/aksmachineinstancehelpers.go``)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.karpenter import azure_keys as keys
+from harness.karpenter.instancetypes.computed import architecture_of
+from harness.karpenter.instancetypes.filters import gpu_key
+from harness.karpenter.instancetypes.knobs import kubernetes_version
+from harness.karpenter.instancetypes.registries import gpu_sizes
+from harness.karpenter.instancetypes.sku import Ephemeral
+from harness.karpenter.launch.choice import Choice
+from harness.karpenter.launch.images import image_family, node_image_version
+from harness.karpenter.launch.layers import Labels
+from harness.karpenter.launch.names import machine_name
+from harness.karpenter.launch.node_config import kubelet_config, linux_os_config, local_dns_profile
+from harness.karpenter.launch.taints import claim_taints, render
+from harness.karpenter.launch.vm import zones
+from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.karpenter.vocabulary import SPOT
+
+__all__ = ["MachineInput", "machine_body"]
+
+
+@dataclass(frozen=True, slots=True)
+class MachineInput:
+    """What an AKS machine is made from; ``labels`` as sent, ``mode`` as asked for (``system`` or another text)."""
+
+    nodeclaim: Mapping[str, Any]
+    nodeclass: Mapping[str, Any]
+    choice: Choice
+    options: ProviderOptions
+    release: ProviderRelease
+    labels: Labels
+    mode: str
+    tags: Mapping[str, str]
+    image_id: str
+    ephemeral: Ephemeral | None
+
+    @property
+    def name(self) -> str:
+        return machine_name(self.nodeclaim["metadata"]["name"])
+
+    @property
+    def machine_id(self) -> str:
+        """The ARM id of the machine."""
+        options = self.options
+        return (
+            f"/subscriptions/{options.subscription_id}/resourceGroups/{options.resource_group}"
+            f"/providers/Microsoft.ContainerService/managedClusters/{options.cluster_name}"
+            f"/agentPools/{options.machines_pool}/machines/{self.name}"
+        )
+
+
+def machine_body(given: MachineInput) -> dict[str, Any]:
+    """The machine; what the NodeClass leaves out is left to AKS."""
+    spec = given.nodeclass.get("spec") or {}
+    kubernetes = kubernetes_version(given.nodeclass)
+    disk_gb = spec.get("osDiskSizeGB") or 0
+    ephemeral = given.ephemeral is not None and disk_gb <= given.ephemeral.size_gb
+    general, startup = claim_taints(given.nodeclaim)
+    properties: dict[str, Any] = {
+        "hardware": _present(
+            {
+                "vmSize": given.choice.instance_type.name,
+                "gpuProfile": _gpu_profile(given, spec),
+                "ultraSsdEnabled": given.choice.ultra_ssd
+                if keys.SKU_ULTRA_SSD in given.release.offering_keys
+                else None,
+            }
+        ),
+        "kubernetes": _present(
+            {
+                "artifactStreamingProfile": _artifact_streaming(given, spec),
+                "kubeletConfig": kubelet_config(spec),
+                "maxPods": spec.get("maxPods"),
+                "nodeInitializationTaints": list(dict.fromkeys(render(taint) for taint in general + startup)),
+                "nodeLabels": given.labels.values(),
+                "nodeTaints": [],
+                "orchestratorVersion": kubernetes,
+            }
+        ),
+        "mode": "System" if given.mode == keys.SYSTEM else "User",
+        "network": _present({"vnetSubnetID": spec.get("vnetSubnetID")}),
+        "nodeImageVersion": node_image_version(given.image_id),
+        "operatingSystem": _present(
+            {
+                "enableFIPS": spec.get("fipsMode") == "FIPS",
+                "linuxProfile": linux_os_config(spec),
+                "osDiskSizeGB": spec.get("osDiskSizeGB"),
+                "osDiskType": "Ephemeral" if ephemeral else "Managed",
+                "osSKU": _os_sku(given, spec, kubernetes),
+                "osType": "Linux",
+            }
+        ),
+        "priority": "Spot" if given.choice.capacity_type == SPOT else "Regular",
+        "security": {
+            "enableEncryptionAtHost": bool((spec.get("security") or {}).get("encryptionAtHost")),
+            "sshAccess": "LocalUser",
+        },
+        "tags": dict(given.tags),
+    }
+    dns = local_dns_profile(given.nodeclass)
+    if dns is not None:
+        properties["localDNSProfile"] = dns
+    return {"properties": properties, "zones": zones(given.choice.zone)}
+
+
+def _present(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _gpu_profile(given: MachineInput, spec: Mapping[str, Any]) -> dict[str, str] | None:
+    if gpu_key(given.choice.instance_type.name) not in gpu_sizes(given.release.gpu_registry):
+        return None
+    return {"driver": "None" if (spec.get("gpu") or {}).get("mode") == "None" else "Install"}
+
+
+def _artifact_streaming(given: MachineInput, spec: Mapping[str, Any]) -> dict[str, bool] | None:
+    if architecture_of(given.choice.instance_type) == "arm64" or not (spec.get("artifactStreaming") or {}).get(
+        "enabled"
+    ):
+        return None
+    return {"enabled": True}
+
+
+def _os_sku(given: MachineInput, spec: Mapping[str, Any], kubernetes: str) -> str:
+    name = spec.get("imageFamily") or ""
+    family = image_family(name, fips=spec.get("fipsMode") == "FIPS", kubernetes=kubernetes, release=given.release)
+    return family.name if family.os_sku == "Ubuntu" else family.os_sku

@@ -1,0 +1,42 @@
+"""Names of Azure resources made for a NodeClaim (kaz ``pkg/providers/instance``)."""
+
+from harness.karpenter import hashstructure
+from harness.karpenter.launch.errors import LaunchError
+
+__all__ = ["machine_name", "provider_id", "resource_name"]
+
+_MAX_MACHINE_NAME = 34
+_HASH_LENGTH = 6
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def resource_name(nodeclaim: str) -> str:
+    """The VM, its disk and its network interface: ``aks-`` and the NodeClaim's name."""
+    return f"aks-{nodeclaim}"
+
+
+def machine_name(nodeclaim: str) -> str:
+    """The AKS machine: the NodeClaim's name, the NodePool part of which is hashed where it is too long. Raises LaunchError."""
+    if len(nodeclaim) <= _MAX_MACHINE_NAME:
+        return nodeclaim
+    prefix, dash, suffix = nodeclaim.rpartition("-")
+    if not dash:
+        raise LaunchError(f'invalid NodeClaim name format: no dash found in "{nodeclaim}"')
+    keep = _MAX_MACHINE_NAME - len(suffix) - 1 - _HASH_LENGTH
+    return f"{prefix[:keep]}{_alphanumeric(prefix[keep:])}-{suffix}"
+
+
+def provider_id(vm_id: str) -> str:
+    """``azure://`` and the VM's ARM id with its resource group in lower case."""
+    head, marker, rest = vm_id.partition("/resourceGroups/")
+    group, slash, tail = rest.partition("/")
+    return f"azure://{head}{marker}{group.lower()}{slash}{tail}"
+
+
+def _alphanumeric(text: str) -> str:
+    value = hashstructure.of_string(text)
+    digits = []
+    for _ in range(_HASH_LENGTH):
+        value, digit = divmod(value, 36)
+        digits.append(_BASE36[digit])
+    return "".join(reversed(digits))

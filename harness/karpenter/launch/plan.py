@@ -1,0 +1,320 @@
+"""A NodeClaim to everything that is sent to Azure for it: the provider's side of CloudProvider.Create, without the calls."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from harness.karpenter import azure_keys as keys
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.instancetypes.computed import architecture_of
+from harness.karpenter.instancetypes.knobs import kubernetes_version
+from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.launch.base_labels import base_labels, can_kubelet_set, is_kubelet_managed
+from harness.karpenter.launch.bootstrapping import BootstrapInput, provision_values
+from harness.karpenter.launch.choice import Choice, Shuffle, choose, claim_requirements, resolve_instance_types
+from harness.karpenter.launch.claim import Created, created_from_machine, created_from_vm
+from harness.karpenter.launch.custom_data import ScriptInput, script
+from harness.karpenter.launch.environment import LaunchEnvironment
+from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.images import (
+    ImageDefinition,
+    ImageFamily,
+    image_definition_of,
+    image_family,
+    resolve_image,
+)
+from harness.karpenter.launch.kubelet import kubelet_flags
+from harness.karpenter.launch.layers import Labels, Source, single_values
+from harness.karpenter.launch.machine import MachineInput, machine_body
+from harness.karpenter.launch.names import provider_id, resource_name
+from harness.karpenter.launch.tags import machine_tags, resource_tags
+from harness.karpenter.launch.taints import claim_taints
+from harness.karpenter.launch.vm import VmInput, billing_extension, custom_script_extension, nic_body, vm_body
+from harness.karpenter.releases import ClaimRequirementLabels, ProviderOptions, ProviderRelease, ProvisionMode
+from harness.karpenter.requirements import Requirements
+from harness.karpenter.vocabulary import CAPACITY_TYPE
+
+__all__ = ["Launch", "MachinePlan", "VmPlan", "plan"]
+
+_MACHINE_LEFT_OUT = frozenset(
+    {
+        "beta.kubernetes.io/instance-type",
+        "failure-domain.beta.kubernetes.io/region",
+        "beta.kubernetes.io/os",
+        "beta.kubernetes.io/arch",
+        "failure-domain.beta.kubernetes.io/zone",
+        "topology.kubernetes.io/zone",
+        "topology.kubernetes.io/region",
+        "node.kubernetes.io/instance-type",
+        "kubernetes.io/arch",
+        "kubernetes.io/os",
+        "node.kubernetes.io/windows-build",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The inputs of one launch. ``skus`` are the region's sizes by name; ``types`` what the NodeClass sees now."""
+
+    nodeclaim: Mapping[str, Any]
+    nodeclass: Mapping[str, Any]
+    types: Sequence[InstanceType]
+    skus: Mapping[str, Sku]
+    options: ProviderOptions
+    release: ProviderRelease
+    environment: LaunchEnvironment
+    shuffle: Shuffle | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.nodeclaim["metadata"]["name"])
+
+    @property
+    def kubernetes(self) -> str:
+        return kubernetes_version(self.nodeclass)
+
+    @property
+    def fips(self) -> bool:
+        return (self.nodeclass.get("spec") or {}).get("fipsMode") == "FIPS"
+
+    @property
+    def family(self) -> ImageFamily:
+        name = (self.nodeclass.get("spec") or {}).get("imageFamily") or ""
+        return image_family(name, fips=self.fips, kubernetes=self.kubernetes, release=self.release)
+
+
+@dataclass(frozen=True)
+class VmPlan:
+    """A virtual machine to be made: PUT ``nic``, PUT ``vm``, and once it is up the extensions.
+
+    ``labels`` are those the kubelet is given, with their layers and what was withheld. In bootstrapping-client mode
+    ``provision`` is what the bootstrapping service is asked, and :meth:`bootstrapped` takes its answer.
+    """
+
+    launch: Launch
+    choice: Choice
+    labels: Labels
+    given: VmInput
+    provision: Mapping[str, Any] | None = None
+
+    @property
+    def nic(self) -> dict[str, Any]:
+        return nic_body(self.given)
+
+    @property
+    def vm(self) -> dict[str, Any]:
+        return vm_body(self.given)
+
+    @property
+    def billing_extension(self) -> dict[str, Any]:
+        return billing_extension(self.given)
+
+    def custom_script_extension(self, command: str) -> dict[str, Any]:
+        return custom_script_extension(self.given, command)
+
+    def bootstrapped(self, custom_data: str) -> "VmPlan":
+        """The plan with the service's base64 custom data; its token placeholder is filled in."""
+        text = base64.b64decode(custom_data).decode()
+        return replace(self, given=replace(self.given, custom_data=hydrated(text, self.launch.options)))
+
+    def created(self, vm: Mapping[str, Any] | None = None) -> Created:
+        """The NodeClaim that the launch returns, from the VM as Azure answered or, without one, as it was sent."""
+        launch = self.launch
+        return created_from_vm(
+            vm if vm is not None else self.vm,
+            launch.nodeclaim,
+            launch.nodeclass,
+            self.choice,
+            options=launch.options,
+            release=launch.release,
+            provider_id=provider_id(self.given.vm_id),
+        )
+
+
+@dataclass(frozen=True)
+class MachinePlan:
+    """An AKS machine to be made with one PUT; ``labels`` are those sent to AKS, which adds its own."""
+
+    launch: Launch
+    choice: Choice
+    labels: Labels
+    given: MachineInput
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return machine_body(self.given)
+
+    def created(self, vm_id: str) -> Created:
+        """The NodeClaim that the launch returns; ``vm_id`` is the ARM id of the VM that AKS made for the machine."""
+        launch = self.launch
+        return created_from_machine(
+            self.body,
+            launch.nodeclaim,
+            launch.nodeclass,
+            self.choice,
+            release=launch.release,
+            machine_id=self.given.machine_id,
+            provider_id=provider_id(vm_id),
+        )
+
+
+def plan(launch: Launch) -> VmPlan | MachinePlan:
+    """Chooses size, zone and capacity type, stacks the labels and prepares the bodies. Raises LaunchError."""
+    wanted = claim_requirements(launch.nodeclaim, launch.release)
+    types = resolve_instance_types(launch.nodeclaim, wanted, launch.types, launch.release)
+    if not types:
+        raise LaunchError.capacity("all requested instance types were unavailable during launch")
+    machine = launch.options.machine_api
+    try:
+        choice = choose(wanted, types, launch.release, launch.shuffle)
+        return _machine_plan(launch, wanted, choice) if machine else _vm_plan(launch, wanted, choice)
+    except LaunchError as error:
+        context = "creating AKS machine failed" if machine else "creating instance failed"
+        raise error.as_create_error(context) from error
+
+
+def hydrated(text: str, options: ProviderOptions) -> str:
+    """A text of the bootstrapping service with the bootstrap token in its place."""
+    return text.replace("{{.TokenID}}.{{.TokenSecret}}", options.bootstrap_token)
+
+
+def _vm_plan(launch: Launch, wanted: Requirements, choice: Choice) -> VmPlan:
+    try:
+        base = base_labels(
+            launch.nodeclass,
+            options=launch.options,
+            release=launch.release,
+            architecture=architecture_of(choice.instance_type),
+        )
+        labels = _node_labels(launch, wanted, choice, base)
+        image_id = _image(launch, choice)
+        image = _definition(launch, image_id)
+    except LaunchError as error:
+        raise error.behind("getting launch template: getting launch templates, ") from error
+    ephemeral = launch.skus[choice.instance_type.name].ephemeral
+    provision, text = None, ""
+    if launch.options.provision_mode == ProvisionMode.BOOTSTRAPPING_CLIENT:
+        provision = provision_values(
+            BootstrapInput(
+                launch.nodeclaim,
+                launch.nodeclass,
+                choice,
+                launch.options,
+                launch.release,
+                labels.values(),
+                launch.family,
+                image,
+                ephemeral,
+            )
+        )
+    else:
+        text = _script(launch, choice, labels)
+    given = VmInput(
+        name=resource_name(launch.name),
+        choice=choice,
+        nodeclass=launch.nodeclass,
+        options=launch.options,
+        environment=launch.environment,
+        tags=resource_tags(launch.nodeclaim, launch.nodeclass, launch.options),
+        image_id=image_id,
+        ephemeral=ephemeral,
+        custom_data=text,
+    )
+    return VmPlan(launch, choice, labels, given, provision)
+
+
+def _machine_plan(launch: Launch, wanted: Requirements, choice: Choice) -> MachinePlan:
+    context = "failed to build AKS machine template from template: "
+    try:
+        image_id = _image(launch, choice)
+    except LaunchError as error:
+        raise error.behind(f"{context}failed to resolve VM image ID: ") from error
+    everything = _node_labels(launch, wanted, choice, {})
+    labels = everything.withhold(lambda key: _machine_leaves_out(key, launch.release))
+    given = MachineInput(
+        nodeclaim=launch.nodeclaim,
+        nodeclass=launch.nodeclass,
+        choice=choice,
+        options=launch.options,
+        release=launch.release,
+        labels=labels,
+        mode=everything.values().get(keys.AKS_MODE, ""),
+        tags=machine_tags(launch.nodeclaim, launch.nodeclass, launch.options),
+        image_id=image_id,
+        ephemeral=launch.skus[choice.instance_type.name].ephemeral,
+    )
+    try:
+        machine_body(given)
+    except LaunchError as error:
+        raise error.behind(context) from error
+    return MachinePlan(launch, choice, labels, given)
+
+
+def _node_labels(launch: Launch, wanted: Requirements, choice: Choice, base: Mapping[str, str]) -> Labels:
+    release = launch.release
+    metadata = launch.nodeclaim.get("metadata") or {}
+    offered = {CAPACITY_TYPE: choice.capacity_type}
+    if keys.PLACEMENT_SCOPE in release.offering_keys:
+        offered[keys.PLACEMENT_SCOPE] = choice.placement_scope
+    if keys.SKU_ULTRA_SSD in release.offering_keys:
+        offered[keys.SKU_ULTRA_SSD] = "true" if choice.ultra_ssd else "false"
+    asked = [
+        (Source.NODECLAIM_LABEL, metadata.get("labels") or {}),
+        (Source.CLAIM_REQUIREMENT, _requirement_labels(wanted, release)),
+        (Source.INSTANCE_TYPE, single_values(choice.instance_type.requirements)),
+        (Source.OFFERING, offered),
+    ]
+    parts = [*asked, (Source.BASE, base)] if release.base_wins else [(Source.BASE, base), *asked]
+    labels = Labels.stack(*parts)
+    if launch.options.machine_api or not release.kubelet_filter:
+        return labels
+    return labels.withhold(lambda key: not can_kubelet_set(key))
+
+
+def _requirement_labels(wanted: Requirements, release: ProviderRelease) -> dict[str, str]:
+    if release.claim_requirement_labels is ClaimRequirementLabels.NONE:
+        return {}
+    values = single_values(wanted)
+    if release.claim_requirement_labels is ClaimRequirementLabels.ALL:
+        return values
+    return {key: value for key, value in values.items() if can_kubelet_set(key)}
+
+
+def _machine_leaves_out(key: str, release: ProviderRelease) -> bool:
+    if release.machine_drops_legacy_labels:
+        return keys.is_aks_label(key) or is_kubelet_managed(key) or not can_kubelet_set(key)
+    return key in _MACHINE_LEFT_OUT or key.startswith(keys.AKS_DOMAIN + "/")
+
+
+def _image(launch: Launch, choice: Choice) -> str:
+    images = (launch.nodeclass.get("status") or {}).get("images") or ()
+    found = resolve_image(images, choice.instance_type, launch.release)
+    if found is None:
+        raise LaunchError(f"no compatible images found for instance type {choice.instance_type.name}")
+    return found
+
+
+def _definition(launch: Launch, image_id: str) -> ImageDefinition:
+    name = image_definition_of(image_id)
+    for image in launch.family.default_images(use_sig=launch.options.use_sig, fips=launch.fips):
+        if image.name == name:
+            return image
+    raise LaunchError(f"no distro found for image id {image_id}")
+
+
+def _script(launch: Launch, choice: Choice, labels: Labels) -> str:
+    general, startup = claim_taints(launch.nodeclaim)
+    flags = kubelet_flags(choice.instance_type, launch.nodeclass, general + startup, launch.options)
+    return script(
+        ScriptInput(
+            choice.instance_type,
+            launch.nodeclass,
+            launch.options,
+            launch.release,
+            launch.environment,
+            labels.values(),
+            flags,
+        )
+    )

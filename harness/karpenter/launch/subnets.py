@@ -1,0 +1,40 @@
+"""Subnet ids (kaz ``pkg/utils/subnet_parser.go``)."""
+
+import re
+from dataclasses import dataclass
+
+from harness.karpenter.launch.errors import LaunchError
+
+__all__ = ["Subnet"]
+
+_ID = re.compile(
+    r"/subscriptions/([^/]+)/resourceGroups/([^/]+)/providers/Microsoft\.Network/virtualNetworks/([^/]+)/subnets/([^/]+)/?\Z",
+    re.IGNORECASE,
+)
+_MANAGED_VNET = re.compile(r"aks-vnet-[0-9]{8}\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Subnet:
+    """The parts of a subnet's ARM id."""
+
+    subscription: str
+    resource_group: str
+    vnet: str
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Subnet":
+        """Raises LaunchError when ``text`` is no subnet id."""
+        match = _ID.match(text)
+        if match is None:
+            raise LaunchError(f"invalid vnet subnet id: {text}")
+        return cls(*match.groups())
+
+    def managed_by_aks(self, node_resource_group: str) -> bool:
+        """Whether AKS made the network itself, so that its network security group hangs on the subnet."""
+        return (
+            _MANAGED_VNET.match(self.vnet) is not None
+            and self.resource_group.lower() == node_resource_group.lower()
+            and self.name.lower() == "aks-subnet"
+        )
