@@ -8,12 +8,12 @@ Source: apiextensions-apiserver pkg/registry/customresource/{strategy,validator}
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.kube.cel_rules import evaluate
 from harness.kube.correlation import Correlation
-from harness.kube.field_errors import BLOCKING, NO_FIELD, ErrorType, FieldError, invalid_message
+from harness.kube.field_errors import BLOCKING, NO_FIELD, ErrorType, FieldError, Verbatim, go_syntax, invalid_message
 from harness.kube.list_types import validate_list_types
 from harness.kube.names import OLD_WORDING, WORDING, NameWording
 from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
@@ -26,13 +26,13 @@ class ApiServer:
     """What differs between Kubernetes versions in how an API server validates, mostly in how it words what it refuses.
 
     * ``rules_print_value``: a scalar that a rule refuses is printed and a map or list is not; else the schema type of either.
-    * ``null_quoted``: the note about rules that did not run prints ``"null"``, else ``null``.
+    * ``go_values``: rejected lists and mappings are printed in Go's syntax, and null as ``"null"``; else as JSON.
     * ``integer_formats``: the formats int32 and int64 of integers count.
     * ``names``: the sentences about names and labels.
     """
 
     rules_print_value: bool = True
-    null_quoted: bool = False
+    go_values: bool = False
     integer_formats: bool = False
     names: NameWording = WORDING
 
@@ -41,7 +41,7 @@ _API_SERVERS: tuple[tuple[tuple[int, int], ApiServer], ...] = (
     ((1, 36), ApiServer(integer_formats=True)),
     ((1, 35), ApiServer()),
     ((1, 34), ApiServer(rules_print_value=False, names=OLD_WORDING)),
-    ((0, 0), ApiServer(rules_print_value=False, null_quoted=True, names=OLD_WORDING)),
+    ((0, 0), ApiServer(rules_print_value=False, go_values=True, names=OLD_WORDING)),
 )
 
 
@@ -97,18 +97,27 @@ def admit(
     if resource.schema.has_list_types and (old is None or not validate_list_types(resource.schema, old)):
         errors.extend(validate_list_types(resource.schema, stored))
     if any(error.type in BLOCKING for error in errors):
-        errors.append(_unchecked(server))
+        errors.append(_UNCHECKED)
     elif resource.schema.has_rules:
         errors.extend(evaluate(resource.schema, stored, correlation, prints_value=server.rules_print_value))
+    if server.go_values:
+        errors = [replace(error, value=_go_value(error.value)) for error in errors]
     metadata = stored.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else ""
     message = invalid_message(resource.group, resource.kind, name if isinstance(name, str) else "", errors)
     return Outcome(stored, tuple(errors), message)
 
 
-def _unchecked(server: ApiServer) -> FieldError:
-    detail = (
-        "some validation rules were not checked because the object was invalid; "
-        "correct the existing errors to complete validation"
-    )
-    return FieldError(ErrorType.INVALID, NO_FIELD, detail, "null" if server.null_quoted else None)
+_UNCHECKED = FieldError(
+    ErrorType.INVALID,
+    NO_FIELD,
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation",
+    value=None,
+)
+
+
+def _go_value(value: Any) -> Any:
+    if value is None:
+        return "null"
+    return Verbatim(go_syntax(value)) if isinstance(value, list | dict) else value

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from harness.kube.gotext import quote
-
 _UNITS = {
     "ns": 1,
     "us": 1_000,
@@ -29,6 +27,17 @@ class DurationError(ValueError):
     """A text that is no duration; the message is Go's."""
 
 
+def _quote(text: str) -> str:
+    """The time package's own quoting: bytes outside printable ASCII as ``\\xNN``."""
+    return '"' + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogatepass")) + '"'
+
+
+def _escaped(byte: int) -> str:
+    if byte >= 0x80 or byte < 0x20:
+        return f"\\x{byte:02x}"
+    return f"\\{chr(byte)}" if byte in (0x22, 0x5C) else chr(byte)
+
+
 @lru_cache(maxsize=1024)
 def parse_duration(text: str) -> int:
     """Nanoseconds. Raises DurationError."""
@@ -38,7 +47,7 @@ def parse_duration(text: str) -> int:
         rest = rest[1:]
     if rest == "0":
         return 0
-    invalid = DurationError(f"time: invalid duration {quote(text)}")
+    invalid = DurationError(f"time: invalid duration {_quote(text)}")
     if not rest:
         raise invalid
     total = 0
@@ -50,9 +59,9 @@ def parse_duration(text: str) -> int:
         unit = _UNIT.match(rest)
         name = unit[0] if unit is not None else ""
         if not name:
-            raise DurationError(f"time: missing unit in duration {quote(text)}")
+            raise DurationError(f"time: missing unit in duration {_quote(text)}")
         if name not in _UNITS:
-            raise DurationError(f"time: unknown unit {quote(name)} in duration {quote(text)}")
+            raise DurationError(f"time: unknown unit {_quote(name)} in duration {_quote(text)}")
         rest = rest[len(name) :]
         scale = _UNITS[name]
         fraction = number[3] or ""

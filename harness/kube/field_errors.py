@@ -71,6 +71,13 @@ OMITTED: Final = _Omitted()
 
 
 @dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A value whose printed form is known already."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class FieldError:
     """One complaint about one field.
 
@@ -107,7 +114,17 @@ def print_value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return print_float(value)
-    return go_json(value)
+    return value.text if isinstance(value, Verbatim) else go_json(value)
+
+
+def go_syntax(value: Any) -> str:
+    """``%#v`` of a JSON value: how API servers up to 1.33 print rejected lists and mappings."""
+    if isinstance(value, list | tuple):
+        return f"[]interface {{}}{{{', '.join(go_syntax(entry) for entry in value)}}}"
+    if isinstance(value, dict):
+        entries = ", ".join(f"{quote(key)}:{go_syntax(value[key])}" for key in sorted(value))
+        return f"map[string]interface {{}}{{{entries}}}"
+    return "interface {}(nil)" if value is None else print_value(value)
 
 
 def print_float(value: float) -> str:

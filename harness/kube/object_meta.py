@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.kube.field_errors import ErrorType, FieldError, Pointer, print_value
+from harness.kube.field_errors import ErrorType, FieldError, Pointer, Verbatim, go_json, print_value
 from harness.kube.names import (
     WORDING,
     NameWording,
@@ -110,7 +110,6 @@ def _owners(meta: Mapping[str, Any], errors: list[FieldError]) -> None:
     for index, owner in enumerate(owners if isinstance(owners, list) else ()):
         owner = _mapping(owner)
         at = ("ownerReferences", index)
-        path = f"ownerReferences[{index}]"
         version = str(owner.get("apiVersion") or "").rpartition("/")[2]
         if not version:
             errors.append(_invalid((*at, "apiVersion"), "", "version must not be empty", "ownerReferences.apiVersion"))
@@ -126,8 +125,20 @@ def _owners(meta: Mapping[str, Any], errors: list[FieldError]) -> None:
                     "Only one reference can have Controller set to true. "
                     f'Found "true" in references for {controller} and {this}'
                 )
-                errors.append(_invalid(at, owners, detail, path.partition("[")[0]))
+                errors.append(_invalid(at, Verbatim(_owners_json(owners or [])), detail, "ownerReferences"))
             controller = controller or this
+
+
+_OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+
+
+def _owners_json(owners: list[Any]) -> str:
+    """The references as Go writes them, in the order of its fields."""
+    listed = (
+        ",".join(f"{go_json(name)}:{go_json(owner[name])}" for name in _OWNER_FIELDS if name in owner)
+        for owner in map(_mapping, owners)
+    )
+    return f"[{','.join(f'{{{fields}}}' for fields in listed)}]"
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

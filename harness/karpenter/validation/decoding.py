@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from harness.kube.durations import DurationError, parse_duration
@@ -52,11 +52,14 @@ class _Map:
 
 @dataclass(frozen=True, slots=True)
 class _Struct:
-    """``struct`` is how errors inside call it, ``name`` how errors about it call it."""
+    """``struct`` is how errors inside call it, ``name`` how errors about it call it. ``embedded`` is the struct inside it, by whose
+    name errors lead to some ``of_embedded`` of its fields."""
 
     struct: str
     fields: Mapping[str, _Type] = field(default_factory=dict)
     package: str = "v1"
+    embedded: str = ""
+    of_embedded: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -154,24 +157,27 @@ _REQUIREMENT = _Struct(
     "NodeSelectorRequirementWithMinValues",
     {"key": _STRING, "operator": _Scalar("v1.NodeSelectorOperator"), "values": _STRINGS, "minValues": _INT},
 )
-_TEMPLATE_SPEC = _Struct(
-    "NodeClaimTemplateSpec",
-    {
-        "taints": _List("[]v1.Taint", _TAINT),
-        "startupTaints": _List("[]v1.Taint", _TAINT),
-        "requirements": _List("[]v1.NodeSelectorRequirementWithMinValues", _REQUIREMENT),
-        "nodeClassRef": _Struct("NodeClassReference", dict.fromkeys(("kind", "name", "group"), _STRING)),
-        "terminationGracePeriod": _DURATION,
-        "expireAfter": _DURATION_OR_NEVER,
-    },
+_OLD_REQUIREMENT = replace(
+    _REQUIREMENT, embedded="NodeSelectorRequirement", of_embedded=frozenset({"key", "operator", "values"})
 )
-_TEMPLATE = _Struct(
-    "NodeClaimTemplate",
-    {
-        "metadata": _Struct("ObjectMeta", {"labels": _STRING_MAP, "annotations": _STRING_MAP}),
-        "spec": _TEMPLATE_SPEC,
-    },
-)
+
+
+def _template(requirement: _Struct) -> _Struct:
+    spec = _Struct(
+        "NodeClaimTemplateSpec",
+        {
+            "taints": _List("[]v1.Taint", _TAINT),
+            "startupTaints": _List("[]v1.Taint", _TAINT),
+            "requirements": _List("[]v1.NodeSelectorRequirementWithMinValues", requirement),
+            "nodeClassRef": _Struct("NodeClassReference", dict.fromkeys(("kind", "name", "group"), _STRING)),
+            "terminationGracePeriod": _DURATION,
+            "expireAfter": _DURATION_OR_NEVER,
+        },
+    )
+    metadata = _Struct("ObjectMeta", {"labels": _STRING_MAP, "annotations": _STRING_MAP})
+    return _Struct("NodeClaimTemplate", {"metadata": metadata, "spec": spec})
+
+
 _BUDGET = _Struct(
     "Budget",
     {
@@ -205,7 +211,7 @@ _CONDITION = _Struct(
 
 def _nodepool(static: bool) -> _Struct:
     spec: dict[str, _Type] = {
-        "template": _TEMPLATE,
+        "template": _template(_REQUIREMENT if static else _OLD_REQUIREMENT),
         "disruption": _DISRUPTION,
         "limits": _Map("v1.Limits", _QUANTITY),
         "weight": _INT32,
@@ -234,7 +240,8 @@ _NODEPOOL = {static: _nodepool(static) for static in (False, True)}
 
 
 def decode_error(nodepool: Mapping[str, Any], *, static_pools: bool = True) -> str | None:
-    """What Go's decoder says to a NodePool, None when it decodes. ``static_pools``: the type has ``spec.replicas``."""
+    """What Go's decoder says to a NodePool, None when it decodes. ``static_pools``: the types are those of core releases with
+    static pools (``spec.replicas``)."""
     decoder = _Decoder()
     try:
         decoder.value(_NODEPOOL[static_pools], nodepool, "", "")
@@ -269,7 +276,8 @@ class _Decoder:
                 return
             for key in sorted(value):
                 if (inner := kind.fields.get(key)) is not None:
-                    self.value(inner, value[key], kind.struct, f"{path}.{key}" if path else key)
+                    step = f"{kind.embedded}.{key}" if key in kind.of_embedded else key
+                    self.value(inner, value[key], kind.struct, f"{path}.{step}" if path else step)
         elif isinstance(kind, _Map):
             if not isinstance(value, Mapping):
                 self.note(_word(value), struct, path, kind.name)
