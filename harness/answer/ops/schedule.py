@@ -46,6 +46,7 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
                 preference_policy=options.get("preferencePolicy") or "Respect",
                 min_values_policy=options.get("minValuesPolicy") or "Strict",
                 stable_inflight_sort=bool(options.get("stableInflightSort")),
+                volumes_located=False,
             ),
             indexes=_indexes(context),
         )

@@ -58,7 +58,7 @@ def solve(
     Raises TopologyError when a constraint stops the whole pass, and ValueError (QuantityError) for pods that no API server admits.
     """
     options = options or SchedulingOptions()
-    volumes = VolumeLookup(snapshot)
+    volumes = VolumeLookup(snapshot, options.volumes_located)
     pending = PendingPods(snapshot, release, volumes)
     state = ClusterState(snapshot, volumes)
     pods = [*pending.accepted, *state.displaced_pods()]
@@ -105,7 +105,9 @@ class Scheduler:
             self._algebra, state, nodepools, indexes, options.preference_policy, frozenset(map(pod_key, pods))
         )
         for pod in pods:
-            self._topology.reach(self._shapes.of(pod))
+            shape = self._shapes.of(pod)
+            if not shape.deferred:
+                self._topology.reach(shape)
         daemons = daemon_pods(snapshot.daemonsets, snapshot.pods, options.ignore_resource_claims)
         self._templates = self._make_templates(nodepools, indexes, daemons)
         self._fitting = Fitting(self._algebra, self._topology, self._rules)
@@ -120,11 +122,12 @@ class Scheduler:
         self._refusals: dict[tuple[int, int], tuple[int, Reason]] = {}
         self._errors: dict[str, Reason] = {}
 
-    def _volumes_of(self, pod: Object) -> tuple[tuple[RequirementSet, ...], dict[str, set[str]] | None]:
+    def _volumes_of(self, pod: Object) -> tuple[tuple[RequirementSet, ...] | None, dict[str, set[str]] | None]:
+        alternatives: tuple[RequirementSet, ...] | None
         try:
             alternatives = self._volumes.requirements(self._algebra, pod)
         except VolumeError:
-            alternatives = ()
+            alternatives = None
         try:
             return alternatives, self._volumes.of(pod)
         except VolumeError:
@@ -195,7 +198,8 @@ class Scheduler:
         current: PodShape | None = shape
         reason: Reason | None = None
         while current is not None:
-            self._topology.reach(current)
+            if not current.deferred:
+                self._topology.reach(current)
             reason = self._add(current, pod)
             if reason is None:
                 self._placed += 1
@@ -203,6 +207,9 @@ class Scheduler:
             if isinstance(reason, ResourceClaimsUnsupported):
                 break
             current = self._shapes.relaxed(current)
+        if shape.deferred:
+            shape.deferred = False
+            self._topology.reach(shape)
         shape.failed_at, shape.failure = self._placed, reason
         return reason
 

@@ -98,7 +98,8 @@ class PodShape:
 
     ``requirements`` include the heaviest preferred node affinity term, ``strict`` do not. ``amounts`` are requests in billionths.
     ``groups`` are the topology groups that constrain the pod and ``anti`` those in which it repels others; both are filled
-    when the step is first reached. ``fit`` numbers what decides, apart from topology, whether a node has room.
+    when the step is first reached. ``deferred``: the pod's volumes could not be looked up, which leaves its topology out until an
+    attempt has failed. ``fit`` numbers what decides, apart from topology, whether a node has room.
     """
 
     __slots__ = (
@@ -107,6 +108,7 @@ class PodShape:
         "anti_terms",
         "claims_resources",
         "counted",
+        "deferred",
         "dropped",
         "failed_at",
         "failure",
@@ -142,7 +144,7 @@ class PodShape:
         self.strict: RequirementSet
         self.volumes: tuple[RequirementSet, ...] = ()
         self.volume_claims: dict[str, set[str]] | None = {}
-        self.claims_resources = False
+        self.claims_resources = self.deferred = False
         self.fit = -1
         self.groups: tuple[TopologyGroup, ...] = ()
         self.anti: tuple[TopologyGroup, ...] = ()
@@ -155,14 +157,14 @@ class PodShape:
 
 
 class ShapeCatalog:
-    """Makes shapes, each once. ``volumes_of(pod)`` gives (requirement alternatives, claims by driver or None when unknown)."""
+    """Makes shapes, each once. ``volumes_of(pod)`` gives (requirement alternatives, claims by driver), each None when it cannot be found out."""
 
     def __init__(
         self,
         algebra: Algebra,
         preference_policy: str,
         tolerate_preferences: bool,
-        volumes_of: Callable[[Object], tuple[tuple[RequirementSet, ...], dict[str, set[str]] | None]],
+        volumes_of: Callable[[Object], tuple[tuple[RequirementSet, ...] | None, dict[str, set[str]] | None]],
     ) -> None:
         self._algebra = algebra
         self._ignored = preference_policy == IGNORE
@@ -193,7 +195,8 @@ class ShapeCatalog:
             shape.host_ports = host_ports(pod)
             shape.claims_resources = has_resource_claims(pod)
             if claims:
-                shape.volumes, shape.volume_claims = self._volumes_of(pod)
+                alternatives, shape.volume_claims = self._volumes_of(pod)
+                shape.deferred, shape.volumes = alternatives is None, alternatives or ()
             self._complete(shape)
         return shape
 

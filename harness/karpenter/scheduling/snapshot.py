@@ -42,7 +42,9 @@ class SchedulingOptions:
 
     ``choose(low, high)`` draws the integer in [low, high) that a label gets from an open-ended custom requirement.
     ``max_instance_types`` limits how many a NodeClaim names. ``stable_inflight_sort`` replaces Go's unstable sort of NodeClaims.
-    ``node_class`` is the (group, kind) whose NodePools count.
+    ``node_class`` is the (group, kind) whose NodePools count. ``volumes_located`` off: as on an API server that does not find
+    PersistentVolumes by a namespaced name (controller-runtime's fake client, which conformance is measured on), bound volumes
+    do not say where they are, and the topology constraints of their pods hold only after a failed attempt.
     """
 
     preference_policy: str = RESPECT
@@ -51,6 +53,7 @@ class SchedulingOptions:
     ignore_resource_claims: bool = True
     max_instance_types: int = 600
     choose: Callable[[int, int], int] = _lowest
+    volumes_located: bool = True
     node_class: tuple[str, str] = ("karpenter.azure.com", "AKSNodeClass")
 
 

@@ -39,7 +39,8 @@ class VolumeNotFound(VolumeError):
 class VolumeLookup:
     """Claims, volumes and storage classes of a snapshot, by name."""
 
-    def __init__(self, snapshot: ClusterSnapshot) -> None:
+    def __init__(self, snapshot: ClusterSnapshot, located: bool = True) -> None:
+        self._located = located
         self._claims = {(namespace_of(pvc), name_of(pvc)): pvc for pvc in snapshot.pvcs}
         self._volumes = {name_of(pv): pv for pv in snapshot.pvs}
         self._classes = {name_of(sc): sc for sc in snapshot.storageclasses}
@@ -120,6 +121,8 @@ class VolumeLookup:
             return ()
         spec = spec_of(claim)
         if spec.get("volumeName"):
+            if not self._located:
+                raise VolumeNotFound(f'persistentvolumes "{spec["volumeName"]}" not found')
             return _volume_terms(algebra, spec_of(self.volume(spec["volumeName"])))
         if not spec.get("storageClassName"):
             return ()
