@@ -112,7 +112,7 @@ def _visit(
         errors.append(FieldError(ErrorType.INVALID, path or NO_FIELD, detail, shown, at, rule.id, places))
     if not schema.has_rules:
         return
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         properties, additional = schema.properties, schema.additional
         for key, entry in value.items():
             child = properties.get(key)

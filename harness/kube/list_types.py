@@ -22,7 +22,7 @@ def validate_list_types(schema: Schema, value: Any) -> list[FieldError]:
 def _visit(schema: Schema, value: Any, path: str, at: Pointer, errors: list[FieldError]) -> None:
     if not schema.has_list_types:
         return
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         for key, entry in value.items():
             if (child := schema.properties.get(key)) is not None:
                 _visit(child, entry, f"{path}.{key}" if path else key, (*at, key), errors)

@@ -223,7 +223,7 @@ def prepare(value: Any, schema: Schema) -> dict[str, Any]:
 
 
 def _prepare(value: Any, schema: Schema | None, root: bool = False) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - the abstract class alone is slow
         if schema is None:
             return {}
         if schema.preserve_unknown:
@@ -233,7 +233,7 @@ def _prepare(value: Any, schema: Schema | None, root: bool = False) -> Any:
         for key, entry in value.items():
             child = properties.get(key) or schema.additional
             if root and key in META_FIELDS and (entry is not None or child is None):
-                kept[key] = entry
+                kept[key] = entry if isinstance(entry, str) else _plain(entry)
                 continue
             if child is None:
                 continue
@@ -259,9 +259,17 @@ def _prepare(value: Any, schema: Schema | None, root: bool = False) -> Any:
     return value
 
 
+def _plain(value: Any) -> Any:
+    """A copy in plain dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+
 def _preserve(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     kept = {
-        key: entry if (child := schema.child(key)) is None else _prepare(entry, child) for key, entry in value.items()
+        key: _plain(entry) if (child := schema.child(key)) is None else _prepare(entry, child)
+        for key, entry in value.items()
     }
     for key, default in schema.defaulted:
         if kept.get(key) is None:
