@@ -9,6 +9,8 @@ from harness.karpenter.requirement import DOES_NOT_EXIST, IN
 from harness.karpenter.requirements import Incompatible, Requirements
 from harness.karpenter.vocabulary import Vocabulary
 
+RANDOM = "$RANDOM"  # the protocol's sign for any integer
+
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     """Describes ``a``, ``b`` and both together, and says whether a meets b. Raises RequestError for malformed requirements."""
@@ -16,10 +18,13 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     a, b = _list(request, "a"), _list(request, "b")
     probe = [text for text in request.get("probe") or [] if isinstance(text, str)]
     first, second, both = (_build(items, vocabulary) for items in (a, b, a + b))
+    labels = context.release.core.labels_from_claim_requirements
+    described = {
+        name: {**_describe(of, probe), **({"labels_from_requirements": _labels(of, vocabulary)} if labels else {})}
+        for name, of in (("a", first), ("b", second), ("intersection", both))
+    }
     return {
-        "a": _describe(first, probe),
-        "b": _describe(second, probe),
-        "intersection": _describe(both, probe),
+        **described,
         "has_intersection": {key: first[key].has_intersection(second[key]) for key in first if key in second},
         "compatible": _verdict(first.compatible(second)),
         "compatible_well_known": _verdict(first.compatible(second, vocabulary.well_known)),
@@ -57,6 +62,16 @@ def _describe(requirements: Requirements, probe: list[str]) -> dict[str, Any]:
         if requirement.operator in (IN, DOES_NOT_EXIST):
             described["any"] = min(requirement.values, default="")
     return {"string": str(requirements), "has_min_values": requirements.has_min_values, "keys": keys}
+
+
+def _labels(requirements: Requirements, vocabulary: Vocabulary) -> dict[str, str]:
+    """One value of every key that is neither known nor restricted; ``$RANDOM`` where Go draws a number."""
+    values = {
+        key: RANDOM if requirement.complement else min(requirement.values, default="")
+        for key, requirement in requirements.items()
+        if not vocabulary.restricted_node_label(key)
+    }
+    return {key: value for key, value in values.items() if value}
 
 
 def _verdict(error: Incompatible | None) -> dict[str, Any]:
