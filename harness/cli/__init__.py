@@ -14,6 +14,13 @@ __all__ = ["COMMANDS", "main"]
 
 # subcommand → (module, what it does)
 COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("harness.cli.run", "run scenario files"),
+    "labels": ("harness.cli.labels", "label keys of a release: who may ask for them, set them, who writes them"),
+    "requirements": ("harness.cli.requirements", "what Karpenter computes for a VM size"),
+    "explain": ("harness.cli.explain", "why pods are where they are, or nowhere"),
+    "simulate": ("harness.cli.simulate", "manifests in; plan, price and explanation out"),
+    "defaults": ("harness.cli.defaults", "what a scenario gets where it says nothing"),
+    "schema": ("harness.cli.schema", "the JSON Schema of scenario files"),
     "answer": ("harness.answer.command", "answer the questions of the conformance protocol, line by line"),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -53,14 +53,19 @@ class Case:
     given_document: Document
     manifests: tuple[Manifest, ...]
     then: tuple[Entry, ...]
-    when_marks: tuple[Mark, ...]
+    when_paths: tuple[tuple[str | int, ...], ...]
 
     @property
     def name(self) -> str:
         """Scenario and case as one text: `a spot node[1.14.0]`."""
         return f"{self.scenario}[{self.id}]" if self.id else self.scenario
 
-    def given_mark(self, *path: str) -> Mark:
+    @property
+    def when_marks(self) -> tuple[Mark, ...]:
+        """Where each step stands."""
+        return tuple(self.given_document.position(path) for path in self.when_paths)
+
+    def given_mark(self, *path: str | int) -> Mark:
         """Where an input was set: in `given`, in the case or in the matrix."""
         document = self.given_document
         for place in (("given", *path), ("matrix", *path)):
@@ -73,10 +78,19 @@ def expanded(
     document: Document, manifests: Sequence[Manifest], file: str, directory: Path
 ) -> tuple[list[Case], list[Problem]]:
     """The cases of one scenario, and every problem of its header."""
-    raw = document.value
     empty = _missing_values(document)
     if empty:
-        return [], empty
+        document = replace(document, value=_without_missing(document.value))
+        _, problems = _expanded(document, manifests, file, directory)
+        told = [problem.path for problem in empty]
+        return [], [*empty, *(one for one in problems if not any(path.startswith(one.path) for path in told))]
+    return _expanded(document, manifests, file, directory)
+
+
+def _expanded(
+    document: Document, manifests: Sequence[Manifest], file: str, directory: Path
+) -> tuple[list[Case], list[Problem]]:
+    raw = document.value
     axes, problems = _axes(document)
     if axes is None:
         return [], problems
@@ -127,6 +141,14 @@ def _missing_values(document: Document) -> list[Problem]:
 
     walk(document.value, ())
     return problems
+
+
+def _without_missing(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_missing(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_missing(item) for item in value if item is not None]
+    return value
 
 
 def _axes(document: Document) -> tuple[Axes | None, list[Problem]]:
@@ -221,7 +243,7 @@ def _case(
         given_document=document,
         manifests=tuple(manifests),
         then=tuple(entries),
-        when_marks=tuple(document.position(origin(("when", index))) for index in range(len(header.when))),
+        when_paths=tuple(origin(("when", index)) for index in range(len(header.when))),
     ), []
 
 

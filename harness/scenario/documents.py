@@ -59,15 +59,19 @@ class Document:
                 node = found[1]
         return Mark(self.file, node.line, node.column)
 
-    def has(self, path: Sequence[str | int]) -> bool:
-        """Whether the file holds this field."""
+    def node_at(self, path: Sequence[str | int]) -> nodes.Node | None:
+        """The part of the tree under a field; None when the file has no such field."""
         node: nodes.Node = self.node
         for part in (*self.prefix, *path):
             found = _step(node, part)
             if found is None:
-                return False
+                return None
             node = found[1]
-        return True
+        return node
+
+    def has(self, path: Sequence[str | int]) -> bool:
+        """Whether the file holds this field."""
+        return self.node_at(path) is not None
 
     def substituted(self, values: Mapping[str, str]) -> Document:
         """This document with each `$(NAME)` of `values` replaced, in keys and in values; what is not quoted is read anew."""

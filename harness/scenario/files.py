@@ -13,7 +13,9 @@ from harness.scenario.documents import Document, documents, read_text
 from harness.scenario.manifests import Manifest, manifests_of
 from harness.scenario.problems import Mark, Problem, ScenarioError
 
-__all__ = ["Scenario", "load", "load_text"]
+__all__ = ["Scenario", "is_scenario_file", "load", "load_text"]
+
+_SNIFFED = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +67,15 @@ def load_text(text: str, *, file: str, directory: Path = Path(".")) -> tuple[Sce
     if problems:
         raise ScenarioError(problems)
     return tuple(scenarios)
+
+
+def is_scenario_file(path: Path) -> bool:
+    """Whether a YAML file means to be one: it says so, or lies in a folder `scenarios` and is no Kubernetes manifest."""
+    try:
+        with path.open("rb") as stream:
+            head = b"\n" + stream.read(_SNIFFED)
+    except OSError:
+        return False
+    if b"\nscenario:" in head or b"scenario.schema.json" in head:
+        return True
+    return "scenarios" in path.parts and b"\napiVersion:" not in head

@@ -18,8 +18,10 @@ _ORDER = (
     "QuotaState",
     "Restriction",
     "Capacity",
-    "PriceState",
+    "Prices",
     "Fault",
+    "Where",
+    "When",
     "StepMap",
 )
 _TITLES = {

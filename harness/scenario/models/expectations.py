@@ -35,6 +35,7 @@ __all__ = [
     "Pods",
     "Rejected",
     "RequirementsExpectation",
+    "Runaway",
 ]
 
 Layer = Literal["crd-schema", "crd-cel", "nodepool-runtime", "nodepool-filter", "pod", "nodeclaim-cel", "launch"]
@@ -112,8 +113,9 @@ class LabelWrite(Model):
         None, alias="from", description="The source inside the sender: base, vm, nodeclaim-label, ..."
     )
     value: TextMatch | None = Field(None, description="The value written.")
-    kind: Literal["set", "same", "overwrote", "refused", "withheld"] | None = Field(
-        None, description="What became of it. Only set and overwrote are compared unless an entry names another."
+    kind: Literal["set", "same", "overwrote", "removed", "refused", "withheld"] | None = Field(
+        None,
+        description="What became of it. Only set, overwrote and removed are compared unless an entry names another.",
     )
 
 
@@ -268,7 +270,7 @@ class CallMatch(Model):
     error: Text | None = Field(None, description="Azure's error code in the answer.")
     size: Text | None = Field(None, description="Size of the VM in the body.")
     zone: Text | None = Field(None, description="Zone in the body.")
-    priority: Literal["Regular", "Spot"] | None = Field(None, description="Priority in the body.")
+    priority: TextMatch | None = Field(None, description="Priority in the body: Regular or Spot.")
     body: Partial | None = Field(None, description="Part of the body sent.")
     count: CountMatch | None = Field(None, description="How many such calls; at least one when absent.")
 
@@ -307,6 +309,13 @@ def _yes_no(value: Any) -> Any:
     if isinstance(value, str) and value not in ("yes", "no"):
         raise PydanticCustomError("yes_no", "'yes', 'no' or a map is expected, not '{text}'", {"text": value})
     return value
+
+
+class Runaway(Body):
+    """A world that never comes to rest: Nodes are made again and again for pods that they do not help."""
+
+    key: Text | None = Field(None, description="The label key at fault.")
+    loops: CountMatch | None = Field(None, description="How many turns were seen before it was stopped.")
 
 
 class PodCell(Model):
@@ -381,6 +390,7 @@ class ExpectationMap(Model):
     objects: Objects | None = Field(None, description="Any other object.")
     azure: AzureExpectation | None = Field(None, description="Calls to Azure and quotas.")
     cost: Cost | None = Field(None, description="What it costs.")
+    runaway: Runaway | None = Field(None, description="A loop without end.")
 
     @model_validator(mode="after")
     def _one(self) -> ExpectationMap:
@@ -412,4 +422,5 @@ Expectation = (
     | Objects
     | AzureExpectation
     | Cost
+    | Runaway
 )

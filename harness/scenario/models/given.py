@@ -2,78 +2,113 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
-from harness.scenario.models.base import Duration, Integer, Model, Number, Text
+from harness.scenario.models.base import Duration, Integer, Model, Number, Text, _integer
 from harness.scenario.models.matchers import _shape
 
-__all__ = ["Azure", "Capacity", "Fault", "Given", "Price", "Quota", "Restriction"]
+__all__ = ["Azure", "Capacity", "Fault", "Given", "Price", "Prices", "Restriction", "When", "Where"]
 
-
-class QuotaState(Model):
-    """A quota with vCPUs that others have already taken."""
-
-    limit: Integer = Field(description="vCPUs allowed.")
-    used: Integer = Field(0, description="vCPUs already in use by others.")
-
-
-Quota = Annotated[Annotated[Integer, Tag("value")] | Annotated[QuotaState, Tag("conditions")], Discriminator(_shape)]
+Priority = Literal["on-demand", "spot"]
+At = Literal["start", "end"]
 
 
 class Restriction(Model):
-    """A size that this subscription may not use, everywhere in the region or in some zones."""
+    """Sizes that this subscription may not use: in the whole region, or in some zones. `*` and `?` are wildcards."""
 
-    size: Text = Field(description="VM size, for example Standard_D4s_v5.")
+    size: Text | None = Field(None, description="VM size or pattern, for example Standard_D*_v5; any when absent.")
+    family: Text | None = Field(None, description="Family of sizes, for example standardDSv5Family; any when absent.")
     zones: list[Text] | None = Field(
         None, min_length=1, description="Zones it is closed in, 1 to 3; the whole region when absent."
     )
+    reason: Literal["NotAvailableForSubscription", "QuotaId"] | None = Field(None, description="Azure's reason code.")
 
 
 class Capacity(Model):
-    """How many VMs of a size can still be had; matches every zone and priority that it does not name."""
+    """Stock that is short: how much is left for the launches that it describes. `*` and `?` are wildcards."""
 
-    size: Text = Field(description="VM size.")
-    zone: Text | None = Field(None, description="Zone, 1 to 3.")
-    priority: Literal["Regular", "Spot"] | None = Field(None, description="Priority of the VM.")
-    vms: Integer = Field(description="VMs left; 0 is a dry zone.")
+    size: Text | None = Field(None, description="VM size or pattern; any when absent.")
+    family: Text | None = Field(None, description="Family of sizes; any when absent.")
+    zone: Text | None = Field(None, description="Zone, 1 to 3, or `regional`; any when absent.")
+    priority: Priority | None = Field(None, description="Priority of the VM; any when absent.")
+    vms: Integer | None = Field(None, description="VMs left; 0 is a dry zone.")
+    cores: Integer | None = Field(None, description="vCPUs left, in place of `vms`.")
+    error: Text | None = Field(
+        None, description="Error code of a launch that finds nothing; Azure's choice when absent."
+    )
+    at: At | None = Field(
+        None, description="Whether the call fails or the operation that it starts; `end` when absent."
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Capacity:
+        if (self.vms is None) == (self.cores is None):
+            raise PydanticCustomError("one_of", "exactly one of vms, cores is expected")
+        return self
 
 
-class PriceState(Model):
+class Prices(Model):
     """Prices of one size in USD per hour."""
 
-    regular: Number | None = Field(None, description="On demand.")
+    on_demand: Number | None = Field(None, alias="on-demand", description="On demand.")
     spot: Number | None = Field(None, description="Spot.")
 
 
-Price = Annotated[Annotated[Number, Tag("value")] | Annotated[PriceState, Tag("conditions")], Discriminator(_shape)]
+Price = Annotated[Annotated[Number, Tag("value")] | Annotated[Prices, Tag("conditions")], Discriminator(_shape)]
+
+
+class Where(Model):
+    """The calls a fault is about: creations of virtual machines, unless `resource` and `method` say otherwise."""
+
+    size: Text | None = Field(None, description="VM size or pattern.")
+    family: Text | None = Field(None, description="Family of sizes.")
+    zone: Text | None = Field(None, description="Zone, 1 to 3, or `regional`.")
+    priority: Priority | None = Field(None, description="Priority of the VM.")
+    name: Text | None = Field(None, description="Name of the resource.")
+    resource: Text | None = Field(None, description="Type of the resource; virtualMachines when absent.")
+    method: Literal["GET", "PUT", "POST", "PATCH", "DELETE"] | None = Field(None, description="PUT when absent.")
+
+
+class When(Model):
+    """From when on a fault happens."""
+
+    skip: Integer | None = Field(None, description="Calls that pass before the first failure.")
+    after: Duration | None = Field(None, description="Time from the start before which it does not happen.")
+    until: Duration | None = Field(None, description="Time from the start after which it does not happen.")
+
+
+def _times(value: Any) -> Any:
+    return 0 if value == "always" else _integer(value)
+
+
+Times = Annotated[int, BeforeValidator(_times), WithJsonSchema({"anyOf": [{"const": "always"}, {"type": "integer"}]})]
 
 
 class Fault(Model):
     """A failure of Azure, declared in advance. A fault that never happens fails the scenario."""
 
-    call: Text = Field(description="Method and resource type it strikes, for example `PUT virtualMachines`.")
-    error: Text = Field(
-        description="Azure's error code, for example SkuNotAvailable, OperationNotAllowed, TooManyRequests."
+    what: Text = Field(
+        description="Azure's error code, for example SkuNotAvailable, OverconstrainedZonalAllocationRequest, TooManyRequests; "
+        "or `Stuck`: the operation never ends."
     )
-    status: Integer | None = Field(None, description="HTTP status; the usual one of the code when absent.")
+    where: Where | None = Field(None, description="Which calls; every creation of a virtual machine when absent.")
+    when: When | None = Field(None, description="From when on; at once when absent.")
+    times: Times | None = Field(None, description="How often it happens: once when absent, or `always`.")
+    at: At | None = Field(
+        None, description="`start`: the call is refused; `end`: its long-running operation fails. `start` when absent."
+    )
     message: Text | None = Field(None, description="The text of the error; Azure's own when absent.")
-    size: Text | None = Field(None, description="Only VMs of this size.")
-    zone: Text | None = Field(None, description="Only in this zone.")
-    priority: Literal["Regular", "Spot"] | None = Field(None, description="Only VMs of this priority.")
-    phase: Literal["accept", "finish"] = Field(
-        "accept", description="`accept`: the call is refused; `finish`: its long-running operation fails at the end."
-    )
-    after: Integer = Field(0, description="Calls that pass before the first failure.")
-    times: Integer | None = Field(None, description="Failures before it is over; without end when absent.")
+    status: Integer | None = Field(None, description="HTTP status; the usual one of the code when absent.")
     retry_after: Duration | None = Field(None, description="Retry-After of the answer.")
 
 
 class Azure(Model):
     """What Azure is short of, and what it charges."""
 
-    quota: dict[Text, Quota] = Field(
+    quota: dict[Text, Integer] = Field(
         default_factory=dict,
         description="vCPU limits by usage name: cores, lowPriorityCores, or a family such as standardDSv5Family.",
     )

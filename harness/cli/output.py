@@ -1,0 +1,54 @@
+"""What all subcommands share: where output goes, in which form, and how bad input ends."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.scenario.problems import ScenarioError
+
+__all__ = ["add_format", "bad_input", "colour", "display_name", "print_json"]
+
+BAD_INPUT = 2
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """`--format text|json`."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the output (default text)")
+
+
+def colour() -> bool:
+    """Whether standard output takes colours: a terminal, and NO_COLOR not set."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def print_json(value: Any) -> None:
+    """A value as indented JSON on standard output."""
+    from harness.reports.as_json import render
+
+    print(render(value))
+
+
+def bad_input(error: ScenarioError | str, form: str = "text") -> int:
+    """Says what is wrong with the input, one line for each mistake, and returns exit code 2."""
+    if isinstance(error, str):
+        print(error, file=sys.stderr)
+    elif form == "json":
+        from harness.reports.as_json import problems_value
+
+        print_json(problems_value(error))
+    else:
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+    return BAD_INPUT
+
+
+def display_name(path: Path) -> str:
+    """A file's name for messages: relative to the working directory where it lies below it."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,98 @@
+"""`harness run`: scenarios without pytest."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from time import perf_counter
+
+from harness.cli.output import add_format, bad_input, colour, display_name, print_json
+
+__all__ = ["add_arguments", "run", "scenario_files"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness run`."""
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="scenario files, or folders of them")
+    parser.add_argument("-k", metavar="TEXT", help="only cases whose id contains this text")
+    parser.add_argument("--release", metavar="R", help="release of the provider, in place of what the files say")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="also write JUnit XML")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write one HTML page")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show every case and every expectation")
+    add_format(parser)
+
+
+def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files themselves, and of folders every YAML file that holds a scenario."""
+    from harness.scenario.files import is_scenario_file
+
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        for file in sorted([*path.rglob("*.yaml"), *path.rglob("*.yml")]):
+            if is_scenario_file(file):
+                yield file
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong."""
+    from harness.reports.summary import Summary
+    from harness.scenario.files import load
+    from harness.scenario.inputs import check_inputs
+    from harness.scenario.problems import Problem, ScenarioError
+    from harness.scenario.runner import Runner
+
+    start = perf_counter()
+    problems: list[Problem] = []
+    cases = []
+    for path in scenario_files(arguments.files):
+        try:
+            found = [case for scenario in load(path, display_name(path)) for case in scenario.cases]
+            check_inputs(found)
+            cases += found
+        except ScenarioError as error:
+            problems += error.problems
+    if problems:
+        return bad_input(ScenarioError(problems), arguments.format)
+    if arguments.k:
+        cases = [case for case in cases if arguments.k in f"{case.file}::{case.name}"]
+    if not cases:
+        return bad_input("no scenarios found")
+    runner = Runner(karpenter=arguments.release)
+    reports = []
+    try:
+        for case in cases:
+            reports.append(runner.run(case))
+    except ScenarioError as error:
+        return bad_input(error, arguments.format)
+    summary = Summary(tuple(reports), perf_counter() - start)
+    _write(arguments, summary)
+    return summary.exit_code
+
+
+def _write(arguments: argparse.Namespace, summary: object) -> None:
+    from harness.reports.summary import Summary
+
+    assert isinstance(summary, Summary)
+    if arguments.junit is not None:
+        from harness.reports import junit
+
+        arguments.junit.write_text(junit.render(summary), encoding="utf-8")
+    if arguments.html is not None:
+        from harness.reports import html
+
+        arguments.html.write_text(html.render(summary), encoding="utf-8")
+    if arguments.format == "json":
+        from harness.reports.as_json import summary_value
+
+        print_json(summary_value(summary))
+        return
+    from harness.reports.terminal import Style, render_case, render_summary
+
+    style = Style(colour())
+    shown = summary.cases if arguments.verbose else summary.bad
+    for case in shown:
+        print(render_case(case, style, verbose=arguments.verbose))
+    print(render_summary(summary, style))

@@ -1,0 +1,25 @@
+"""`harness schema`: the JSON Schema of scenario files, for editors."""
+
+from __future__ import annotations
+
+import argparse
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness schema`."""
+    parser.add_argument("--reference", action="store_true", help="print the reference page (Markdown) instead")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the schema, or the reference page."""
+    if arguments.reference:
+        from harness.scenario.reference import render_reference
+
+        print(render_reference(), end="")
+    else:
+        from harness.scenario.schema import render
+
+        print(render(), end="")
+    return 0

@@ -1,0 +1,57 @@
+"""The pytest plugin: scenario files become tests, one for each case, with a subtest for each expectation.
+
+Load it with ``pytest_plugins = ("harness.pytest_plugin",)`` in the root conftest. Tests in Python get the fixtures `world` and `azure`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.pytest_plugin.fixtures import azure, scenario_runner, world
+from harness.pytest_plugin.options import add_options, header
+
+if TYPE_CHECKING:
+    from harness.pytest_plugin.items import ScenarioFile
+
+__all__ = [
+    "azure",
+    "pytest_addoption",
+    "pytest_collect_file",
+    "pytest_configure",
+    "pytest_report_header",
+    "scenario_runner",
+    "world",
+]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declares the options."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declares the mark of Python tests."""
+    config.addinivalue_line(
+        "markers", "world(**inputs): inputs of the `world` fixture, as World takes them: karpenter, region, azure, ..."
+    )
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Says what is not as usual."""
+    return header(config)
+
+
+def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> ScenarioFile | None:
+    """Collects scenario files; whatever is named on the command line counts as one."""
+    if file_path.suffix not in (".yaml", ".yml"):
+        return None
+    from harness.scenario.files import is_scenario_file
+
+    if not parent.session.isinitpath(file_path) and not is_scenario_file(file_path):
+        return None
+    from harness.pytest_plugin.items import ScenarioFile
+
+    return ScenarioFile.from_parent(parent, path=file_path)

@@ -1,0 +1,40 @@
+"""Fixtures: the runner that all scenarios of a session share, and `world` and `azure` for tests in Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from harness.pytest_plugin.options import release_override
+
+if TYPE_CHECKING:
+    from harness.scenario.runner import Runner
+    from harness.world import World
+
+__all__ = ["azure", "scenario_runner", "world"]
+
+
+@pytest.fixture(scope="session")
+def scenario_runner(pytestconfig: pytest.Config) -> Runner:
+    """Runs cases; their worlds share the catalogue and the instance types."""
+    from harness.scenario.runner import Runner
+
+    return Runner(karpenter=release_override(pytestconfig))
+
+
+@pytest.fixture
+def world(request: pytest.FixtureRequest, scenario_runner: Runner) -> World:
+    """An empty world with the newest defaults, or with the inputs of `@pytest.mark.world(region="westus")`."""
+    from harness.world import World
+
+    inputs: dict[str, Any] = {}
+    for mark in reversed(list(request.node.iter_markers("world"))):
+        inputs |= mark.kwargs
+    return World(**{**inputs, **scenario_runner.overrides}, caches=scenario_runner.caches)
+
+
+@pytest.fixture
+def azure(world: World) -> Any:
+    """The cloud of `world`: its regions, market and journal."""
+    return world.cloud

@@ -1,0 +1,92 @@
+"""Scenario files as pytest collectors, and their cases as test functions (so fixtures, marks, -k and --lf work on them)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.reports.terminal import Style, render_verdict
+from harness.scenario.cases import Case
+from harness.scenario.files import load
+from harness.scenario.inputs import check_inputs
+from harness.scenario.problems import ScenarioError
+from harness.scenario.runner import Runner, expected_outcome
+from harness.scenario.verdicts import Outcome, Verdict
+
+__all__ = ["ExpectationFailed", "ScenarioFile", "ScenarioItem"]
+
+
+class ExpectationFailed(AssertionError):
+    """One expectation that does not hold."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(f"{verdict.mark}: {verdict.differences[0]}")
+        self.verdict = verdict
+
+
+class ScenarioFile(pytest.File):
+    """One scenario file. A file with mistakes is a collection error: one line for each mistake, no traceback."""
+
+    def collect(self) -> Iterator[ScenarioItem]:
+        """One item for each case."""
+        try:
+            scenarios = load(self.path, _display(self.path, self.config))
+            check_inputs(case for scenario in scenarios for case in scenario.cases)
+        except ScenarioError as error:
+            raise self.CollectError(str(error)) from None
+        for scenario in scenarios:
+            for case in scenario.cases:
+                yield ScenarioItem.from_parent(self, name=case.name, callobj=_function(case), case=case)
+
+
+class ScenarioItem(pytest.Function):
+    """One case of a scenario."""
+
+    def __init__(self, *, case: Case, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.case = case
+        for tag in case.header.tags:
+            self.config.addinivalue_line("markers", f"{tag}: tag of scenarios")
+            self.add_marker(tag)
+        if case.header.skip is not None:
+            self.add_marker(pytest.mark.skip(reason=case.header.skip))
+        self.user_properties += [("issue", issue) for issue in case.header.issue or ()]
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
+        """A failed expectation as expected beside found, bad input as its lines, anything else as usual."""
+        if isinstance(excinfo.value, ExpectationFailed):
+            colour = self.config.get_terminal_writer().hasmarkup
+            return render_verdict(excinfo.value.verdict, Style(colour))
+        if isinstance(excinfo.value, ScenarioError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """The file and the line of the header."""
+        return self.path, self.case.mark.line - 1, f"scenario: {self.case.name}"
+
+
+def _function(case: Case) -> Callable[..., None]:
+    def scenario(scenario_runner: Runner, subtests: pytest.Subtests) -> None:
+        verdicts = scenario_runner.verdicts(case)
+        outcome, reason = expected_outcome(case, verdicts)
+        if outcome is Outcome.EXPECTED_FAILURE:
+            pytest.xfail(reason)
+        if outcome is Outcome.UNEXPECTED_PASS:
+            pytest.fail(f"marked xfail and passes: {reason}", pytrace=False)
+        for verdict in verdicts:
+            with subtests.test(verdict.label):
+                if not verdict.holds:
+                    raise ExpectationFailed(verdict)
+
+    return scenario
+
+
+def _display(path: Path, config: pytest.Config) -> str:
+    try:
+        return str(path.relative_to(config.invocation_params.dir))
+    except ValueError:
+        return str(path)

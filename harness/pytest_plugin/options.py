@@ -1,0 +1,38 @@
+"""The options of the plugin."""
+
+from __future__ import annotations
+
+import pytest
+
+__all__ = ["add_options", "header", "release_override"]
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declares them in a group of their own."""
+    group = parser.getgroup("scenarios", "Karpenter on Azure scenarios")
+    group.addoption(
+        "--cluster", choices=("memory",), default="memory", help="cluster to run scenarios on (default memory)"
+    )
+    group.addoption(
+        "--karpenter", choices=("simulated",), default="simulated", help="which Karpenter runs (default simulated)"
+    )
+    group.addoption("--release", metavar="R", help="release of the provider, in place of what the files say")
+
+
+def release_override(config: pytest.Config) -> str | None:
+    """The release of `--release`; a usage error for one that does not exist."""
+    name: str | None = config.getoption("--release")
+    if name is None:
+        return None
+    from harness.karpenter.releases import UnknownRelease, provider
+
+    try:
+        return provider(name).version
+    except UnknownRelease as error:
+        raise pytest.UsageError(f"--release: {error}") from None
+
+
+def header(config: pytest.Config) -> list[str]:
+    """The line under pytest's own, when an option is set."""
+    release = release_override(config)
+    return [f"scenarios: all with release {release}"] if release is not None else []

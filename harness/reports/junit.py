@@ -1,0 +1,65 @@
+"""The report as JUnit XML, for runs without pytest: one test case for each expectation, as pytest's subtests are counted."""
+
+from __future__ import annotations
+
+import re
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from harness.reports.summary import Summary
+from harness.reports.terminal import render_verdict
+from harness.scenario.verdicts import CaseReport, Outcome
+
+__all__ = ["render"]
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(summary: Summary) -> str:
+    """The document; text that XML cannot hold is replaced."""
+    root = Element("testsuites", name="harness")
+    files: dict[str, list[CaseReport]] = {}
+    for case in summary.cases:
+        files.setdefault(case.file, []).append(case)
+    for file, cases in files.items():
+        suite = SubElement(root, "testsuite", name=file, time=_seconds(sum(case.seconds for case in cases)))
+        for case in cases:
+            _case(suite, case)
+        for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            suite.set(attribute, str(len(suite.findall(f".//{tag}"))))
+        suite.set("tests", str(len(suite.findall("testcase"))))
+    indent(root)
+    return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _case(suite: Element, case: CaseReport) -> None:
+    element = _element(suite, case, case.name, case.seconds)
+    if case.outcome is Outcome.ERROR:
+        _detail(element, "error", case.error, case.error)
+    elif case.outcome in (Outcome.SKIPPED, Outcome.EXPECTED_FAILURE):
+        _detail(element, "skipped", case.reason, "")
+    elif case.outcome is Outcome.UNEXPECTED_PASS:
+        _detail(element, "failure", "marked xfail and passes", case.reason)
+    else:
+        for verdict in case.failures:
+            failed = _element(suite, case, f"{case.name} {verdict.label}", 0.0)
+            _detail(failed, "failure", str(verdict.differences[0]), render_verdict(verdict))
+
+
+def _element(suite: Element, case: CaseReport, name: str, seconds: float) -> Element:
+    place = {"file": case.file, "line": str(case.mark.line)}
+    return SubElement(
+        suite, "testcase", {"classname": case.file, "name": _clean(name), "time": _seconds(seconds), **place}
+    )
+
+
+def _detail(element: Element, tag: str, message: str, text: str) -> None:
+    detail = SubElement(element, tag, message=_clean(message))
+    detail.text = _clean(text)
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.4f}"

@@ -1,0 +1,41 @@
+"""The outcome of a whole run: its cases, counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from harness.scenario.verdicts import CaseReport, Outcome
+
+__all__ = ["Summary"]
+
+_BAD = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.UNEXPECTED_PASS})
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All case reports of a run, in its order; `seconds` is real time."""
+
+    cases: tuple[CaseReport, ...]
+    seconds: float
+
+    @property
+    def counts(self) -> dict[Outcome, int]:
+        """How many cases ended in which way; ways that did not occur are left out."""
+        counted = Counter(case.outcome for case in self.cases)
+        return {outcome: counted[outcome] for outcome in Outcome if counted[outcome]}
+
+    @property
+    def verdicts(self) -> int:
+        """How many comparisons were made."""
+        return sum(len(case.verdicts) for case in self.cases)
+
+    @property
+    def bad(self) -> tuple[CaseReport, ...]:
+        """The cases because of which the run fails."""
+        return tuple(case for case in self.cases if case.outcome in _BAD)
+
+    @property
+    def exit_code(self) -> int:
+        """0 when everything is as expected, else 1."""
+        return 1 if self.bad else 0

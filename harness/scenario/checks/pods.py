@@ -1,0 +1,79 @@
+"""`pods`: which run, which wait, and Karpenter's sentence for those that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.scenario.cases import Entry
+from harness.scenario.checks.counts import count_differences
+from harness.scenario.matching import differences
+from harness.scenario.models.expectations import Pods
+from harness.scenario.problems import did_you_mean
+from harness.scenario.run import Run
+from harness.scenario.verdicts import Verdict
+
+__all__ = ["check", "name_of", "sentence"]
+
+
+def name_of(pod: Mapping[str, Any]) -> str:
+    """`name`, or `namespace/name` outside of namespace default."""
+    namespace = pod["metadata"].get("namespace") or "default"
+    name: str = pod["metadata"]["name"]
+    return name if namespace == "default" else f"{namespace}/{name}"
+
+
+def check(body: Pods, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict for each count, and for each pod that is named."""
+    pods = {name_of(pod): pod for pod in run.world.list("Pod")}
+    bound = {name: pod for name, pod in pods.items() if pod.get("spec", {}).get("nodeName")}
+    waiting = {name: pod for name, pod in pods.items() if name not in bound}
+    for key, wanted, there in (("bound", body.bound, bound), ("pending", body.pending, waiting)):
+        if wanted is None:
+            continue
+        label = f"{entry.label}.{key}"
+        if not isinstance(wanted, (list, dict)):
+            yield Verdict.of(label, entry.mark(key), count_differences(wanted, len(there)))
+            continue
+        if not wanted:
+            yield Verdict.of(label, entry.mark(key), count_differences(0, len(there)))
+        for index, name in enumerate(wanted):
+            mark = entry.mark(key, index if isinstance(wanted, list) else name)
+            row = f"{label}.{name}"
+            if name.removeprefix("default/") not in there:
+                yield Verdict.failed(row, mark, f"Pod/{name} {key}", _state(name, pods, run))
+            elif isinstance(wanted, dict):
+                pod = there[name.removeprefix("default/")]
+                if key == "bound":
+                    yield Verdict.of(row, mark, differences(wanted[name], _nodepool(pod, run)))
+                else:
+                    yield Verdict.of(row, mark, differences(wanted[name], sentence(pod, run)))
+            else:
+                yield Verdict(row, mark)
+
+
+def _nodepool(pod: Mapping[str, Any], run: Run) -> str:
+    node = run.world.get("Node", pod["spec"]["nodeName"], "")
+    labels = (node or {}).get("metadata", {}).get("labels") or {}
+    return str(labels.get("karpenter.sh/nodepool", "a Node of no NodePool"))
+
+
+def sentence(pod: Mapping[str, Any], run: Run) -> str:
+    """Why Karpenter does not place this pod, in its own words; empty when it said nothing."""
+    name, namespace = pod["metadata"]["name"], pod["metadata"].get("namespace") or "default"
+    for event in reversed(run.world.events):
+        about = event.object.kind == "Pod" and (event.object.name, event.object.namespace) == (name, namespace)
+        if about and event.reason == "FailedScheduling" and event.source == "karpenter":
+            return event.message.removeprefix("Failed to schedule pod, ")
+    return ""
+
+
+def _state(name: str, pods: Mapping[str, Any], run: Run) -> str:
+    pod = pods.get(name.removeprefix("default/"))
+    if pod is None:
+        hint = did_you_mean(name, pods)
+        return f"no such pod; {hint}" if hint else "no such pod"
+    if pod.get("spec", {}).get("nodeName"):
+        return f"it runs on {pod['spec']['nodeName']} of NodePool {_nodepool(pod, run)}"
+    said = sentence(pod, run)
+    return f"it is pending: {said}" if said else "it is pending"

@@ -1,0 +1,121 @@
+"""A case's inputs as the arguments of a World, and the check that the releases, regions and sizes they name exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from harness.scenario.cases import Case
+from harness.scenario.models.base import Model
+from harness.scenario.models.expectations import RequirementsExpectation
+from harness.scenario.models.given import Azure, Given
+from harness.scenario.problems import Problem, ScenarioError, did_you_mean
+from harness.scenario.validation import dotted
+
+if TYPE_CHECKING:
+    from harness.world import Caches, World
+
+__all__ = ["azure_arguments", "check_inputs", "new_world", "world_arguments"]
+
+
+def world_arguments(given: Given) -> dict[str, Any]:
+    """The keyword arguments of World for what a case says; what it leaves out is left out."""
+    arguments: dict[str, Any] = {
+        name: value
+        for name in ("karpenter", "crds", "kubernetes", "region", "provision_mode", "seed")
+        if (value := getattr(given, name)) is not None
+    }
+    if given.options:
+        arguments["options"] = dict(given.options)
+    if given.azure is not None:
+        arguments["azure"] = azure_arguments(given.azure)
+    return arguments
+
+
+def azure_arguments(azure: Azure) -> dict[str, Any]:
+    """The state of Azure as plain values, spelled as in the file, only what is said."""
+    value: dict[str, Any] = _plain(azure)
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Model):
+        fields = type(value).model_fields
+        said = [(name, field.alias or name) for name, field in fields.items() if name in value.model_fields_set]
+        return {alias: _plain(getattr(value, name)) for name, alias in said}
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def check_inputs(cases: Iterable[Case], caches: Caches | None = None) -> None:
+    """Raises ScenarioError for every release, region, size, option or state of Azure that does not exist."""
+    problems: set[Problem] = set()
+    for case in cases:
+        try:
+            world = new_world(case, caches)
+        except ScenarioError as error:
+            problems.update(error.problems)
+        else:
+            problems.update(_sizes(case, world))
+    if problems:
+        raise ScenarioError(problems)
+
+
+def new_world(case: Case, caches: Caches | None = None, overrides: Mapping[str, Any] | None = None) -> World:
+    """The world that a case begins in; a ScenarioError where its inputs do not exist."""
+    from harness.karpenter.releases import ALL_PROVIDER_RELEASES
+    from harness.world import World
+
+    problems = []
+    for name in ("karpenter", "crds"):
+        release = getattr(case.given, name)
+        if release is not None and release.removeprefix("v") not in ALL_PROVIDER_RELEASES:
+            hint = did_you_mean(release.removeprefix("v"), ALL_PROVIDER_RELEASES, limit=0)
+            hint = hint or f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}"
+            problems.append(Problem(case.given_mark(name), f"given.{name}", f"unknown release '{release}'", hint))
+    if problems:
+        raise ScenarioError(problems)
+    try:
+        return World(**{**world_arguments(case.given), **(overrides or {})}, caches=caches)
+    except ValueError as error:
+        raise ScenarioError([_input_problem(case, error)]) from None
+
+
+def _input_problem(case: Case, error: ValueError) -> Problem:
+    """A refusal of World's as a place in the file: by the path it names, or by the input it speaks of."""
+    what, _, hint = str(error).partition("; ")
+    path: tuple[str, ...] = ()
+    named = getattr(error, "path", None)
+    if isinstance(named, str):
+        path = ("azure", *(part for part in re.split(r"[.\[\]]+", named) if part and part != "azure"))
+        what, _, hint = str(getattr(error, "what", what)).partition("; ")
+    else:
+        for key in ("region", "kubernetes", "provisionMode", "options", "crds"):
+            if key.lower() in str(error).lower() or _spoken_of(case, key, str(error)):
+                path = (key,)
+                break
+    place = tuple(int(part) if part.isdecimal() else part for part in path)
+    return Problem(case.given_mark(*place), dotted(("given", *place)), what, hint)
+
+
+def _spoken_of(case: Case, key: str, text: str) -> bool:
+    value = case.given.region if key == "region" else case.given.kubernetes if key == "kubernetes" else None
+    return value is not None and value in text
+
+
+def _sizes(case: Case, world: World) -> Iterator[Problem]:
+    """Sizes that the region does not sell."""
+    for entry in case.then:
+        body = entry.expectation.body
+        if not isinstance(body, RequirementsExpectation):
+            continue
+        try:
+            world.requirements_of(body.of)
+        except LookupError:
+            hint = did_you_mean(body.of, world.caches.catalogue.region(world.region).by_name, limit=0)
+            what = f"unknown size '{body.of}' in {world.region}"
+            yield Problem(entry.mark("of"), f"{entry.label}.of", what, hint)

@@ -1,0 +1,85 @@
+"""One run of one case: the world, what was refused in it, and how it came to rest. Expectations look at this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.scenario.cases import Case
+from harness.scenario.manifests import Manifest
+from harness.scenario.models.base import split_reference
+from harness.scenario.problems import Mark
+
+if TYPE_CHECKING:
+    from harness.engine.runaway import Runaway
+    from harness.karpenter.validation.layers import Rejection
+    from harness.world import World
+
+__all__ = ["Refusal", "Run"]
+
+Object = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Refusal:
+    """A rejection in this run; `manifest` is the object of the file at fault, if it is one; `expected` once a verdict claims it."""
+
+    rejection: Rejection
+    manifest: Manifest | None
+    expected: bool = False
+
+    def mark(self, otherwise: Mark) -> Mark:
+        """Where the offending field stands in the user's file."""
+        if self.manifest is None:
+            return otherwise
+        return self.manifest.document.position(self.rejection.pointer)
+
+
+@dataclass(slots=True)
+class Run:
+    """A finished run."""
+
+    case: Case
+    world: World
+    refusals: list[Refusal] = field(default_factory=list)
+    runaways: list[Runaway] = field(default_factory=list)
+    runaway_expected: bool = False
+    exhausted: list[str] = field(default_factory=list)
+
+    def manifest(self, reference: str) -> Manifest | None:
+        """The object of the file that is called so."""
+        return next((manifest for manifest in self.case.manifests if manifest.is_named(reference)), None)
+
+    def find(self, reference: str) -> Object | None:
+        """The object of the cluster that is called so; namespace `default` where none is given."""
+        kind, namespace, name = split_reference(reference)
+        found: Object | None = self.world.get(kind, name, namespace)
+        if found is None and not namespace:
+            found = self.world.get(kind, name, "default")
+        return found
+
+    def nodes_of(self, reference: str) -> tuple[Sequence[Object], str]:
+        """The Nodes that a reference leads to, and why there are none: of a Pod, a NodeClaim, a NodePool, or itself."""
+        kind, _, name = split_reference(reference)
+        if kind == "NodePool":
+            nodes = [node for node in self.world.list("Node") if _label(node, "karpenter.sh/nodepool") == name]
+            return nodes, f"{reference} has no Node"
+        found = self.find(reference)
+        if found is None:
+            return [], f"there is no {reference}"
+        if kind == "Node":
+            return [found], ""
+        if kind == "Pod":
+            node_name, missing = found.get("spec", {}).get("nodeName"), f"{reference} runs on no Node"
+        elif kind == "NodeClaim":
+            node_name, missing = found.get("status", {}).get("nodeName"), f"{reference} has no Node"
+        else:
+            return [], f"{kind} has no Node; Pod, Node, NodeClaim or NodePool is expected"
+        node = self.world.get("Node", node_name, "") if node_name else None
+        return ([node], "") if node is not None else ([], missing)
+
+
+def _label(obj: Object, key: str) -> str | None:
+    value: str | None = (obj.get("metadata", {}).get("labels") or {}).get(key)
+    return value
