@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from fakeazure.cloud import FakeAzure
@@ -18,6 +19,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.offers import Offers
 from harness.karpenter.releases import ProviderOptions, ProviderRelease, provider
+from harness.karpenter.validation.admission import admit
 from harness.karpenter.validation.crds import crd_set
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.karpenter.validation.pods import validate_pod
@@ -251,7 +253,19 @@ class World:
         found = self.cluster.view.get("AKSNodeClass", name)
         if found is not None:
             return found
-        return {"spec": {}, "status": {"kubernetesVersion": self.kubernetes}}
+        return {**_empty_nodeclass(self.release.crds, self.kubernetes), "status": {"kubernetesVersion": self.kubernetes}}
+
+
+@cache
+def _empty_nodeclass(crds: str, kubernetes: str) -> Object:
+    """An AKSNodeClass about which nobody said anything, with the defaults of the CRDs."""
+    empty = {
+        "apiVersion": "karpenter.azure.com/v1beta1",
+        "kind": "AKSNodeClass",
+        "metadata": {"name": "default"},
+        "spec": {},
+    }
+    return admit(empty, crds=crd_set(crds), kubernetes=kubernetes).object
 
 
 def _rejections(error: ApiError, key: Key) -> Rejected:
