@@ -42,6 +42,7 @@ COMMANDS: dict[str, Command] = {
     "sizes": Command("fakeazure.commands.sizes", "all sizes: vCPUs, memory, in how many regions, cheapest and dearest"),
     "prices": Command("fakeazure.commands.prices", "on-demand prices, of a region or of a size in all regions"),
     "regions": Command("fakeazure.commands.regions", "the regions, their zones and how many sizes they sell"),
+    "serve": Command("fakeazure.commands.serve", "serve a world of Azure over HTTP and HTTPS for real clients"),
     "import-skus": Command("fakeazure.commands.import_skus", "check an `az vm list-skus -o json` and make it usable"),
 }
 

@@ -42,7 +42,7 @@ from fakeazure.events import Subscriber, VirtualMachine
 from fakeazure.guids import Guids, guid_of
 from fakeazure.journal import Call, Journal, summarise
 from fakeazure.market.facts import CatalogueLike
-from fakeazure.market.faults import STUCK, Fault
+from fakeazure.market.faults import Fault
 from fakeazure.market.match import Subject
 from fakeazure.market.spec import build_market
 from fakeazure.resources import images, vm_lifecycle
@@ -207,7 +207,7 @@ class FakeAzure:
             location=match.params.get("location", self.state.settings.location),
         )
         fault = self.market.faults.take(subject, now, at_end=False)
-        if fault is not None and fault.what != STUCK:
+        if fault is not None:
             raise ArmError(fault.failure(subject, id=asked.path, subscription=match.params.get("subscription", "")))
 
     def _check_registration(self, asked: Request, subscription: str) -> None:

@@ -27,7 +27,6 @@ FIXED_FLAGS: Mapping[str, str] = {
     "--cluster-domain": "cluster.local",
     "--enforce-node-allocatable": "pods",
     "--event-qps": "0",
-    "--eviction-hard": "memory.available<750Mi",
     "--image-gc-high-threshold": "85",
     "--image-gc-low-threshold": "80",
     "--kubeconfig": "/var/lib/kubelet/kubeconfig",
@@ -62,12 +61,26 @@ class KubeletText:
         flags = {
             **FIXED_FLAGS,
             "--cluster-dns": self.cluster_dns,
-            "--kube-reserved": f"cpu={reserved_cpu(self.vcpus)}m,memory={reserved_memory(self.memory_gib)}Mi",
+            "--eviction-hard": f"memory.available<{'100Mi' if self._newer else '750Mi'}",
+            "--kube-reserved": f"cpu={reserved_cpu(self.vcpus)}m,memory={self._reserved_memory()}Mi",
             "--max-pods": str(self.max_pods),
         }
         if self.taints:
             flags["--register-with-taints"] = ",".join(self.taints)
         return " ".join(f"{name}={value}" for name, value in sorted(flags.items()))
+
+    @property
+    def _newer(self) -> bool:
+        """Kubernetes 1.29 and later, where AKS reserves by number of pods."""
+        parts = self.kubernetes.lstrip("v").split(".")
+        return not (len(parts) > 1 and parts[0] == "1" and parts[1].isdigit() and int(parts[1]) < 29)
+
+    def _reserved_memory(self) -> int:
+        return (
+            reserved_memory_by_pods(self.memory_gib, self.max_pods)
+            if self._newer
+            else reserved_memory_by_size(self.memory_gib)
+        )
 
     def node_labels(self) -> str:
         """`k=v,k=v`, the value of `--node-labels`."""
@@ -92,8 +105,13 @@ class KubeletText:
         return base64.b64encode(self.script().encode()).decode()
 
 
-def reserved_memory(gib: float) -> int:
-    """kube-reserved memory in MiB: marginal brackets over the size's memory (azure-api.md §4.5)."""
+def reserved_memory_by_pods(gib: float, max_pods: int) -> int:
+    """kube-reserved memory in MiB from 1.29 on: 20 per pod and 50 more, a quarter of the memory at most (AKS docs)."""
+    return min(20 * max_pods + 50, int(gib * 1024 // 4))
+
+
+def reserved_memory_by_size(gib: float) -> int:
+    """kube-reserved memory in MiB before 1.29: marginal brackets over the size's memory (AKS docs)."""
     total, left = 0.0, gib
     for width, share in _MEMORY_BRACKETS:
         part = min(left, width)

@@ -67,6 +67,14 @@ def _minor(version: str) -> tuple[int, int]:
         return 0, 0
 
 
+def cluster_label(group: str) -> str:
+    """A resource group as the value of the `cluster` label: a valid label value (kaz pkg/utils/labels.go)."""
+    text = group.replace("(", "-").replace(")", "-")[:63]
+    if text.endswith(("-", "_", ".")):
+        return f"{text[:62]}z" if len(text) > 62 else f"{text}z"
+    return text
+
+
 def _os_sku(facts: NodeFacts) -> str:
     return "AzureLinux" if facts.os_sku.startswith("AzureLinux") else "Ubuntu"
 
@@ -88,7 +96,7 @@ TABLE: tuple[AksLabel, ...] = (
     AksLabel(PREFIX + "accelerator", lambda f: f.gpu or None, _DUMP),
     AksLabel(PREFIX + "artifactstreaming-enabled", lambda f: "true" if f.artifact_streaming else None, _GUESS),
     AksLabel(PREFIX + "azure-cni-overlay", lambda f: "true" if f.overlay else None, _E2E),
-    AksLabel(PREFIX + "cluster", lambda f: f.cluster_group, _DUMP),
+    AksLabel(PREFIX + "cluster", lambda f: cluster_label(f.cluster_group), _DUMP),
     AksLabel(
         PREFIX + "consolidated-additional-properties",
         lambda f: guid_of(f"additional-properties/{f.subscription}/{f.cluster_group}/{f.pool}"),

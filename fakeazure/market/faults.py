@@ -48,6 +48,11 @@ class Fault:
     fired: int = field(default=0)
 
     @property
+    def hits_the_end(self) -> bool:
+        """Whether it lets the request be accepted."""
+        return self.at_end or self.what == STUCK
+
+    @property
     def spent(self) -> bool:
         """Whether it has fired as often as it may."""
         return self.times != ALWAYS and self.fired >= self.times
@@ -93,7 +98,7 @@ class Faults:
         """
         hit: Fault | None = None
         for fault in self.all:
-            if fault.at_end != at_end or fault.spent or not fault.where.matches(subject):
+            if fault.hits_the_end != at_end or fault.spent or not fault.where.matches(subject):
                 continue
             if fault.not_before is not None and now < fault.not_before:
                 continue

@@ -115,7 +115,7 @@ class Market:
         if refused is not None:
             return refused
         fault = self.faults.take(subject, now, at_end=False)
-        if fault is not None and fault.what != STUCK:
+        if fault is not None:
             return fault.failure(subject, id=id_, subscription=subscription)
         charge = charge_of(
             subscription, size.location, family=size.family, vcpus=size.vcpus, priority=subject.priority
@@ -123,7 +123,7 @@ class Market:
         shortage = self.quota.shortage(charge)
         if shortage is not None:
             return shortage.failure()
-        stuck = fault is not None
+        stuck = False
         ends_in: Failure | None = None
         held = Held(())
         shelf = self.stock.empty_for(subject, size.vcpus)
@@ -135,7 +135,7 @@ class Market:
         else:
             late = self.faults.take(subject, now, at_end=True)
             if late is not None:
-                stuck = stuck or late.what == STUCK
+                stuck = late.what == STUCK
                 ends_in = None if late.what == STUCK else late.failure(subject, id=id_, subscription=subscription)
             if ends_in is None:
                 held = self.stock.take(subject, size.vcpus)

@@ -135,7 +135,7 @@ def build_fault(item: Mapping[str, Any], path: str, *, now: float) -> Fault:
     return Fault(
         what,
         _where(where, _WHERE),
-        at_end=_at(item, path, default="start") == "end" or what == STUCK,
+        at_end=_at(item, path, default="start") == "end",
         skip=skip,
         times=times,
         not_before=now + _seconds(when["after"], f"{path}.when.after") if "after" in when else None,

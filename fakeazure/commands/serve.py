@@ -1,0 +1,139 @@
+"""Serve a world of Azure over HTTP and HTTPS until interrupted, for a real controller, SDKs or the az CLI.
+
+Tokens are on the HTTP port (`/msi/token`) and on the HTTPS port; everything else of ARM is on both. Prints the environment that
+points karpenter-provider-azure at it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fakeazure.cloud import FakeAzure
+from fakeazure.market.spec import MarketError
+from fakeazure.seed import subnet_id
+from fakeazure.timing import INSTANT
+from fakeazure.transports.live import Pump, WallClock
+from fakeazure.transports.pki import PkiError, make_pki
+from fakeazure.transports.server import HttpServer
+from fakeazure.transports.wire import Front
+
+BAD_INPUT, ENVIRONMENT = 2, 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments of `serve`."""
+    parser.add_argument("--region", default="eastus", help="the cluster's region (default: eastus)")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--http-port", type=int, default=8080, help="tokens and plain HTTP; 0 takes a free one")
+    parser.add_argument("--https-port", type=int, default=8443, help="ARM; 0 takes a free one; -1 serves no HTTPS")
+    parser.add_argument("--state", type=Path, default=Path(".fakeazure"), help="directory for certificates and cloud.json")
+    parser.add_argument("--market", type=Path, help="JSON file: quota, restrictions, capacity, faults, prices")
+    parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast the cloud's clock runs")
+    parser.add_argument("--instant", action="store_true", help="long-running operations are over at once")
+    parser.add_argument("--print-calls", action="store_true", help="print every call")
+    parser.add_argument("--for", dest="seconds", type=float, help="stop after so many seconds")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serves until SIGINT or SIGTERM; exit code 0, 2 for bad input, 3 if a port or openssl is missing."""
+    try:
+        clock = WallClock(options.speed)
+        market = _market(options.market)
+        cloud = FakeAzure(
+            region=options.region, clock=clock, azure=market, timing=INSTANT if options.instant else None
+        )
+    except (MarketError, ValueError) as error:
+        print(f"fakeazure: {error}", file=sys.stderr)
+        return BAD_INPUT
+    front = Front(cloud)
+    with contextlib.ExitStack() as stack:
+        try:
+            plain = stack.enter_context(HttpServer(front, host=options.host, port=options.http_port))
+            secure = None
+            if options.https_port >= 0:
+                pki = make_pki(options.state)
+                server = HttpServer(front, host=options.host, port=options.https_port, context=pki.server_context())
+                secure = stack.enter_context(server)
+        except PkiError as error:
+            print(f"fakeazure: {error}; --https-port -1 serves plain HTTP only", file=sys.stderr)
+            return ENVIRONMENT
+        stack.enter_context(Pump(front, clock))
+        for line in _environment(cloud, plain, secure, options.state):
+            print(line)
+        sys.stdout.flush()
+        _wait(front, options)
+    return 0
+
+
+def _market(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        document = json.loads(path.read_text())
+    except ValueError as error:
+        raise MarketError(str(path), f"no JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise MarketError(str(path), "expected an object")
+    return document
+
+
+def _environment(cloud: FakeAzure, plain: HttpServer, secure: HttpServer | None, state: Path) -> Iterator[str]:
+    names = cloud.state.settings
+    yield f"# fakeazure serves {names.location}: {plain.url}" + (f" and {secure.url}" if secure is not None else "")
+    if secure is None:
+        return
+    audience = "https://management.fake.test"
+    description = {
+        "name": "FakeAzure",
+        "resourceManagerEndpoint": secure.url,
+        "activeDirectoryEndpoint": f"{secure.url}/",
+        "tokenAudience": audience,
+    }
+    path = state / "cloud.json"
+    path.write_text(json.dumps(description, indent=2) + "\n")
+    values = {
+        "AZURE_ENVIRONMENT_FILEPATH": path.resolve(),
+        "SSL_CERT_FILE": (state / "ca.pem").resolve(),
+        "REQUESTS_CA_BUNDLE": (state / "ca.pem").resolve(),
+        "AZURE_TOKEN_CREDENTIALS": "ManagedIdentityCredential",
+        "IDENTITY_ENDPOINT": f"{plain.url}/msi/token",
+        "IDENTITY_HEADER": "x",
+        "AZURE_SUBSCRIPTION_ID": names.subscription,
+        "AZURE_TENANT_ID": names.tenant,
+        "ARM_RESOURCE_GROUP": names.resource_group,
+        "LOCATION": names.location,
+        "AZURE_NODE_RESOURCE_GROUP": names.node_resource_group,
+        "CLUSTER_NAME": names.cluster,
+        "VNET_SUBNET_ID": subnet_id(cloud.state),
+        "NODEBOOTSTRAPPING_SERVER_URL": plain.url.partition("://")[2],
+    }
+    for name, value in values.items():
+        yield f"export {name}={value}"
+
+
+def _wait(front: Front, options: argparse.Namespace) -> None:
+    stop = threading.Event()
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+    shown = 0
+    left = options.seconds
+    while not stop.wait(0.2):
+        if options.print_calls:
+            with front.lock:
+                fresh = front.cloud.journal.calls[shown:]
+            shown += len(fresh)
+            for call in fresh:
+                print(call, flush=True)
+        if left is not None:
+            left -= 0.2
+            if left <= 0:
+                return

@@ -1,0 +1,74 @@
+"""In process: whatever uses `requests` talks to the cloud without a socket, through the `responses` package.
+
+```
+with InProcess(azure):
+    requests.get("https://management.azure.com/subscriptions?api-version=2022-12-01", headers={"Authorization": "Bearer x"})
+```
+"""
+
+from __future__ import annotations
+
+import re
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+from fakeazure.cloud import FakeAzure
+from fakeazure.transports.wire import Front
+
+HOSTS = ("management.azure.com", "login.microsoftonline.com", "prices.azure.com")
+METHODS = ("GET", "PUT", "PATCH", "POST", "DELETE", "HEAD")
+
+
+class TransportUnavailable(RuntimeError):
+    """What the transport needs is not installed; the text is one line that says what."""
+
+
+class InProcess:
+    """A context in which Azure's hosts are the cloud; other hosts are refused, unless `passthrough`."""
+
+    def __init__(
+        self,
+        cloud: FakeAzure,
+        *,
+        hosts: tuple[str, ...] = HOSTS,
+        authenticate: bool = True,
+        passthrough: bool = False,
+        front: Front | None = None,
+    ) -> None:
+        """Serve `cloud` for `hosts`."""
+        self.front = front or Front(cloud, authenticate=authenticate)
+        self._hosts = hosts
+        self._passthrough = passthrough
+        self._mock: Any = None
+
+    def __enter__(self) -> InProcess:
+        """Take the place of Azure. TransportUnavailable without the `responses` package."""
+        try:
+            import responses
+        except ImportError:
+            raise TransportUnavailable("the in-process transport needs the package 'responses'") from None
+        self._mock = responses.RequestsMock(assert_all_requests_are_fired=False)
+        pattern = re.compile(rf"https?://({'|'.join(re.escape(host) for host in self._hosts)})(:\d+)?/.*")
+        for method in METHODS:
+            self._mock.add_callback(method, pattern, callback=self._answer, content_type=None)
+        if self._passthrough:
+            self._mock.add_passthru(re.compile(r".*"))
+        self._mock.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give Azure its place back."""
+        self._mock.stop(allow_assert=False)
+        self._mock.reset()
+
+    def _answer(self, request: Any) -> tuple[int, dict[str, str], bytes]:
+        parts = urlsplit(request.url)
+        body = request.body or b""
+        raw = body.encode() if isinstance(body, str) else body
+        reply = self.front.handle(
+            request.method, request.url, dict(request.headers), raw, origin=f"{parts.scheme}://{parts.netloc}"
+        )
+        return reply.status, dict(reply.headers), reply.body

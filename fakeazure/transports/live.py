@@ -1,0 +1,65 @@
+"""Real time for a served world: the wall clock, and a thread that lets things end when they are due."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+
+from fakeazure.transports.wire import Front
+
+_IDLE = 3600.0
+
+
+class WallClock:
+    """The clock on the wall, `speed` times as fast from its start on. The one place here that reads it."""
+
+    def __init__(self, speed: float = 1.0) -> None:
+        """Start now. ValueError for a speed that is not positive."""
+        if speed <= 0:
+            raise ValueError(f"time does not pass at speed {speed}")
+        self.speed = speed
+        self._start = time.time()
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return self._start + (time.time() - self._start) * self.speed
+
+    def wait(self, seconds: float) -> float:
+        """How long a wait of `seconds` on this clock takes on the wall."""
+        return seconds / self.speed
+
+
+class Pump:
+    """Runs what is due, when it is due, so that events come without a request; also a context manager."""
+
+    def __init__(self, front: Front, clock: WallClock) -> None:
+        """Drive the cloud behind `front`, whose clock is `clock`."""
+        self._front = front
+        self._clock = clock
+        self._wake = threading.Event()
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, name="fakeazure pump", daemon=True)
+        front.cloud.on_schedule(lambda due: self._wake.set())
+
+    def _run(self) -> None:
+        while not self._stopped:
+            with self._front.lock:
+                self._front.cloud.run_until()
+                due = self._front.cloud.next_due()
+            pause = _IDLE if due is None else max(0.0, self._clock.wait(due - self._clock.now()))
+            self._wake.wait(pause)
+            self._wake.clear()
+
+    def __enter__(self) -> Pump:
+        """Start."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop."""
+        self._stopped = True
+        self._wake.set()
+        self._thread.join(timeout=5)

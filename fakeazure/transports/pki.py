@@ -1,0 +1,70 @@
+"""A private certificate authority and a server certificate for Azure's hosts, made by the `openssl` program.
+
+Trust goes by `SSL_CERT_FILE` (Go) or `REQUESTS_CA_BUNDLE` (Python) on the CA's file.
+"""
+
+from __future__ import annotations
+
+import shutil
+import ssl
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+HOSTS = ("localhost", "management.azure.com", "login.microsoftonline.com", "prices.azure.com")
+DAYS = "825"
+
+
+class PkiError(RuntimeError):
+    """No certificate could be made; the text is one line that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pki:
+    """Files of one authority: its certificate to trust, and certificate and key of the server."""
+
+    ca: Path
+    certificate: Path
+    key: Path
+
+    def server_context(self) -> ssl.SSLContext:
+        """For a server."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, self.key)
+        return context
+
+    def client_context(self) -> ssl.SSLContext:
+        """For a client that trusts this authority only."""
+        return ssl.create_default_context(cafile=str(self.ca))
+
+
+def make_pki(directory: Path, *, hosts: tuple[str, ...] = HOSTS, addresses: tuple[str, ...] = ("127.0.0.1",)) -> Pki:
+    """Make authority and server certificate in `directory`, or take those that are there. PkiError without `openssl`."""
+    pki = Pki(directory / "ca.pem", directory / "server.pem", directory / "server.key")
+    if pki.ca.exists() and pki.certificate.exists() and pki.key.exists():
+        return pki
+    program = shutil.which("openssl")
+    if program is None:
+        raise PkiError("HTTPS needs the program 'openssl', which is not on PATH")
+    directory.mkdir(parents=True, exist_ok=True)
+    ca_key, request, extensions = directory / "ca.key", directory / "server.csr", directory / "server.ext"
+    names = [*(f"DNS:{host}" for host in hosts), *(f"IP:{address}" for address in addresses)]
+    extensions.write_text(
+        f"subjectAltName={','.join(names)}\nbasicConstraints=CA:FALSE\nkeyUsage=digitalSignature\n"
+        "extendedKeyUsage=serverAuth\n"
+    )
+    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-sha256")
+    authority = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")
+    signing = ("-CAcreateserial", "-days", DAYS, "-sha256", "-extfile", extensions)
+    for arguments in (
+        ("req", "-x509", *curve, "-keyout", ca_key, "-out", pki.ca, "-days", DAYS, "-subj", "/CN=fakeazure CA", *authority),
+        ("req", *curve, "-keyout", pki.key, "-out", request, "-subj", "/CN=management.azure.com"),
+        ("x509", "-req", "-in", request, "-CA", pki.ca, "-CAkey", ca_key, *signing, "-out", pki.certificate),
+    ):
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            last = done.stderr.strip().splitlines()[-1:] or ["no message"]
+            raise PkiError(f"openssl {arguments[0]} failed: {last[0]}")
+    pki.key.chmod(0o600)
+    ca_key.chmod(0o600)
+    return pki

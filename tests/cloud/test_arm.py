@@ -1,0 +1,192 @@
+"""What all of ARM shares: versions, not found, methods, throttling, paging, filters, the journal."""
+
+from __future__ import annotations
+
+import pytest
+
+from fakeazure.arm.filters import FilterError, parse_filter
+from fakeazure.arm.throttling import Bucket
+from fakeazure.cloud import SUBSCRIPTION, FakeAzure
+from tests.cloud.driver import CATALOGUE, Driver, error_of
+
+SUB = f"/subscriptions/{SUBSCRIPTION}"
+GROUP = f"{SUB}/resourceGroups/MC_rg_c_eastus/providers"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "version", "status", "code", "part"),
+    [
+        ("GET", f"{SUB}/providers/Microsoft.Compute/skus", "", 400, "MissingApiVersionParameter", "api-version"),
+        ("GET", f"{SUB}/providers/Microsoft.Compute/skus", "latest", 400, "InvalidApiVersionParameter", "'latest'"),
+        ("GET", "/subscriptions/nope/providers/Microsoft.Compute/skus", "2021-07-01", 404, "SubscriptionNotFound", "'nope'"),
+        (
+            "GET",
+            f"{SUB}/resourceGroups/nope/providers/Microsoft.Compute/virtualMachines/a",
+            "2025-04-01",
+            404,
+            "ResourceGroupNotFound",
+            "Resource group 'nope' could not be found.",
+        ),
+        (
+            "GET",
+            f"{GROUP}/Microsoft.Compute/virtualMachines/a",
+            "2025-04-01",
+            404,
+            "ResourceNotFound",
+            "The Resource 'Microsoft.Compute/virtualMachines/a' under resource group 'MC_rg_c_eastus' was not found.",
+        ),
+        ("GET", f"{GROUP}/Microsoft.Compute/teapots/a", "2025-04-01", 404, "InvalidResourceType", "microsoft.compute"),
+        ("GET", f"{GROUP}/Contoso.Tea/pots/a", "2025-04-01", 404, "InvalidResourceNamespace", "contoso.tea"),
+        ("POST", f"{SUB}/providers/Microsoft.Compute/skus", "2021-07-01", 405, "MethodNotAllowed", "'POST'"),
+        ("PUT", f"{GROUP}/Microsoft.Compute/virtualMachines/a", "2025-04-01", 400, "InvalidRequestContent", "body"),
+        ("GET", f"{SUB}/providers/Microsoft.Compute/locations/mars/usages", "2025-04-01", 400, "NoRegisteredProviderFound", "mars"),
+        ("GET", f"{SUB}/providers/Microsoft.Compute/locations/eastus/operations/x", "2025-04-01", 404, "NotFound", "x"),
+        ("GET", "/", "2025-04-01", 404, "InvalidResourceType", ""),
+    ],
+)
+def test_refusals_have_arms_codes(method: str, path: str, version: str, status: int, code: str, part: str) -> None:
+    answer = Driver().call(method, path, None, version)
+    assert error_of(answer)[:2] == (status, code)
+    assert part in error_of(answer)[2]
+    assert answer.headers["x-ms-error-code"] == code
+    assert answer.headers["x-ms-request-id"]
+
+
+def test_paths_compare_without_case_and_ids_keep_theirs() -> None:
+    driver = Driver()
+    driver.put_vm("Aks-A")
+    answer = driver.call("get", driver.vm_path("aks-a").upper().replace("/SUBSCRIPTIONS", "/subscriptions"))
+    assert answer.body is not None
+    assert answer.body["id"] == driver.vm_path("Aks-A")
+
+
+def test_throttling_refills_with_virtual_time() -> None:
+    driver = Driver(throttle={"reads": Bucket(2, 0.5)})
+    path = f"{SUB}/providers/Microsoft.Compute/skus"
+    seen = [driver.call("GET", path) for _ in range(3)]
+    assert [answer.status for answer in seen] == [200, 200, 429]
+    assert seen[0].headers["x-ms-ratelimit-remaining-subscription-reads"] == "1"
+    assert (seen[2].headers["Retry-After"], seen[2].error_code) == ("2", "SubscriptionRequestsThrottled")
+    driver.cloud.advance(2)
+    assert driver.call("GET", path).status == 200
+    assert driver.put_nic("a").status == 201  # writes have a bucket of their own
+
+
+def test_paging_by_absolute_next_link() -> None:
+    driver = Driver(page_size=3, base_url="https://arm.test")
+    path, query = f"{SUB}/providers/Microsoft.Compute/skus", {"api-version": "2021-07-01", "$filter": "location eq 'eastus'"}
+    names, pages = [], 0
+    while path:
+        body = driver.cloud.request("GET", path, query=query).body
+        assert body is not None
+        names += [item["name"] for item in body["value"]]
+        pages += 1
+        link = body.get("nextLink", "")
+        assert not link or link.startswith(f"https://arm.test{path}?")
+        path, query = (path, query | {"$skiptoken": link.rpartition("=")[2]}) if link else ("", query)
+    assert (len(names), len(set(names)), pages) == (7, 7, 3)
+    bad = driver.call("GET", f"{SUB}/providers/Microsoft.Compute/skus", **{"$skiptoken": "x"})
+    assert error_of(bad)[1] == "InvalidRequestContent"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("", 9), ("location eq 'eastus'", 7), ("location eq 'East US'", 7), ("location eq 'westus'", 2), ("location eq 'mars'", 0)],
+)
+def test_sku_list_is_filtered_by_location(text: str, count: int) -> None:
+    query = {"api-version": "2021-07-01"} | ({"$filter": text} if text else {})
+    body = Driver().cloud.request("GET", f"{SUB}/providers/Microsoft.Compute/skus", query=query).body
+    assert body is not None
+    assert len(body["value"]) == count
+
+
+ITEM = {"a": "x", "n": 2.0, "deep": {"b": "y's"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a eq 'x' and n eq 2", True),
+        ("a eq 'X'", False),
+        ("a ne 'x' or n gt 1", True),
+        ("not (a eq 'x')", False),
+        ("deep/b eq 'y''s'", True),
+        ("contains(a, 'x') and startswith(deep/b, 'y')", True),
+        ("missing lt 3", False),
+        ("missing eq 'x'", False),
+    ],
+)
+def test_filter_expressions(text: str, expected: bool) -> None:
+    assert parse_filter(text)(ITEM) is expected
+
+
+@pytest.mark.parametrize("text", ["a eq", "a like 'x'", "a eq 'x' b", "(a eq 'x'", "a eq ]", "a eq b"])
+def test_filter_mistakes(text: str) -> None:
+    with pytest.raises(FilterError):
+        parse_filter(text)
+    answer = Driver().call("GET", f"{SUB}/providers/Microsoft.Compute/skus", **{"$filter": text})
+    assert error_of(answer)[:2] == (400, "InvalidFilterInQueryString")
+
+
+def test_unregistered_namespace_is_refused_until_registered() -> None:
+    driver = Driver()
+    driver.cloud.state.subscriptions[SUBSCRIPTION].add("Microsoft.Network")
+    assert error_of(driver.put_nic("a"))[:2] == (409, "MissingSubscriptionRegistration")
+    provider = f"{SUB}/providers/Microsoft.Network"
+    shown = driver.call("GET", provider).body
+    assert shown is not None
+    assert shown["registrationState"] == "NotRegistered"
+    registered = driver.call("POST", f"{provider}/register").body
+    assert registered is not None
+    assert registered["registrationState"] == "Registered"
+    assert driver.put_nic("a").status == 201
+
+
+def test_journal_keeps_every_call() -> None:
+    driver = Driver()
+    driver.put_vm("aks-a", priority="Spot")
+    driver.cloud.advance(1)
+    driver.get_vm("aks-b")
+    nic, vm, missing = driver.cloud.journal
+    assert (nic.method, nic.resource, nic.status, nic.code) == ("PUT", "networkInterfaces", 201, None)
+    assert (vm.number, vm.name, vm.api_version) == (2, "aks-a", "2025-04-01")
+    assert vm.summary == {"size": "Standard_D2s_v5", "zones": ["1"], "priority": "Spot"}
+    assert (missing.time - vm.time, missing.code) == (1, "ResourceNotFound")
+    assert str(vm) == "PUT virtualMachines/aks-a 201 size=Standard_D2s_v5 zones=['1'] priority=Spot"
+    assert driver.cloud.journal.find(method="GET", status=404) == [missing]
+
+
+def test_subscription_and_group_reads() -> None:
+    driver = Driver()
+    for path, count in ((f"{SUB}/locations", 2), (f"{SUB}/resourceGroups", 2), ("/subscriptions", 1), ("/tenants", 1)):
+        body = driver.call("GET", path).body
+        assert body is not None
+        assert len(body["value"]) == count
+    assert driver.call("PUT", f"{SUB}/resourceGroups/new", {"location": "westus"}).status == 201
+    assert driver.call("GET", f"{SUB}/resourceGroups/NEW").status == 200
+    resources = driver.call("GET", f"{SUB}/resourceGroups/MC_rg_c_eastus/resources").body
+    assert resources is not None
+    assert "aks-vnet-12345678" in {item["name"] for item in resources["value"]}
+    endpoints = driver.cloud.request("GET", "/metadata/endpoints").body
+    assert endpoints is not None
+    assert endpoints["resourceManager"] == "https://management.azure.com/"
+
+
+def test_plain_resources_are_kept_as_they_are_put() -> None:
+    driver = Driver()
+    path = driver.path("Microsoft.Compute/diskEncryptionSets", "des")
+    body = {"location": "East US", "properties": {"encryptionType": "EncryptionAtRestWithCustomerKey"}}
+    assert driver.call("PUT", path, body).status == 201
+    shown = driver.call("GET", path).body
+    assert shown is not None
+    assert (shown["location"], shown["properties"]["encryptionType"]) == ("eastus", "EncryptionAtRestWithCustomerKey")
+    assert driver.call("PUT", path, body).status == 200
+    assert driver.call("DELETE", path).status == 200
+    assert driver.call("DELETE", path).status == 204
+
+
+def test_unknown_region_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="did you mean eastus"):
+        FakeAzure(region="eastuss")
+    with pytest.raises(KeyError):
+        FakeAzure(region="mars", catalogue=CATALOGUE)

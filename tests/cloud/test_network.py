@@ -1,0 +1,136 @@
+"""Networks, subnets, NICs: references are checked, addresses are counted, a NIC belongs to one VM."""
+
+from __future__ import annotations
+
+from fakeazure.seed import subnet_id
+from fakeazure.timing import Timing
+from tests.cloud.driver import NETWORK, Driver, error_of
+
+
+def test_subnet_runs_full_and_takes_addresses_back() -> None:
+    driver = Driver(subnet_prefix="10.224.0.0/29")  # eight addresses, five of them Azure's
+    addresses = []
+    for name in "abc":
+        body = driver.put_nic(name).body
+        assert body is not None
+        addresses.append(body["properties"]["ipConfigurations"][0]["properties"]["privateIPAddress"])
+    assert addresses == ["10.224.0.4", "10.224.0.5", "10.224.0.6"]
+    assert error_of(driver.put_nic("d")) == (
+        400,
+        "SubnetIsFull",
+        "Subnet aks-subnet with address prefix 10.224.0.0/29 does not have enough capacity for 1 IP addresses.",
+    )
+    assert driver.put_nic("b").status == 200  # again, with the address it has
+    driver.call("DELETE", driver.nic_path("b"), None, NETWORK)
+    body = driver.put_nic("d").body
+    assert body is not None
+    assert body["properties"]["ipConfigurations"][0]["properties"]["privateIPAddress"] == "10.224.0.5"
+
+
+def test_node_subnet_mode_takes_an_address_per_pod() -> None:
+    driver = Driver(subnet_prefix="10.224.0.0/28")
+    body = driver.nic_body("a")
+    first = body["properties"]["ipConfigurations"][0]
+    more = [{"name": f"ipconfig{n}", "properties": {**first["properties"], "primary": False}} for n in range(1, 11)]
+    body["properties"]["ipConfigurations"] = [first, *more]
+    assert driver.call("PUT", driver.nic_path("a"), body, NETWORK).status == 201
+    assert error_of(driver.put_nic("b"))[1] == "SubnetIsFull"
+
+
+def test_references_must_exist() -> None:
+    driver = Driver()
+    balancer = driver.path("Microsoft.Network/loadBalancers", "kubernetes")
+    for pool, good in (("kubernetes", True), ("gone", False)):
+        body = driver.nic_body("a")
+        inner = body["properties"]["ipConfigurations"][0]["properties"]
+        inner["loadBalancerBackendAddressPools"] = [{"id": f"{balancer}/backendAddressPools/{pool}"}]
+        answer = driver.call("PUT", driver.nic_path("a"), body, NETWORK)
+        assert (answer.status == 201) is good
+    status, code, message = error_of(answer)
+    assert (status, code) == (400, "InvalidResourceReference")
+    assert f"{balancer}/backendAddressPools/gone" in message  # the client looks for the id that it sent
+    group = driver.path("Microsoft.Network/networkSecurityGroups", "gone")
+    assert error_of(driver.put_nic("b", networkSecurityGroup={"id": group}))[1] == "InvalidResourceReference"
+    body = driver.nic_body("c")
+    body["properties"]["ipConfigurations"][0]["properties"]["subnet"] = {"id": subnet_id(driver.cloud.state) + "x"}
+    assert error_of(driver.call("PUT", driver.nic_path("c"), body, NETWORK))[1] == "InvalidResourceReference"
+    answer = driver.call("PUT", driver.vm_path("d"), driver.vm_body("d"))
+    assert error_of(answer)[1] == "InvalidResourceReference"
+
+
+def test_nic_belongs_to_one_vm() -> None:
+    driver = Driver()
+    driver.put_vm("a")
+    nic = driver.call("GET", driver.nic_path("a"), None, NETWORK).body
+    assert nic is not None
+    assert nic["properties"]["virtualMachine"]["id"] == driver.vm_path("a")
+    body = driver.vm_body("a") | {"name": "b"}
+    assert error_of(driver.call("PUT", driver.vm_path("b"), body))[1] == "InvalidParameter"
+    assert error_of(driver.call("DELETE", driver.nic_path("a"), None, NETWORK))[1] == "NicInUse"
+    assert driver.put_nic("a").status == 200  # a PUT of the same NIC keeps its VM
+    assert error_of(driver.call("DELETE", driver.nic_path("a"), None, NETWORK))[1] == "NicInUse"
+
+
+def test_nic_of_a_refused_launch_stays_reserved_where_asked_for() -> None:
+    driver = Driver({"quota": {"cores": 0}}, timing=Timing(nic_reserved=180))
+    assert driver.put_vm("a").status == 409
+    status, code, message = error_of(driver.call("DELETE", driver.nic_path("a"), None, NETWORK))
+    assert (status, code) == (400, "NicReservedForAnotherVm")
+    assert driver.vm_path("a") in message
+    body = driver.vm_body("a") | {"name": "b"}
+    driver.cloud.market.quota.set_limit("cores", 10)
+    assert error_of(driver.call("PUT", driver.vm_path("b"), body))[1] == "NicReservedForAnotherVm"
+    assert driver.call("PUT", driver.vm_path("a"), driver.vm_body("a")).status == 201  # its own VM may have it
+    driver.cloud.market.quota.set_limit("cores", 0)
+    assert driver.put_vm("c").status == 409
+    driver.cloud.advance(180)
+    assert driver.call("DELETE", driver.nic_path("c"), None, NETWORK).status == 204
+
+
+def test_nic_can_take_time() -> None:
+    driver = Driver(timing=Timing(nic=2))
+    answer = driver.put_nic("a")
+    assert "/Microsoft.Network/locations/eastus/operations/" in answer.headers["Azure-AsyncOperation"]
+    driver.cloud.advance(2)
+    body = driver.poll(answer).body
+    assert body is not None
+    assert body["status"] == "Succeeded"
+    gone = driver.call("DELETE", driver.nic_path("a"), None, NETWORK)
+    assert gone.status == 202
+    assert "/operationResults/" in gone.headers["Location"]
+    assert driver.poll(gone, "Location").status == 202
+    driver.cloud.advance(2)
+    assert driver.poll(gone, "Location").status == 204
+
+
+def test_network_of_the_cluster_is_there_and_can_be_changed() -> None:
+    driver = Driver()
+    vnet = driver.path("Microsoft.Network/virtualNetworks", "aks-vnet-12345678")
+    body = driver.call("GET", vnet, None, NETWORK).body
+    assert body is not None
+    assert body["properties"]["resourceGuid"]
+    assert [subnet["name"] for subnet in body["properties"]["subnets"]] == ["aks-subnet"]
+    missing = driver.call("GET", f"{vnet}/subnets/nope", None, NETWORK)
+    assert error_of(missing)[:2] == (404, "NotFound")
+    added = driver.call("PUT", f"{vnet}/subnets/more", {"properties": {"addressPrefix": "10.225.0.0/24"}}, NETWORK)
+    assert added.status == 201
+    bad = driver.call("PUT", f"{vnet}/subnets/bad", {"properties": {"addressPrefix": "10.225.0.7/24"}}, NETWORK)
+    assert error_of(bad)[:2] == (400, "InvalidRequestContent")
+    groups = driver.call("GET", driver.path("Microsoft.Network/networkSecurityGroups"), None, NETWORK).body
+    assert groups is not None
+    assert [item["name"] for item in groups["value"]] == ["aks-agentpool-12345678-nsg"]
+    balancers = driver.call("GET", driver.path("Microsoft.Network/loadBalancers"), None, NETWORK).body
+    assert balancers is not None
+    [balancer] = balancers["value"]
+    assert all({"id", "name", "properties"} <= set(pool) for pool in balancer["properties"]["backendAddressPools"])
+
+
+def test_patch_changes_tags_only() -> None:
+    driver = Driver()
+    before = driver.put_nic("a").body
+    patched = driver.call("PATCH", driver.nic_path("a"), {"tags": {"x": "y"}}, NETWORK)
+    assert patched.status == 200
+    assert patched.body is not None
+    assert before is not None
+    assert patched.body == {**before, "tags": {"x": "y"}}
+    assert before["tags"] != {"x": "y"}  # what was handed out before does not change
