@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.explain.fit import Misfit, within
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.requirements import Requirements
 from harness.kube.quantity import Quantity
@@ -37,14 +38,12 @@ def check(body: RequirementsExpectation, entry: Entry, run: Run) -> Iterator[Ver
         return
     requirements = result.requirements
     if nodepool is not None:
-        asked = _asked(nodepool, run)
-        conflict = asked.compatible(requirements, run.world.release.vocabulary.well_known)
-        if conflict is not None:
-            yield Verdict.failed(
-                entry.label, entry.mark("nodepool"), f"NodePool/{body.nodepool} allows {body.of}", str(conflict)
-            )
+        fit = within(nodepool, requirements, run.world.release.vocabulary)
+        if isinstance(fit, Misfit):
+            expected = f"{body.of} allowed by NodePool/{body.nodepool}"
+            yield Verdict.failed(entry.label, entry.mark("nodepool"), expected, fit.text)
             return
-        requirements = asked.add(*(requirements[key] for key in requirements))
+        requirements = fit
     yield from _requirements(body, entry, requirements)
     yield from _resources(body.capacity, "capacity", entry, result.capacity)
     yield from _resources(body.allocatable, "allocatable", entry, result.allocatable)
@@ -60,15 +59,6 @@ def _object(run: Run, kind: str, name: str | None) -> Mapping[str, Any] | None:
         return None
     manifest = run.manifest(f"{kind}/{name}")
     return run.find(f"{kind}/{name}") or (manifest.object if manifest is not None else None)
-
-
-def _asked(nodepool: Mapping[str, Any], run: Run) -> Requirements:
-    """What a NodePool asks for: its requirements, and its labels, which are requirements too."""
-    template = nodepool.get("spec", {}).get("template") or {}
-    vocabulary = run.world.release.vocabulary
-    asked = Requirements.from_node_selector(template.get("spec", {}).get("requirements") or (), vocabulary=vocabulary)
-    labels = Requirements.from_labels(template.get("metadata", {}).get("labels") or {}, vocabulary=vocabulary)
-    return asked.add(*(labels[key] for key in labels))
 
 
 def _requirements(body: RequirementsExpectation, entry: Entry, actual: Requirements) -> Iterator[Verdict]:

@@ -1,0 +1,98 @@
+"""`harness labels`: every label key of a release, found out by trying."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.output import add_format, bad_input, print_json
+
+if TYPE_CHECKING:
+    from harness.explain.labels import LabelFact
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness labels`."""
+    parser.add_argument("keys", nargs="*", metavar="KEY", help="only these keys (any key can be tried)")
+    parser.add_argument(
+        "--release", default="1.14.0", metavar="R", help="release of the provider (default %(default)s)"
+    )
+    parser.add_argument("--region", default="eastus", metavar="R", help="Azure region (default %(default)s)")
+    parser.add_argument("--mode", metavar="M", help="provision mode; the release's default when absent")
+    add_format(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints a row for each key: pod, NodePool, Node, and what each cell rests on."""
+    from harness.cli.worlds import InputError, create_world
+    from harness.explain.labels import LabelProbe, known_keys
+    from harness.world import World
+
+    inputs = {"karpenter": arguments.release, "region": arguments.region, "provision_mode": arguments.mode}
+
+    def new_world() -> World:
+        return create_world(**inputs)
+
+    try:
+        release = new_world().release
+    except InputError as error:
+        return bad_input(f"harness labels: {error}")
+    probe = LabelProbe(new_world)
+    facts = [probe.fact(key) for key in arguments.keys or known_keys(release)]
+    if arguments.format == "json":
+        print_json({"release": release.version, "region": arguments.region, "labels": [_value(fact) for fact in facts]})
+        return 0
+    width = max(len(fact.key) for fact in facts)
+    print(f"{'key':{width}}  {'pod':16} {'nodepool':18} written by")
+    for fact in facts:
+        pool = "yes" if fact.nodepool.settable else f"no, {fact.nodepool.rejections[0].layer}"
+        print(f"{fact.key:{width}}  {fact.pod.outcome:16} {pool:18} {_written(fact)}")
+    return 0
+
+
+def _written(fact: LabelFact) -> str:
+    if fact.value is None:
+        kinds = sorted({f"{write.by} {write.kind}" for write in fact.writes})
+        return f"no ({', '.join(kinds)})" if kinds else "no"
+    last = _last(fact)
+    source = f" ({last.from_})" if last is not None and last.from_ else ""
+    return f"{last.by if last is not None else '?'}{source}: {fact.value}"
+
+
+def _last(fact: LabelFact) -> Any:
+    changes = [write for write in fact.writes if str(write.kind) in ("set", "overwrote")]
+    return changes[-1] if changes else None
+
+
+def _value(fact: LabelFact) -> dict[str, Any]:
+    last = _last(fact)
+    return {
+        "key": fact.key,
+        "pod": {
+            "schedulable": str(fact.pod.outcome) == "bound",
+            "outcome": str(fact.pod.outcome),
+            "value": fact.pod.value,
+            "message": fact.pod.message or None,
+            "source": fact.pod.source,
+        },
+        "nodepool": {
+            "settable": fact.nodepool.settable,
+            "value": fact.nodepool.value,
+            "layer": None if fact.nodepool.settable else str(fact.nodepool.rejections[0].layer),
+            "message": None if fact.nodepool.settable else fact.nodepool.rejections[0].message,
+            "source": fact.nodepool.source,
+        },
+        "written": {
+            "on_node": fact.value is not None,
+            "value": fact.value,
+            "by": last.by if last is not None and fact.value is not None else None,
+            "from": last.from_ if last is not None and fact.value is not None else None,
+            "writes": [
+                {"kind": str(write.kind), "by": write.by, "from": write.from_, "value": write.value}
+                for write in fact.writes
+            ],
+            "source": "the writes to a Node that nobody asked anything of",
+        },
+    }

@@ -1,0 +1,160 @@
+"""`harness requirements`: what Karpenter computes for a VM size, alone or within a NodePool."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.output import add_format, bad_input, display_name, print_json
+
+if TYPE_CHECKING:
+    from harness.karpenter.cloudprovider import InstanceType
+    from harness.karpenter.requirements import Requirements
+    from harness.world import World
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness requirements`."""
+    parser.add_argument("--size", required=True, metavar="S", help="VM size, for example Standard_D4s_v5")
+    parser.add_argument("--region", default="eastus", metavar="R", help="Azure region (default %(default)s)")
+    parser.add_argument(
+        "--release", default="1.14.0", metavar="R", help="release of the provider (default %(default)s)"
+    )
+    parser.add_argument("--nodepool", type=Path, metavar="FILE", help="file with the NodePool to compute it for")
+    parser.add_argument("--nodeclass", type=Path, metavar="FILE", help="file with the AKSNodeClass to compute it with")
+    add_format(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the instance type, or the filter that drops the size (exit code 0 as well); 2 for names that do not exist."""
+    from harness.cli.worlds import InputError, create_world
+    from harness.explain.fit import Misfit, within
+    from harness.karpenter.cloudprovider import DroppedSize
+    from harness.scenario.problems import ScenarioError, did_you_mean
+
+    try:
+        world = create_world(karpenter=arguments.release, region=arguments.region)
+        nodepool = _object(arguments.nodepool, "NodePool", world)
+        nodeclass = _object(arguments.nodeclass, "AKSNodeClass", world)
+        result = world.requirements_of(arguments.size, nodepool, nodeclass)
+    except InputError as error:
+        return bad_input(f"harness requirements: {error}")
+    except ScenarioError as error:
+        return bad_input(error, arguments.format)
+    except LookupError:
+        hint = did_you_mean(arguments.size, world.caches.catalogue.region(world.region).by_name, limit=0)
+        told = f"harness requirements: unknown size '{arguments.size}' in {world.region}"
+        return bad_input(f"{told}; {hint}" if hint else told)
+    value: dict[str, Any] = {
+        "size": arguments.size,
+        "region": world.region,
+        "release": world.release.version,
+        "dropped": None,
+    }
+    if isinstance(result, DroppedSize):
+        value["dropped"] = {"filter": result.filter, **{name: _plain(fact) for name, fact in result.details.items()}}
+    else:
+        requirements = result.requirements
+        if nodepool is not None:
+            fit = within(nodepool, requirements, world.release.vocabulary)
+            value["nodepool"] = nodepool["metadata"]["name"]
+            value["incompatible"] = fit.text if isinstance(fit, Misfit) else None
+            if not isinstance(fit, Misfit):
+                requirements = fit
+        value |= _instance_type(result, requirements)
+    value["guessed"] = sorted(world.caches.catalogue.region(world.region).guessed(arguments.size))
+    if arguments.format == "json":
+        print_json(value)
+    else:
+        _print(value)
+    return 0
+
+
+def _object(path: Path | None, kind: str, world: World) -> Mapping[str, Any] | None:
+    """The object of a file, admitted by the API server so that it has its defaults; a refusal is bad input."""
+    from harness.scenario.manifests import read_manifests
+    from harness.scenario.problems import Mark, Problem, ScenarioError
+
+    if path is None:
+        return None
+    name = display_name(path)
+    manifests = [manifest for manifest in read_manifests(path, name) if manifest.kind == kind]
+    if len(manifests) != 1:
+        raise ScenarioError([Problem(Mark(name, 1, 1), "", f"one {kind} is expected, found {len(manifests)}")])
+    manifest = manifests[0]
+    rejections = world.apply(manifest.object)
+    if rejections:
+        raise ScenarioError(
+            Problem(manifest.document.position(one.pointer), str(one.layer), one.text) for one in rejections
+        )
+    return world.get(kind, manifest.name)
+
+
+def _plain(fact: Any) -> Any:
+    if isinstance(fact, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in fact]
+    return fact if isinstance(fact, (str, int, float, bool)) or fact is None else str(fact)
+
+
+def _instance_type(found: InstanceType, requirements: Requirements) -> dict[str, Any]:
+    from harness.kube.resources import render
+
+    return {
+        "requirements": {key: _requirement(requirements, key) for key in sorted(requirements)},
+        "capacity": render(found.capacity),
+        "overhead": {
+            "kubeReserved": render(found.overhead.kube_reserved),
+            "systemReserved": render(found.overhead.system_reserved),
+            "evictionThreshold": render(found.overhead.eviction_threshold),
+        },
+        "allocatable": render(found.allocatable),
+        "offerings": [
+            {
+                "zone": offering.zone,
+                "capacityType": offering.capacity_type,
+                "price": offering.price,
+                "available": offering.available,
+            }
+            for offering in found.offerings
+        ],
+    }
+
+
+def _requirement(requirements: Requirements, key: str) -> dict[str, Any]:
+    requirement = requirements[key]
+    value: dict[str, Any] = {"operator": str(requirement.operator), "values": sorted(requirement.values)}
+    for name in ("gte", "lte", "min_values"):
+        bound = getattr(requirement, name)
+        if bound is not None:
+            value["minValues" if name == "min_values" else name] = bound
+    return value
+
+
+def _print(value: Mapping[str, Any]) -> None:
+    print(f"{value['size']} in {value['region']}, provider {value['release']}")
+    if value["dropped"] is not None:
+        details = ", ".join(f"{name}: {fact}" for name, fact in value["dropped"].items() if name != "filter")
+        print(f"dropped by the filter {value['dropped']['filter']}" + (f" ({details})" if details else ""))
+        return
+    if value.get("incompatible"):
+        print(f"NodePool {value['nodepool']} does not allow it: {value['incompatible']}")
+    print("requirements")
+    width = max(map(len, value["requirements"]))
+    for key, requirement in value["requirements"].items():
+        bounds = "".join(
+            f" {sign}{requirement[name]}" for name, sign in (("gte", ">="), ("lte", "<=")) if name in requirement
+        )
+        values = f" [{', '.join(requirement['values'])}]" if requirement["values"] else ""
+        print(f"  {key:{width}}  {requirement['operator']}{values}{bounds}")
+    for name in ("capacity", "allocatable"):
+        print(f"{name}\n  " + ", ".join(f"{key} {quantity}" for key, quantity in value[name].items()))
+    print("offerings")
+    for offering in value["offerings"]:
+        state = "" if offering["available"] else "  not available"
+        print(f"  {offering['zone']:20} {offering['capacityType']:10} {offering['price']:.4f} USD/h{state}")
+    if value["guessed"]:
+        print(f"guessed, not recorded from Azure: {', '.join(value['guessed'])}")

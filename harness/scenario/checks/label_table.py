@@ -1,0 +1,89 @@
+"""`labels`: a table of label keys, each cell found out by trying it in a world like the scenario's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.explain.labels import LabelProbe, PodFact, PodOutcome, PoolFact
+from harness.scenario.cases import Entry
+from harness.scenario.checks.nodes import label_differences, render_writes
+from harness.scenario.inputs import new_world
+from harness.scenario.matching import Difference, differences
+from harness.scenario.models.expectations import LabelRow, LabelTable, NodeLabelMap, PodCell, PoolCell
+from harness.scenario.run import Run
+from harness.scenario.verdicts import Verdict
+
+__all__ = ["check"]
+
+_PROBED = ("NodePool", "AKSNodeClass")
+
+
+def check(body: LabelTable, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict for each cell that the file fills in."""
+    objects = [manifest.object for manifest in run.case.manifests if manifest.kind in _PROBED]
+    overrides = {"karpenter": run.world.release.version}
+    probe = LabelProbe(lambda: new_world(run.case, run.world.caches, overrides), objects)
+    for key, row in body.are.items():
+        yield from _row(key, row, probe, entry)
+
+
+def _row(key: str, row: LabelRow, probe: LabelProbe, entry: Entry) -> Iterator[Verdict]:
+    try:
+        value = probe.value_of(key) if row.value is None else row.value
+    except LookupError as error:
+        yield Verdict.failed(f"{entry.label}.{key}", entry.mark("are", key), "a Node to look at", str(error))
+        return
+    if row.pod is not None:
+        found = _pod(row.pod, probe.pod(key, value))
+        yield Verdict.of(f"{entry.label}.{key}.pod", entry.mark("are", key, "pod"), found)
+    if row.nodepool is not None:
+        found = _nodepool(row.nodepool, probe.nodepool(key, value))
+        yield Verdict.of(f"{entry.label}.{key}.nodepool", entry.mark("are", key, "nodepool"), found)
+    if row.written is not None:
+        yield Verdict.of(
+            f"{entry.label}.{key}.written", entry.mark("are", key, "written"), _written(row.written, key, probe)
+        )
+
+
+def _pod(wanted: str | PodCell, fact: PodFact) -> list[Difference]:
+    if isinstance(wanted, str):
+        bound = fact.outcome is PodOutcome.BOUND
+        if bound == (wanted == "yes"):
+            return []
+        expected = "a pod that asks for it is bound" if wanted == "yes" else "a pod that asks for it is not bound"
+        return [Difference("", expected, f"{fact.outcome} with value {fact.value}", fact.message)]
+    found = differences(wanted.outcome, str(fact.outcome), "outcome")
+    if wanted.message is not None:
+        found += differences(wanted.message, fact.message, "message")
+    return [Difference(one.path, one.expected, one.actual, one.note or fact.message) for one in found]
+
+
+def _nodepool(wanted: str | PoolCell, fact: PoolFact) -> list[Difference]:
+    settable = "yes" if fact.settable else "no"
+    expected = wanted if isinstance(wanted, str) else wanted.settable
+    if expected != settable:
+        return [Difference("settable", expected, settable, fact.source)]
+    if isinstance(wanted, str) or fact.settable:
+        return []
+    nearest: list[Difference] = []
+    for rejection in fact.rejections:
+        found = differences(wanted.layer, str(rejection.layer), "layer") if wanted.layer is not None else []
+        found += differences(wanted.message, rejection.message, "message") if wanted.message is not None else []
+        if not found:
+            return []
+        nearest = nearest or found
+    return nearest
+
+
+def _written(wanted: str | NodeLabelMap, key: str, probe: LabelProbe) -> list[Difference]:
+    labels, writes = probe.node
+    if isinstance(wanted, NodeLabelMap):
+        return label_differences(wanted, key, labels, writes.get(key, ()))
+    if (key in labels) == (wanted == "yes"):
+        return []
+    found = f"on the Node: {labels[key]}" if key in labels else "not on the Node"
+    return [
+        Difference(
+            "", "on the Node" if wanted == "yes" else "not on the Node", found, render_writes(writes.get(key, ()))
+        )
+    ]
