@@ -65,11 +65,32 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
     )
 
 
-def _quota(limits: Mapping[str, Any]) -> Quota:
+def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
+    """Change a market while it runs: what `spec` names is set or added, a shelf for the same launches is refilled, the rest stays."""
+    _known(spec, SECTIONS, "azure")
+    for name, limit in _limits(_mapping(spec, "quota")).items():
+        location, _, bare = name.rpartition("/")
+        market.quota.set_limit(bare, limit, location=location or None)
+    for item, path in _items(spec, "restrictions"):
+        market.restrictions.add(_restriction(item, path, market.catalogue))
+    for item, path in _items(spec, "capacity"):
+        shelf = _shelf(item, path)
+        market.stock.shelves[:] = [one for one in market.stock.shelves if one.where != shelf.where]
+        market.stock.put(shelf)
+    for item, path in _items(spec, "faults"):
+        market.faults.declare(build_fault(item, path, now=now))
+    _prices(_mapping(spec, "prices"), market.prices)
+
+
+def _limits(limits: Mapping[str, Any]) -> Mapping[str, int]:
     for name, limit in limits.items():
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
             raise MarketError(f"quota.{name}", f"a limit is a whole number of 0 or more, not {limit!r}")
-    return Quota(limits)
+    return limits
+
+
+def _quota(limits: Mapping[str, Any]) -> Quota:
+    return Quota(_limits(limits))
 
 
 def _restriction(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> Restriction:
@@ -146,8 +167,8 @@ def build_fault(item: Mapping[str, Any], path: str, *, now: float) -> Fault:
     )
 
 
-def _prices(table: Mapping[str, Any]) -> Prices:
-    prices = Prices()
+def _prices(table: Mapping[str, Any], prices: Prices | None = None) -> Prices:
+    prices = Prices() if prices is None else prices
     for name, value in table.items():
         size, _, location = str(name).partition("@")
         kinds = value if isinstance(value, Mapping) else {ON_DEMAND: value}

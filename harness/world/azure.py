@@ -7,6 +7,7 @@ from typing import Any
 
 from fakeazure.cloud import FakeAzure
 from fakeazure.events import Deleted, Event, PoweredOff, PoweredOn, VirtualMachine
+from fakeazure.market.spec import lay_over
 from harness.engine.clock import SECOND
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.karpenter.instancetypes import Prices, Usages
@@ -137,6 +138,13 @@ class Azure:
             prices = self.cloud.market.prices
             self._own_prices = Prices(prices.table(region, self.region), prices.table(region, self.region, "spot"))
         return self._own_prices
+
+    def change(self, market: Mapping[str, Any]) -> None:
+        """Changes the market while the world runs. Raises MarketError."""
+        lay_over(self.cloud.market, market, now=self._engine.clock.unix)
+        if market.get("prices"):
+            self._plain_prices, self._own_prices = False, None
+        self._engine.touch()
 
     def usages(self) -> Usages:
         """The quota of the region, read as Karpenter reads it."""

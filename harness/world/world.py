@@ -36,7 +36,6 @@ from harness.world.azure import Azure
 from harness.world.caches import Caches, default_caches
 from harness.world.recorder import Event, LogLine, Recorder
 
-
 Rejected: TypeAlias = list[Rejection]
 Objects: TypeAlias = list[dict[str, Any]]
 
@@ -147,6 +146,10 @@ class World:
         self._applied.pop(Key(kind, place, name), None)
         self._writer.delete(kind, name, namespace=place)
 
+    def change_azure(self, market: Mapping[str, Any]) -> None:
+        """Changes Azure's market while the world runs; the same keys as `azure`, what is not named stays. Raises MarketError."""
+        self._azure.change(market)
+
     def settle(self) -> Settled:
         """Runs until nothing moves any more; time jumps to the next timer that can bring something about."""
         return self.engine.settle()
@@ -253,7 +256,10 @@ class World:
         found = self.cluster.view.get("AKSNodeClass", name)
         if found is not None:
             return found
-        return {**_empty_nodeclass(self.release.crds, self.kubernetes), "status": {"kubernetesVersion": self.kubernetes}}
+        return {
+            **_empty_nodeclass(self.release.crds, self.kubernetes),
+            "status": {"kubernetesVersion": self.kubernetes},
+        }
 
 
 @cache
