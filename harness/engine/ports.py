@@ -193,6 +193,10 @@ class Sink(Protocol):
         """Labels with which a sender did not get as far as the API server (a kubelet that refuses its flags)."""
         ...
 
+    def rejected(self, rejections: Sequence[Any]) -> None:
+        """Refusals of objects that a controller wrote or judged, as the judge words them."""
+        ...
+
     def launched(self, vm: str, path: str, layers: Sequence[Layer], withheld: Sequence[Layer]) -> None:
         """What Karpenter wrote into a machine (`path` kubelet) or onto its NodeClaim (`path` nodeclaim), layer by layer.
 

@@ -69,6 +69,20 @@ class Azure:
         self.powered_on: Callable[[Machine], None] = lambda machine: None
         self.powered_off: Callable[[str], None] = lambda vm_id: None
 
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """The Cloud port: one call of Azure Resource Manager."""
+        if method != "GET":
+            self._engine.touch()
+        return self.cloud.request(method, path, query=query, body=body, headers=headers)
+
     def watches(self) -> Mapping[str, Router]:
         """Nothing of the cluster."""
         return {}
@@ -151,7 +165,7 @@ class Azure:
         path = (
             f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.Compute/locations/{self.region}/usages"
         )
-        answer = self.cloud.request("GET", path, query={"api-version": _API["usages"]})
+        answer = self.request("GET", path, query={"api-version": _API["usages"]})
         return Usages.from_arm((answer.body or {}).get("value") or ()) if answer.status == 200 else Usages()
 
     @property

@@ -8,6 +8,7 @@ from functools import cache
 from fakeazure.catalog import Catalogue, RegionCatalogue
 from harness.karpenter.instancetypes import Prices
 from harness.karpenter.offers import SharedLists
+from harness.karpenter.scheduling import CatalogIndexes
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Caches:
 
     catalogue: Catalogue = field(default_factory=Catalogue.load)
     lists: SharedLists = field(default_factory=SharedLists)
+    indexes: CatalogIndexes = field(default_factory=CatalogIndexes)
     _prices: dict[int, tuple[RegionCatalogue, Prices]] = field(default_factory=dict)
 
     def prices(self, region: str) -> Prices:

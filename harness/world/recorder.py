@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from harness.clusters.provenance import Assertion, Launch
 from harness.engine.clock import Clock, nanoseconds
@@ -42,6 +43,7 @@ class Recorder:
         self.lines: list[LogLine] = []
         self.assertions: list[Assertion] = []
         self.launches: list[Launch] = []
+        self.rejections: list[Any] = []
         self.view: View | None = None
         """The cluster whose revision orders assertions among writes."""
         self._clock = clock
@@ -78,6 +80,12 @@ class Recorder:
     def refused(self, node: str, by: str, labels: Mapping[str, tuple[str, str]], why: str) -> None:
         """Records labels that did not get as far as the API server."""
         self.assertions.append(Assertion(self._revision, node, by, labels, refused=True))
+
+    def rejected(self, rejections: Sequence[Any]) -> None:
+        """Records refusals; one that is known already counts once."""
+        for each in rejections:
+            if each not in self.rejections:
+                self.rejections.append(each)
 
     def launched(self, vm: str, path: str, layers: Sequence[Layer], withheld: Sequence[Layer]) -> None:
         """Records what Karpenter gave a machine or its NodeClaim."""

@@ -13,7 +13,7 @@ from harness.clusters.provenance import Write, label_writes
 from harness.engine.clock import Clock
 from harness.engine.engine import Engine, Settled
 from harness.engine.ids import Ids
-from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER
+from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER
 from harness.engine.ports import Layer as LabelLayer
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
@@ -34,6 +34,7 @@ from harness.nodes.registry import Machines
 from harness.world.apply import applied_patch
 from harness.world.azure import Azure
 from harness.world.caches import Caches, default_caches
+from harness.world.karpenter import Karpenter
 from harness.world.recorder import Event, LogLine, Recorder
 
 Rejected: TypeAlias = list[Rejection]
@@ -119,11 +120,22 @@ class World:
             self.cluster.view, self.cluster.writer(CLOUD_NODE_MANAGER), self.recorder, self.machines
         )
         self.engine.add(self.kubelets, node_manager, self._azure)
+        self.karpenter = Karpenter(
+            self.engine,
+            self.cluster.view,
+            self.cluster.writer(KARPENTER),
+            self.recorder,
+            self._azure,
+            self.offers,
+            self.rng,
+            region=self.region,
+            kubernetes=self.kubernetes,
+            indexes=self.caches.indexes,
+        )
         self._azure.powered_on = self.kubelets.power_on
         self._azure.powered_off = self.kubelets.power_off
         self._writer = self.cluster.writer(ADMIN)
         self._applied: dict[Key, Object] = {}
-        self._rejections: list[Rejection] = []
 
     # Acting.
 
@@ -136,7 +148,7 @@ class World:
         refused: list[Rejection] = []
         for obj in objects:
             refused.extend(self._apply(obj))
-        self._rejections.extend(refused)
+        self.recorder.rejected(refused)
         return refused
 
     def delete(self, kind: str, name: str, namespace: str | None = None) -> None:
@@ -207,7 +219,7 @@ class World:
     @property
     def rejections(self) -> Sequence[Rejection]:
         """Everything that was refused so far, in order."""
-        return tuple(self._rejections)
+        return tuple(self.recorder.rejections)
 
     @property
     def events(self) -> Sequence[Event]:

@@ -1,0 +1,177 @@
+"""CRD files of the user's in place of our tables: the same schema engine, and a real CEL engine for the rules.
+
+Needs the extra ``crds`` (cel-expr-python), imported when the first rule is compiled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.kube.cel_rules import CelError, Rule
+from harness.kube.custom_resource import CustomResource
+from harness.kube.schema import SchemaError, parse_schema, python_pattern
+
+
+class CrdFileError(ValueError):
+    """A CRD file that cannot be used; the message names it."""
+
+
+class CrdFiles:
+    """The custom resource definitions in a directory's ``*.yaml`` and ``*.yml`` files, other documents ignored.
+
+    Can be given to ``harness.karpenter.validation.admission.admit`` as ``crds``. Raises CrdFileError.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.name = str(directory)
+        self._definitions: dict[str, tuple[Mapping[str, Any], Mapping[str, Any], Path]] = {}
+        self._resources: dict[tuple[str, bool], CustomResource] = {}
+        files = sorted(path for path in directory.glob("*") if path.suffix in (".yaml", ".yml"))
+        for file in files:
+            for document in _documents(file):
+                if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition":
+                    self._add(document, file)
+        if not self._definitions:
+            raise CrdFileError(f"{directory}: no CustomResourceDefinition in its YAML files")
+
+    def _add(self, document: Mapping[str, Any], file: Path) -> None:
+        try:
+            spec = document["spec"]
+            for version in spec["versions"]:
+                name = f"{spec['group']}/{version['name']}/{spec['names']['kind']}"
+                self._definitions[name] = (spec, version["schema"]["openAPIV3Schema"], file)
+        except (KeyError, TypeError) as error:
+            raise CrdFileError(f"{file}: not a CustomResourceDefinition of apiextensions.k8s.io/v1 ({error})") from None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """``group/version/Kind`` of every resource."""
+        return tuple(self._definitions)
+
+    def resource(self, api_version: str, kind: str, *, integer_formats: bool = False) -> CustomResource | None:
+        """The definition of a kind, None when there is none. Raises CrdFileError for schemas or rules that do not compile."""
+        name = f"{api_version}/{kind}"
+        if name not in self._definitions:
+            return None
+        if (name, integer_formats) not in self._resources:
+            self._resources[name, integer_formats] = self._compile(name, integer_formats)
+        return self._resources[name, integer_formats]
+
+    def _compile(self, name: str, integer_formats: bool) -> CustomResource:
+        spec, definition, file = self._definitions[name]
+        group, version, kind = name.split("/")
+        rules: dict[str, list[Mapping[str, Any]]] = {}
+        _collect(definition, "", rules)
+        try:
+            schema = parse_schema(
+                definition,
+                lambda path: tuple(_rule(entry) for entry in rules.get(path, ())),
+                integer_formats=integer_formats,
+            )
+        except (SchemaError, CrdFileError) as error:
+            raise CrdFileError(f"{file}: {kind}: {error}") from None
+        return CustomResource(group, version, kind, schema, namespaced=spec.get("scope") == "Namespaced")
+
+
+def _documents(file: Path) -> list[Any]:
+    try:
+        return list(
+            yaml.load_all(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        )
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise CrdFileError(f"{file}: {error}") from None
+
+
+def _collect(definition: Mapping[str, Any], path: str, rules: dict[str, list[Mapping[str, Any]]]) -> None:
+    if definition.get("x-kubernetes-validations"):
+        rules[path] = definition["x-kubernetes-validations"]
+    for name, child in (definition.get("properties") or {}).items():
+        _collect(child, f"{path}.{name}" if path else name, rules)
+    if isinstance(definition.get("items"), dict):
+        _collect(definition["items"], f"{path}[]", rules)
+    if isinstance(definition.get("additionalProperties"), dict):
+        _collect(definition["additionalProperties"], f"{path}{{}}", rules)
+
+
+def _rule(entry: Mapping[str, Any]) -> Rule:
+    unsupported = sorted(set(entry) - {"rule", "message"})
+    if unsupported:
+        raise CrdFileError(f"rule {entry.get('rule')!r}: {', '.join(unsupported)} is not supported")
+    expression = entry["rule"].strip()
+    message = (entry.get("message") or f"failed rule: {expression}").strip()
+    return Rule(
+        id=f"cel:{expression}",
+        message=message,
+        check=_check(expression),
+        transition=re.search(r"\boldSelf\b", expression) is not None,
+        expression=expression,
+    )
+
+
+@cache
+def _environment() -> Any:
+    """cel-cpp with Kubernetes' ``find`` and the strings extension."""
+    try:
+        from cel_expr_python import cel
+        from cel_expr_python.ext import ext_strings
+    except ImportError:
+        raise CrdFileError(
+            'evaluating CRD files needs a CEL engine: pip install "karpenter-azure-harness[crds]"'
+        ) from None
+    kind = cel.Type
+    overload = cel.Overload("string_find_string", kind.STRING, [kind.STRING, kind.STRING], True, _find)
+    return cel.NewEnv(
+        variables={"self": kind.DYN, "oldSelf": kind.DYN},
+        extensions=[ext_strings.ExtStrings()],
+        functions=[cel.FunctionDecl("find", [overload])],
+    )
+
+
+def _find(text: str, pattern: str) -> str:
+    match = _pattern(pattern).search(text)
+    return match[0] if match else ""
+
+
+@cache
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(python_pattern(pattern), re.ASCII)
+
+
+@cache
+def _check(expression: str) -> Callable[[Any, Any], bool]:
+    environment = _environment()
+    try:
+        program = environment.compile(expression)
+    except Exception as error:
+        raise CrdFileError(f"rule {expression!r} does not compile: {error}") from None
+
+    def check(value: Any, old: Any) -> bool:
+        result = program.eval(data={"self": value, "oldSelf": old})
+        outcome = result.value()
+        if isinstance(outcome, bool):
+            return outcome
+        # failures come back as a value of type error
+        raise CelError(_as_cel_go(str(outcome)))
+
+    return check
+
+
+_MESSAGES = (
+    (re.compile(r'NOT_FOUND: Key not found in map : "(.*)"\Z', re.DOTALL), r"no such key: \1"),
+    (re.compile(r"INVALID_ARGUMENT: cannot convert (\w+) to (\w+)\Z"), r"type conversion error from '\1' to '\2'"),
+    (re.compile(r".*Index error: index=(-?\d+) size=\d+\Z"), r"index out of bounds: \1"),
+)
+
+
+def _as_cel_go(message: str) -> str:
+    """cel-cpp's words for a failed evaluation as the API server's engine puts them."""
+    for pattern, replacement in _MESSAGES:
+        if pattern.match(message):
+            return pattern.sub(replacement, message)
+    return message

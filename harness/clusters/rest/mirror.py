@@ -1,0 +1,258 @@
+"""A View of a cluster elsewhere: a local copy, fed by one watch for each kind and by our own writes.
+
+Watches run on threads and only queue what they hear; `pump` applies it on the caller's thread, in order of resourceVersions.
+What our own Writers did is in the copy as soon as they return.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.clusters.memory.index import Index
+from harness.clusters.memory.selection import by_fields, by_labels
+from harness.clusters.rest.connection import ClusterLost, Connection
+from harness.clusters.rest.paths import path_of
+from harness.clusters.rest.watch import Heard, Watch
+from harness.clusters.waiting import Deadline
+from harness.engine.clock import SECOND, Clock, render
+from harness.engine.ports import Change, ChangeType
+from harness.kube.kinds import KINDS, Kind
+from harness.kube.objects import Key, Object, metadata_of
+from harness.kube.status import ApiError, gone
+
+__all__ = ["MIRRORED", "Mirror"]
+
+MIRRORED: tuple[str, ...] = tuple(
+    kind for kind in KINDS if kind not in ("ConfigMap", "Lease", "Secret", "Service", "ServiceAccount", "VolumeAttachment")
+)
+"""What is watched. Other kinds are read from the server when they are asked for."""
+
+
+class Mirror:
+    """The copy. With a `clock`, times of creation and deletion are those of the virtual clock when the object was first seen so."""
+
+    def __init__(self, connection: Connection, *, kinds: Iterable[str] = MIRRORED, clock: Clock | None = None) -> None:
+        self.revision = 0
+        self._connection = connection
+        self._clock = clock
+        self._objects: dict[str, dict[tuple[str, str], Object]] = {}
+        self._order: dict[str, int] = {}
+        self._index = Index()
+        self._log: list[Change] = []
+        self._dead: set[str] = set()
+        self._stamps: dict[tuple[str, str], str] = {}
+        self._subscribers: list[Callable[[Change], None]] = []
+        self._heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+        self._kinds = tuple(kinds)
+        self._watches: dict[str, Watch] = {}
+        self._lock = threading.RLock()
+
+    def start(self) -> None:
+        """Begins to watch; returns when every kind was listed once. Raises ApiError, ClusterLost."""
+        for name in self._kinds:
+            self.watch(name)
+
+    def watch(self, kind: str) -> None:
+        """Begins to watch a kind (again, after its definition was replaced); a kind that is not served is left out."""
+        present = self._watches.pop(kind, None)
+        if present is not None:
+            present.stop()
+        watch = Watch(self._connection, KINDS[kind], self._heard.put)
+        try:
+            self._apply(watch.list())
+        except ApiError as error:
+            if error.code != 404:
+                raise
+            return
+        self._watches[kind] = watch
+        watch.start()
+
+    def stop(self) -> None:
+        """Ends all watches."""
+        for watch in self._watches.values():
+            watch.stop()
+        self._watches.clear()
+
+    # The View port.
+
+    def get(self, kind: str, name: str, namespace: str = "") -> Object | None:
+        """The object of this name, or None."""
+        if kind not in self._watches and kind in KINDS:
+            return self._live(kind, name, namespace)
+        return self._objects.get(kind, {}).get((namespace, name))
+
+    def list(
+        self,
+        kind: str,
+        *,
+        namespace: str | None = None,
+        labels: Mapping[str, str] | str | None = None,
+        fields: Mapping[str, str] | str | None = None,
+    ) -> Sequence[Object]:
+        """All objects of a kind in the order in which they came, filtered by namespace and selectors."""
+        found: Sequence[Object]
+        if kind not in self._watches and kind in KINDS:
+            found = self._live_list(kind)
+        else:
+            found = list(self._objects.get(kind, {}).values())
+        if namespace is not None:
+            found = [each for each in found if (metadata_of(each).get("namespace") or "") == namespace]
+        for predicate in (by_labels(labels), by_fields(fields)):
+            if predicate is not None:
+                found = [each for each in found if predicate(each)]
+        return found
+
+    def indexed(self, index: str, value: str) -> Sequence[Object]:
+        """The objects of a named index with this value."""
+        return self._index.get(index, value)
+
+    def exists(self, uid: str) -> bool:
+        """Whether an object of this uid is in the copy."""
+        return uid in self._order
+
+    def changes(self, since: int, kind: str | None = None) -> Iterator[Change]:
+        """The changes after a resourceVersion that this mirror saw. Raises ApiError 410 for a time before it began."""
+        if self._log and since + 1 < self._log[0].revision and since < self.revision and since != 0:
+            raise gone(f"too old resource version: {since} ({self._log[0].revision})")
+        for change in self._log:
+            if change.revision > since and (kind is None or change.object["kind"] == kind):
+                yield change
+
+    # Feeding.
+
+    def subscribe(self, receive: Callable[[Change], None]) -> None:
+        """Calls `receive` for every change from now on, on the thread that pumps or writes."""
+        self._subscribers.append(receive)
+
+    def pump(self, seconds: float = 0.0) -> int:
+        """Applies what the watches heard; waits up to `seconds` for the first of it. Answers the number of changes.
+
+        Raises ClusterLost when a watch ended because the server is gone.
+        """
+        before = len(self._log)
+        batch: list[Heard] = []
+        try:
+            batch.append(self._heard.get(timeout=seconds) if seconds > 0 else self._heard.get_nowait())
+            while True:
+                batch.append(self._heard.get_nowait())
+        except queue.Empty:
+            pass
+        for heard in sorted(batch, key=lambda each: each.revision):
+            if heard.lost is not None:
+                raise ClusterLost(heard.lost)
+            self._apply(heard)
+        return len(self._log) - before
+
+    def await_quiet(self, quiet: float, seconds: float) -> bool:
+        """Pumps until nothing was heard for `quiet` seconds; False when that did not happen within `seconds`."""
+        deadline = Deadline(seconds)
+        while not deadline.passed:
+            if not self.pump(quiet):
+                return True
+        return False
+
+    def changed(self, kind: Kind, obj: Object) -> None:
+        """Our own write, known before the watch tells."""
+        if kind.kind not in self._watches:
+            return
+        meta = metadata_of(obj)
+        finished = meta.get("deletionTimestamp") and not meta.get("finalizers") and not meta.get("deletionGracePeriodSeconds")
+        if finished:
+            self._remove(kind, obj)
+        else:
+            self._put(kind, obj)
+
+    def gone(self, kind: Kind, namespace: str, name: str) -> None:
+        """Our own deletion, known before the watch tells."""
+        last = self._objects.get(kind.kind, {}).get((namespace, name))
+        if last is not None:
+            self._remove(kind, last)
+
+    def _apply(self, heard: Heard) -> None:
+        if heard.all is not None:
+            keep = {metadata_of(each)["uid"] for each in heard.all}
+            for last in list(self._objects.get(heard.kind.kind, {}).values()):
+                if last["metadata"]["uid"] not in keep and int(last["metadata"]["resourceVersion"]) <= heard.revision:
+                    self._remove(heard.kind, last)
+            for each in sorted(heard.all, key=lambda each: metadata_of(each).get("creationTimestamp") or ""):
+                self._put(heard.kind, each)
+            self.revision = max(self.revision, heard.revision)
+        elif heard.object is not None:
+            if heard.type == "DELETED":
+                self._remove(heard.kind, heard.object)
+            else:
+                self._put(heard.kind, heard.object)
+
+    def _put(self, kind: Kind, obj: Object) -> None:
+        new = self._stamped(kind, obj)
+        meta = new["metadata"]
+        with self._lock:
+            objects = self._objects.setdefault(kind.kind, {})
+            slot = (meta.get("namespace") or "", meta["name"])
+            old = objects.get(slot)
+            revision = int(meta["resourceVersion"])
+            if meta["uid"] in self._dead or (old is not None and int(old["metadata"]["resourceVersion"]) >= revision):
+                return
+            if old is not None and old["metadata"]["uid"] != meta["uid"]:
+                self._remove(kind, old)
+                old = None
+            objects[slot] = new
+            self._order[meta["uid"]] = revision
+            self._index.put((kind.kind, *slot), old, new)
+            self._tell(Change(ChangeType.ADDED if old is None else ChangeType.MODIFIED, new, old, revision))
+
+    def _remove(self, kind: Kind, last: Object) -> None:
+        with self._lock:
+            meta = metadata_of(last)
+            slot = (meta.get("namespace") or "", meta["name"])
+            old = self._objects.get(kind.kind, {}).get(slot)
+            self._dead.add(meta["uid"])
+            if old is None or old["metadata"]["uid"] != meta["uid"]:
+                return
+            del self._objects[kind.kind][slot]
+            self._order.pop(meta["uid"], None)
+            self._index.put((kind.kind, *slot), old, None)
+            revision = max(int(meta["resourceVersion"]), int(old["metadata"]["resourceVersion"]))
+            self._tell(Change(ChangeType.DELETED, self._stamped(kind, last), old, revision))
+
+    def _tell(self, change: Change) -> None:
+        self.revision = max(self.revision, change.revision)
+        self._log.append(change)
+        for receive in self._subscribers:
+            receive(change)
+
+    def _stamped(self, kind: Kind, obj: Object) -> dict[str, Any]:
+        """The object with its kind (lists leave it out), without managedFields, in virtual time."""
+        meta = {key: value for key, value in metadata_of(obj).items() if key != "managedFields"}
+        if self._clock is not None:
+            uid = meta["uid"]
+            if "creationTimestamp" in meta:
+                meta["creationTimestamp"] = self._stamps.setdefault((uid, "created"), self._clock.timestamp())
+            if "deletionTimestamp" in meta:
+                due = self._clock.now + int(meta.get("deletionGracePeriodSeconds") or 0) * SECOND
+                meta["deletionTimestamp"] = self._stamps.setdefault((uid, "deleted"), render(due))
+        return {"apiVersion": kind.api_version, **obj, "kind": kind.kind, "metadata": meta}
+
+    def _live(self, kind: str, name: str, namespace: str) -> Object | None:
+        try:
+            return self._stamped(KINDS[kind], self._connection.request("GET", path_of(KINDS[kind], namespace, name)))
+        except ApiError as error:
+            if error.code == 404:
+                return None
+            raise
+
+    def _live_list(self, kind: str) -> Sequence[Object]:
+        try:
+            answer = self._connection.request("GET", path_of(KINDS[kind]))
+        except ApiError as error:
+            if error.code == 404:
+                return []
+            raise
+        return [self._stamped(KINDS[kind], each) for each in answer["items"]]
+
+    def keys(self, kind: str) -> Sequence[Key]:
+        """The keys of all objects of a kind."""
+        return [Key(kind, namespace, name) for namespace, name in self._objects.get(kind, {})]

@@ -1,0 +1,240 @@
+"""What the provider keeps on an AKSNodeClass: Kubernetes version, images, subnet, LocalDNS, readiness, hash.
+
+Source: kaz pkg/controllers/nodeclass/{status,hash,termination}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+from harness.engine.clock import Clock
+from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
+from harness.engine.ports import Change, ChangeType, Cloud, View, Writer
+from harness.karpenter.instancetypes.knobs import parse_version
+from harness.karpenter.launch.images import (
+    ImageDefinition,
+    ImageFamily,
+    community_image_id,
+    gallery_image_id,
+    image_family,
+)
+from harness.karpenter.launch.subnets import Subnet
+from harness.karpenter.lifecycle.conditions import Conditions
+from harness.karpenter.releases import LocalDnsSource, ProviderOptions, ProviderRelease
+from harness.kube.objects import Object, finalizers_of, is_terminating, name_of, spec_of, status_of
+from harness.kube.patch import merge_diff
+
+FINALIZER = "karpenter.azure.com/termination"
+_REFRESH = 180.0
+_NO_SIG = (
+    "FIPS images require UseSIG to be enabled, but UseSIG is false (note: UseSIG is only supported in AKS managed NAP)"
+)
+
+
+class NodeClasses:
+    """Resolves AKSNodeClasses; a key is a NodeClass's name."""
+
+    name = "nodeclass.status"
+    backoff = (0.1, 60.0)
+
+    def __init__(
+        self,
+        view: View,
+        writer: Writer,
+        clock: Clock,
+        cloud: Cloud,
+        *,
+        release: ProviderRelease,
+        options: ProviderOptions,
+        region: str,
+        kubernetes: str,
+    ) -> None:
+        self._view = view
+        self._writer = writer
+        self._clock = clock
+        self._cloud = cloud
+        self._release = release
+        self._options = options
+        self._region = region
+        self._kubernetes = kubernetes
+        self._versions: dict[str, str] = {}
+
+    def watches(self) -> Mapping[str, Router]:
+        """AKSNodeClasses, and NodeClaims for the sake of those that wait to be deleted."""
+        return {"AKSNodeClass": self._own, "NodeClaim": self._of_claim}
+
+    def _own(self, change: Change) -> Iterable[Hashable]:
+        if change.type is not ChangeType.DELETED:
+            yield name_of(change.object)
+
+    def _of_claim(self, change: Change) -> Iterable[Hashable]:
+        if change.type is ChangeType.DELETED:
+            ref = spec_of(change.object).get("nodeClassRef") or {}
+            if ref.get("kind") == "AKSNodeClass":
+                yield str(ref.get("name"))
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Resolves one NodeClass, or lets a deleted one go once no NodeClaim uses it."""
+        nodeclass = self._view.get("AKSNodeClass", str(key))
+        if nodeclass is None:
+            return DONE
+        if is_terminating(nodeclass):
+            return self._finalize(nodeclass)
+        if FINALIZER not in finalizers_of(nodeclass):
+            nodeclass = self._writer.patch(
+                "AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": [*finalizers_of(nodeclass), FINALIZER]}}
+            )
+        conditions = Conditions(nodeclass, self._dependents, self._clock.timestamp())
+        status: dict[str, Any] = dict(status_of(nodeclass))
+        status["kubernetesVersion"] = self._kubernetes
+        conditions.set_true("KubernetesVersionReady")
+        self._images(nodeclass, status, conditions)
+        problem = self._subnet(nodeclass, conditions)
+        if "ValidationSucceeded" in self._dependents:
+            conditions.set_true("ValidationSucceeded")
+        if self._release.local_dns is LocalDnsSource.STATUS:
+            self._local_dns(nodeclass, status, conditions)
+        status["conditions"] = conditions.items
+        patch = merge_diff(status_of(nodeclass), status)
+        if patch:
+            self._writer.patch("AKSNodeClass", name_of(nodeclass), {"status": patch}, subresource="status")
+        if problem is not None:
+            raise ReconcileError(problem)
+        return Result(_REFRESH, Wait.ALARM)
+
+    @property
+    def _dependents(self) -> tuple[str, ...]:
+        base = ("ImagesReady", "KubernetesVersionReady", "SubnetsReady")
+        if self._release.local_dns is LocalDnsSource.STATUS:
+            return (*base, "ValidationSucceeded", "LocalDNSReady")
+        return base
+
+    def _finalize(self, nodeclass: Object) -> Result:
+        using = [
+            claim
+            for claim in self._view.list("NodeClaim")
+            if (spec_of(claim).get("nodeClassRef") or {}).get("name") == name_of(nodeclass)
+        ]
+        if using:
+            return Result(600.0, Wait.ALARM)
+        kept = [each for each in finalizers_of(nodeclass) if each != FINALIZER]
+        self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": kept or None}})
+        return DONE
+
+    def _images(self, nodeclass: Object, status: dict[str, Any], conditions: Conditions) -> None:
+        spec = spec_of(nodeclass)
+        fips = spec.get("fipsMode") == "FIPS"
+        if fips and not self._options.use_sig:
+            status.pop("images", None)
+            conditions.set_false("ImagesReady", "SIGRequiredForFIPS", _NO_SIG)
+            return
+        family = image_family(
+            spec.get("imageFamily") or "", fips=fips, kubernetes=self._kubernetes, release=self._release
+        )
+        definitions = family.default_images(use_sig=self._options.use_sig, fips=fips)
+        images = [
+            {"id": image_id, "requirements": _sorted(definition.requirements())}
+            for definition in definitions
+            if (image_id := self._image_id(family, definition)) is not None
+        ]
+        if not images:
+            status.pop("images", None)
+            conditions.set_false("ImagesReady", "ImagesNotFound", "ImageSelectors did not match any Images")
+            return
+        status["images"] = images
+        conditions.set_true("ImagesReady")
+
+    def _image_id(self, family: ImageFamily, definition: ImageDefinition) -> str | None:
+        if self._options.use_sig:
+            version = self._gallery_versions().get(definition.name)
+            if version is None:
+                return None
+            return gallery_image_id(family, definition, version, subscription=self._options.sig_subscription_id)
+        version = self._community_version(family, definition)
+        return community_image_id(family, definition, version) if version is not None else None
+
+    def _community_version(self, family: ImageFamily, definition: ImageDefinition) -> str | None:
+        """The version published last."""
+        path = (
+            f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.Compute/locations/{self._region}"
+            f"/communityGalleries/{family.community_gallery}/images/{definition.name}/versions"
+        )
+        found = self._read(path, "2025-03-03")
+        newest = max(
+            found, key=lambda each: str((each.get("properties") or {}).get("publishedDate") or ""), default=None
+        )
+        return str(newest["name"]) if newest is not None else None
+
+    def _gallery_versions(self) -> Mapping[str, str]:
+        if not self._versions:
+            path = (
+                f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.ContainerService"
+                f"/locations/{self._region}/nodeImageVersions"
+            )
+            for each in self._read(path, "2026-04-02-preview"):
+                self._versions.setdefault(str(each.get("sku")), str(each.get("version")))
+        return self._versions
+
+    def _read(self, path: str, version: str) -> Sequence[Mapping[str, Any]]:
+        answer = self._cloud.request("GET", path, query={"api-version": version})
+        if answer.status != 200:
+            return ()
+        found: Sequence[Mapping[str, Any]] = (answer.body or {}).get("value") or ()
+        return found
+
+    def _subnet(self, nodeclass: Object, conditions: Conditions) -> str | None:
+        """Checks the subnet. Answers what to retry on."""
+        own = spec_of(nodeclass).get("vnetSubnetID")
+        subnet_id = own or self._options.subnet_id
+        subnet, cluster = _parsed(subnet_id), _parsed(self._options.subnet_id)
+        if subnet is None:
+            conditions.set_false("SubnetsReady", "SubnetIDInvalid", f"Failed to parse vnetSubnetID {subnet_id}")
+            return None
+        if cluster is not None and subnet_id != self._options.subnet_id:
+            same = _vnet(subnet) == _vnet(cluster)
+            if same and cluster.managed_by_aks(self._options.node_resource_group):
+                text = f"custom subnet cannot be in the same VNet as cluster managed VNet: {subnet_id}"
+                conditions.set_false("SubnetsReady", "SubnetIDInvalid", text)
+                return None
+            if not same:
+                text = (
+                    "vnetSubnetID does not match the cluster subscription, resource group, or virtual network: "
+                    f"{subnet_id}"
+                )
+                conditions.set_false("SubnetsReady", "SubnetIDInvalid", text)
+                return None
+        answer = self._cloud.request("GET", subnet_id, query={"api-version": "2022-01-01"})
+        if answer.status == 404:
+            conditions.set_false("SubnetsReady", "SubnetNotFound", f"resource not found: {subnet_id}")
+            return f"resource not found: {subnet_id}"
+        if answer.status != 200:
+            message = str(((answer.body or {}).get("error") or {}).get("message") or answer.status)
+            conditions.set_false("SubnetsReady", "SubnetUnknownError", f"unknown error getting subnet: {message}")
+            return message
+        conditions.set_true("SubnetsReady")
+        return None
+
+    def _local_dns(self, nodeclass: Object, status: dict[str, Any], conditions: Conditions) -> None:
+        mode = (spec_of(nodeclass).get("localDNS") or {}).get("mode")
+        enabled = mode == "Required"
+        if mode == "Preferred":
+            version = parse_version(self._kubernetes) or (0, 0)
+            enabled = status.get("localDNSState") == "Enabled" or version >= (1, 99)
+        status["localDNSState"] = "Enabled" if enabled else "Disabled"
+        conditions.set_true("LocalDNSReady")
+
+
+def _sorted(requirements: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(requirements, key=lambda each: (len(each["key"]), each["key"]))
+
+
+def _parsed(subnet_id: str) -> Subnet | None:
+    try:
+        return Subnet.parse(subnet_id)
+    except ValueError:
+        return None
+
+
+def _vnet(subnet: Subnet) -> tuple[str, ...]:
+    return (subnet.subscription.lower(), subnet.resource_group.lower(), subnet.vnet.lower())

@@ -1,0 +1,178 @@
+"""What Karpenter's controllers keep on a NodePool: hash, validation, readiness of its NodeClass, registration health, usage.
+
+Sources: core pkg/controllers/nodepool/{hash,validation,readiness,registrationhealth,counter}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from harness.engine.clock import Clock
+from harness.engine.engine import DONE, Result, Router
+from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.karpenter.lifecycle.conditions import FALSE, NODEPOOL, TRUE, UNKNOWN, Conditions
+from harness.karpenter.lifecycle.health import HEALTHY, RegistrationHealth
+from harness.karpenter.lifecycle.names import nodepool_of
+from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.validation.hashing import nodepool_hash
+from harness.karpenter.validation.runtime import joined, nodepool_findings, wording_of
+from harness.kube.objects import (
+    Object,
+    annotations_of,
+    condition,
+    is_terminating,
+    metadata_of,
+    name_of,
+    spec_of,
+    status_of,
+)
+from harness.kube.patch import merge_diff
+from harness.kube.quantity import Quantity
+from harness.kube.resources import merge, parse_list, render
+
+HASH = "karpenter.sh/nodepool-hash"
+HASH_VERSION = "karpenter.sh/nodepool-hash-version"
+CURRENT_HASH_VERSION = "v3"
+
+
+def nodeclass_name(nodepool: Object) -> str | None:
+    """The AKSNodeClass that a NodePool names; None when it names something else."""
+    ref = (((spec_of(nodepool).get("template") or {}).get("spec")) or {}).get("nodeClassRef") or {}
+    if ref.get("group") != "karpenter.azure.com" or ref.get("kind") != "AKSNodeClass":
+        return None
+    return str(ref.get("name") or "")
+
+
+class NodePools:
+    """Keeps the status and the hash of NodePools; a key is a NodePool's name."""
+
+    name = "nodepool"
+    backoff = (0.005, 1000.0)
+
+    def __init__(
+        self, view: View, writer: Writer, clock: Clock, release: ProviderRelease, health: RegistrationHealth
+    ) -> None:
+        self._view = view
+        self._writer = writer
+        self._clock = clock
+        self._wording = wording_of(release)
+        self._health = health
+
+    def watches(self) -> Mapping[str, Router]:
+        """NodePools, their NodeClasses, and the NodeClaims and Nodes that count as their usage."""
+        return {
+            "NodePool": self._own,
+            "AKSNodeClass": self._of_class,
+            "NodeClaim": _of_member,
+            "Node": _of_member,
+        }
+
+    def _own(self, change: Change) -> Iterable[Hashable]:
+        if change.type is not ChangeType.DELETED:
+            yield name_of(change.object)
+
+    def _of_class(self, change: Change) -> Iterable[Hashable]:
+        for pool in self._view.list("NodePool"):
+            if nodeclass_name(pool) == name_of(change.object):
+                yield name_of(pool)
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Brings one NodePool up to date."""
+        pool = self._view.get("NodePool", str(key))
+        if pool is None:
+            return DONE
+        wanted = nodeclass_name(pool)
+        if wanted is None:
+            return DONE
+        marks = {HASH: nodepool_hash(pool), HASH_VERSION: CURRENT_HASH_VERSION}
+        if any(annotations_of(pool).get(name) != value for name, value in marks.items()):
+            pool = self._writer.patch("NodePool", name_of(pool), {"metadata": {"annotations": marks}})
+        conditions = Conditions(pool, NODEPOOL, self._clock.timestamp())
+        problem = joined(nodepool_findings(pool, self._wording))
+        if problem is None:
+            conditions.set_true("ValidationSucceeded")
+        else:
+            conditions.set_false("ValidationSucceeded", "NodePoolValidationFailed", problem)
+        status: dict[str, Any] = dict(status_of(pool))
+        nodeclass = self._view.get("AKSNodeClass", wanted)
+        _readiness(conditions, nodeclass)
+        if nodeclass is not None:
+            self._observe(pool, nodeclass, conditions, status)
+        status["resources"] = render(usage_of(self._view, name_of(pool)))
+        status["conditions"] = conditions.items
+        patch = merge_diff(status_of(pool), status)
+        if patch:
+            self._writer.patch("NodePool", name_of(pool), {"status": patch}, subresource="status")
+        return DONE
+
+    def _observe(self, pool: Object, nodeclass: Object, conditions: Conditions, status: dict[str, Any]) -> None:
+        """A new generation of NodePool or NodeClass makes the registration health unknown again."""
+        generation = metadata_of(nodeclass).get("generation", 0)
+        present = conditions.get(HEALTHY)
+        if (
+            present is None
+            or status.get("nodeClassObservedGeneration") != generation
+            or present.get("observedGeneration") != metadata_of(pool).get("generation")
+        ):
+            conditions.set(HEALTHY, UNKNOWN, "AwaitingReconciliation", "object is awaiting reconciliation")
+            self._health.reset(pool)
+        status["nodeClassObservedGeneration"] = generation
+
+
+def usage_of(view: View, pool: str) -> dict[str, Quantity]:
+    """The sum of the capacity of a NodePool's machines, and their number as `nodes`."""
+    lists: list[dict[str, Quantity]] = []
+    for claim in view.list("NodeClaim"):
+        provider_id = status_of(claim).get("providerID")
+        if nodepool_of(claim) != pool or not provider_id:
+            continue
+        nodes = view.indexed("nodes-by-provider-id", provider_id)
+        reported = status_of(nodes[0]).get("capacity") if nodes else None
+        lists.append(parse_list({**(status_of(claim).get("capacity") or {}), **(reported or {})}))
+    return {**merge(*lists), "nodes": Quantity.parse(str(len(lists)))}
+
+
+def exceeded_limit(view: View, pool: Object) -> str | None:
+    """The sentence about a limit that a NodePool is already beyond, None while it is within (Limits.ExceededBy)."""
+    limits = parse_list(spec_of(pool).get("limits"))
+    if not limits:
+        return None
+    used = usage_of(view, name_of(pool))
+    for name in sorted(limits):
+        if name in used and used[name] > limits[name]:
+            return f"resource usage exceeds limit (limit={limits[name]}, resource-name={name}, usage={used[name]})"
+    return None
+
+
+def _of_member(change: Change) -> Iterable[Hashable]:
+    pool = nodepool_of(change.object)
+    if pool and _counts_differently(change):
+        yield pool
+
+
+def _counts_differently(change: Change) -> bool:
+    old = change.old
+    if change.type is ChangeType.DELETED or old is None:
+        return True
+    return (
+        status_of(change.object).get("capacity") != status_of(old).get("capacity")
+        or status_of(change.object).get("providerID") != status_of(old).get("providerID")
+        or nodepool_of(change.object) != nodepool_of(old)
+    )
+
+
+def _readiness(conditions: Conditions, nodeclass: Object | None) -> None:
+    if nodeclass is None:
+        conditions.set_false("NodeClassReady", "NodeClassNotFound", "NodeClass not found on cluster")
+    elif is_terminating(nodeclass):
+        conditions.set_false("NodeClassReady", "NodeClassTerminating", "NodeClass is Terminating")
+    else:
+        ready = condition(nodeclass, "Ready")
+        state = ready["status"] if ready is not None else UNKNOWN
+        if state == TRUE:
+            conditions.set_true("NodeClassReady")
+        elif state == FALSE and ready is not None:
+            conditions.set_false("NodeClassReady", ready["reason"], ready["message"])
+        else:
+            conditions.set_false("NodeClassReady", "NodeClassReadinessUnknown", "Node Class Readiness Unknown")

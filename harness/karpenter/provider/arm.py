@@ -1,0 +1,121 @@
+"""Calls to Azure Resource Manager over the Cloud port, with the api-versions that the provider uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from harness.engine.ports import Cloud
+from harness.karpenter.releases import ProviderOptions
+
+NETWORK = "2022-01-01"
+COMPUTE = "2025-04-01"
+MACHINES = "2026-04-02-preview"
+RESOURCE_GRAPH = "2024-04-01"
+
+_ASYNC_HEADERS = ("azure-asyncoperation", "location")
+
+
+class Answer:
+    """What ARM answered. Bodies may share structure with the cloud: read only."""
+
+    __slots__ = ("body", "headers", "status")
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: Mapping[str, Any] | None) -> None:
+        self.status = status
+        self.headers = headers
+        self.body: Mapping[str, Any] = body or {}
+
+    @property
+    def ok(self) -> bool:
+        """Whether the call was accepted."""
+        return self.status < 300
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """`properties` of the body, empty when absent."""
+        return self.body.get("properties") or {}
+
+    @property
+    def operation(self) -> str | None:
+        """The URL at which the long-running operation is polled; None when everything is over."""
+        for name, value in self.headers.items():
+            if name.lower() == _ASYNC_HEADERS[0]:
+                return value
+        for name, value in self.headers.items():
+            if name.lower() == _ASYNC_HEADERS[1]:
+                return value
+        return None
+
+
+class Arm:
+    """The provider's Azure clients."""
+
+    def __init__(self, cloud: Cloud, options: ProviderOptions) -> None:
+        self._cloud = cloud
+        self.options = options
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        version: str = "",
+        *,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """One call."""
+        asked = {**(query or {}), "api-version": version} if version else dict(query or {})
+        answer = self._cloud.request(method, path, query=asked, body=body, headers=headers)
+        return Answer(answer.status, answer.headers, answer.body)
+
+    def poll(self, url: str) -> Answer:
+        """Asks a long-running operation's URL."""
+        parts = urlsplit(url)
+        return self.call("GET", parts.path, query=dict(parse_qsl(parts.query)))
+
+    def resources(self, kind: str) -> Sequence[Mapping[str, Any]]:
+        """Resources of a type in the node resource group that belong to NodePools and to no AKS machine (Resource Graph)."""
+        group = self.options.node_resource_group.lower()
+        query = (
+            f'Resources | where type == "{kind}" | where resourceGroup == "{group}" '
+            '| where tags has_cs "karpenter.sh_nodepool" '
+            '| where not(tags has_cs "karpenter.azure.com_aksmachine_nodeclaim")'
+        )
+        body = {
+            "query": query,
+            "options": {"resultFormat": "objectArray"},
+            "subscriptions": [self.options.subscription_id],
+        }
+        answer = self.call("POST", "/providers/Microsoft.ResourceGraph/resources", RESOURCE_GRAPH, body=body)
+        found: Sequence[Mapping[str, Any]] = answer.body.get("data") or ()
+        return found
+
+    @property
+    def group(self) -> str:
+        """The id of the resource group of the nodes."""
+        return f"/subscriptions/{self.options.subscription_id}/resourceGroups/{self.options.node_resource_group}"
+
+    def nic(self, name: str) -> str:
+        """The id of a network interface."""
+        return f"{self.group}/providers/Microsoft.Network/networkInterfaces/{name}"
+
+    def vm(self, name: str) -> str:
+        """The id of a virtual machine."""
+        return f"{self.group}/providers/Microsoft.Compute/virtualMachines/{name}"
+
+    @property
+    def cluster(self) -> str:
+        """The id of the managed cluster."""
+        options = self.options
+        return (
+            f"/subscriptions/{options.subscription_id}/resourceGroups/{options.resource_group}"
+            f"/providers/Microsoft.ContainerService/managedClusters/{options.cluster_name}"
+        )
+
+    @property
+    def machines(self) -> str:
+        """The collection of the AKS machines."""
+        return f"{self.cluster}/agentPools/{self.options.machines_pool}/machines"

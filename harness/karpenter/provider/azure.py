@@ -1,0 +1,197 @@
+"""The provider that the life of NodeClaims calls: create, get, list and delete, over VMs or AKS machines.
+
+Source: kaz pkg/cloudprovider/cloudprovider.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+from functools import cached_property
+from typing import Any
+
+from harness.engine.ports import Layer, Sink, View
+from harness.engine.rng import Rng
+from harness.karpenter.cloudprovider import Offering
+from harness.karpenter.instancetypes import NoInstanceTypes
+from harness.karpenter.launch import (
+    Choice,
+    Created,
+    Labels,
+    Launch,
+    LaunchEnvironment,
+    LaunchError,
+    VmPlan,
+    plan,
+    populated_labels,
+)
+from harness.karpenter.launch.names import machine_name, resource_name
+from harness.karpenter.lifecycle.provider import Instance
+from harness.karpenter.offers import Offers
+from harness.karpenter.provider.arm import NETWORK, Answer, Arm
+from harness.karpenter.provider.failures import Failures
+from harness.karpenter.provider.machines import AksMachines
+from harness.karpenter.provider.promises import Promises
+from harness.karpenter.provider.virtual_machines import VirtualMachines
+from harness.kube.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, status_of
+from harness.kube.resources import render
+
+
+class AzureProvider:
+    """Launches NodeClaims on Azure. Failures mark offerings unavailable, so that the next attempt picks others."""
+
+    def __init__(
+        self, view: View, sink: Sink, arm: Arm, offers: Offers, promises: Promises, rng: Rng, region: str
+    ) -> None:
+        self._view = view
+        self._sink = sink
+        self._arm = arm
+        self._offers = offers
+        self._promises = promises
+        self._rng = rng
+        self._region = region
+        self._machine_api = arm.options.machine_api
+        self._vms = VirtualMachines(arm)
+        self._machines = AksMachines(arm)
+        self._failures = Failures(offers, sink)
+
+    def create(self, claim: Object) -> Instance:
+        """Launches a NodeClaim. Raises LaunchError."""
+        nodeclass = self._nodeclass(claim)
+        _check_readiness(nodeclass)
+        try:
+            types = self._offers.list(nodeclass).types
+        except NoInstanceTypes as error:
+            text = f"resolving instance types, {error}"
+            raise LaunchError.create(text, "InstanceTypeResolutionFailed", str(error)) from error
+        planned = plan(
+            Launch(
+                nodeclaim=claim,
+                nodeclass=nodeclass,
+                types=types,
+                skus=self._offers.region.skus,
+                options=self._arm.options,
+                release=self._offers.release,
+                environment=self._environment,
+                shuffle=self._shuffle,
+            )
+        )
+        choice = planned.choice
+
+        def classify(answer: Answer, doing: str) -> LaunchError:
+            return self._failures.classify(answer, doing, choice, name_of(claim))
+
+        if isinstance(planned, VmPlan):
+            try:
+                promise = self._vms.create(planned, classify)
+            except LaunchError as error:
+                raise error.as_create_error("creating instance failed") from error
+            created = planned.created()
+            vm = planned.given.name
+        else:
+            try:
+                promise, vm_id = self._machines.create(planned, classify)
+            except LaunchError as error:
+                raise error.as_create_error("creating AKS machine failed") from error
+            created = planned.created(vm_id)
+            vm = vm_id.rpartition("/")[2]
+        self._promises.add(promise)
+        self._tell(claim, vm, planned.labels, created)
+        return _instance(claim, choice, created)
+
+    def get(self, provider_id: str) -> Instance:
+        """The instance of this id. Raises InstanceNotFound."""
+        if self._machine_api:
+            return next((each for each in self._machines.list() if each.provider_id == provider_id), None) or (
+                self._machines.get(provider_id.rpartition("/")[2])
+            )
+        return self._vms.get(provider_id.rpartition("/")[2])
+
+    def list(self) -> Sequence[Instance]:
+        """All instances that were launched for NodePools."""
+        return self._machines.list() if self._machine_api else self._vms.list()
+
+    def delete(self, claim: Object) -> None:
+        """Starts the deletion of a NodeClaim's instance. Raises InstanceNotFound once there is none."""
+        if self._machine_api:
+            self._machines.delete(machine_name(name_of(claim)))
+        else:
+            self._vms.delete(resource_name(name_of(claim)))
+
+    def delete_instance(self, instance: Instance) -> None:
+        """Starts the deletion of an instance that has no NodeClaim. Raises InstanceNotFound."""
+        if self._machine_api:
+            self._machines.delete(instance.name)
+        else:
+            self._vms.delete(instance.name)
+
+    def _nodeclass(self, claim: Object) -> Object:
+        name = str((spec_of(claim).get("nodeClassRef") or {}).get("name") or "")
+        found = self._view.get("AKSNodeClass", name)
+        if found is None or is_terminating(found):
+            if found is None:
+                self._sink.event(claim, "Warning", "NodeClassResolutionError", "Failed resolving NodeClass")
+            text = f'aksnodeclasses.karpenter.azure.com "{name}" not found'
+            raise LaunchError.capacity(f"resolving node class, {text}")
+        return found
+
+    def _shuffle(self, offerings: MutableSequence[Offering]) -> None:
+        self._rng.shuffle("offerings", offerings)
+
+    @cached_property
+    def _environment(self) -> LaunchEnvironment:
+        """The cluster's load balancer and network security group, read once."""
+        balancers = self._arm.call("GET", f"{self._arm.group}/providers/Microsoft.Network/loadBalancers", NETWORK)
+        pools = []
+        for balancer in balancers.body.get("value") or ():
+            for pool in (balancer.get("properties") or {}).get("backendAddressPools") or ():
+                pools.append(str(pool["id"]))
+        groups = self._arm.call("GET", f"{self._arm.group}/providers/Microsoft.Network/networkSecurityGroups", NETWORK)
+        group = next((str(each["id"]) for each in groups.body.get("value") or ()), "")
+        return LaunchEnvironment(self._region, backend_pool_ids=tuple(pools), network_security_group_id=group)
+
+    def _tell(self, claim: Object, vm: str, labels: Labels, created: Created) -> None:
+        given = [Layer(each.key, each.value, each.from_.value) for each in labels.layers]
+        withheld = [Layer(each.key, each.value, each.from_.value) for each in labels.withheld]
+        self._sink.launched(vm, "kubelet", given, withheld)
+        own = populated_labels(claim, created, self._offers.release)
+        self._sink.launched(vm, "nodeclaim", [Layer(each.key, each.value, each.from_.value) for each in own.layers], ())
+
+
+def _instance(claim: Object, choice: Choice, created: Created) -> Instance:
+    return Instance(
+        name=name_of(claim),
+        provider_id=created.provider_id,
+        labels=created.labels.values(),
+        annotations=created.annotations,
+        image_id=created.image_id,
+        capacity=render(created.capacity),
+        allocatable=render(created.allocatable),
+    )
+
+
+def _check_readiness(nodeclass: Object) -> None:
+    """What keeps a NodeClass from launching (validateNodeClass)."""
+    ready = condition(nodeclass, "Ready")
+    state = ready["status"] if ready is not None else "Unknown"
+    message = str(ready.get("message") or "") if ready is not None else ""
+    if state == "False":
+        raise LaunchError.nodeclass_not_ready(message)
+    if state != "True":
+        text = f"resolving NodeClass readiness, NodeClass is in Ready=Unknown, {message}"
+        raise LaunchError.create(text, "NodeClassReadinessUnknown", "NodeClass is in Ready=Unknown")
+    generation: Any = metadata_of(nodeclass).get("generation")
+    status = status_of(nodeclass)
+    for kind, field, what in (
+        ("KubernetesVersionReady", "kubernetesVersion", "kubernetes version"),
+        ("ImagesReady", "images", "images"),
+    ):
+        found = condition(nodeclass, kind)
+        if found is None or found["status"] != "True":
+            raise LaunchError(f"NodeClass condition {kind}, is in Ready={found['status'] if found else 'Unknown'}")
+        if found.get("observedGeneration") != generation:
+            raise LaunchError(
+                f"NodeClass condition {kind} ObservedGeneration {found.get('observedGeneration')} "
+                f"does not match the NodeClass Generation {generation}"
+            )
+        if not status.get(field):
+            raise LaunchError(f"NodeClass {what} is missing")

@@ -1,0 +1,88 @@
+"""Machines as AKS machines: one PUT, and AKS makes the VM behind it.
+
+Source: kaz pkg/providers/instance/aksmachineinstance.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.engine.clock import parse
+from harness.karpenter.launch import LaunchError, MachinePlan
+from harness.karpenter.launch.names import provider_id
+from harness.karpenter.launch.tags import NODEPOOL_TAG
+from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, InstanceNotFound
+from harness.karpenter.provider.arm import MACHINES, Answer, Arm
+from harness.karpenter.provider.promises import Promise
+from harness.karpenter.provider.virtual_machines import Classify
+from harness.karpenter.vocabulary import NODEPOOL
+
+
+class AksMachines:
+    """Creates, reads and deletes the AKS machines of NodeClaims."""
+
+    def __init__(self, arm: Arm) -> None:
+        self._arm = arm
+
+    def create(self, plan: MachinePlan, classify: Classify) -> tuple[Promise, str]:
+        """Sends the machine. Answers what is to be waited for and the id of the VM behind it. Raises LaunchError."""
+        name = plan.given.name
+        path = f"{self._arm.machines}/{name}"
+        answer = self._arm.call("PUT", path, MACHINES, body=plan.body, headers={"AllowSpotVMSystemNode": "true"})
+        if not answer.ok:
+            self._arm.call("DELETE", path, MACHINES)
+            raise classify(answer, "machine")
+        got = self._arm.call("GET", path, MACHINES)
+        problem = (got.properties.get("status") or {}).get("provisioningError")
+        if problem:
+            self._arm.call("DELETE", path, MACHINES)
+            raise classify(Answer(200, {}, {"status": "Failed", "error": problem}), "machine")
+
+        def failed(ended: Answer) -> LaunchError:
+            now = self._arm.call("GET", path, MACHINES)
+            found = (now.properties.get("status") or {}).get("provisioningError")
+            return classify(Answer(200, {}, {"status": "Failed", "error": found}) if found else ended, "machine poll")
+
+        promise = Promise(plan.launch.nodeclaim, answer.operation, failed, lambda: self._clean_up(path))
+        return promise, str(got.properties.get("resourceId") or "")
+
+    def _clean_up(self, path: str) -> None:
+        self._arm.call("DELETE", path, MACHINES)
+
+    def get(self, name: str) -> Instance:
+        """A machine. Raises InstanceNotFound, CloudProviderError."""
+        answer = self._arm.call("GET", f"{self._arm.machines}/{name}", MACHINES)
+        if answer.status == 404:
+            raise InstanceNotFound(f'getting AKS machine instance, machine "{name}" not found')
+        if not answer.ok:
+            raise CloudProviderError(f"getting AKS machine instance, {answer.status}")
+        return _instance(answer.body)
+
+    def list(self) -> Sequence[Instance]:
+        """All machines of NodePools."""
+        answer = self._arm.call("GET", self._arm.machines, MACHINES)
+        rows: Sequence[Mapping[str, Any]] = answer.body.get("value") or ()
+        found = [_instance(row) for row in rows]
+        return [each for each in found if NODEPOOL in each.labels]
+
+    def delete(self, name: str) -> None:
+        """Starts the deletion of a machine. Raises InstanceNotFound once it is gone."""
+        if self.get(name).deleting:
+            return
+        answer = self._arm.call("DELETE", f"{self._arm.machines}/{name}", MACHINES)
+        if not answer.ok and answer.status != 404:
+            raise CloudProviderError(f"deleting AKS machine, {answer.status}")
+
+
+def _instance(machine: Mapping[str, Any]) -> Instance:
+    properties = machine.get("properties") or {}
+    tags = properties.get("tags") or {}
+    created = (properties.get("status") or {}).get("creationTimestamp")
+    return Instance(
+        name=str(machine.get("name") or ""),
+        provider_id=provider_id(str(properties.get("resourceId") or "")),
+        labels={NODEPOOL: tags[NODEPOOL_TAG]} if NODEPOOL_TAG in tags else {},
+        created=parse(created[:19] + "Z") if created else None,
+        deleting=properties.get("provisioningState") == "Deleting",
+    )

@@ -1,0 +1,122 @@
+"""Launches that Azure has accepted and not finished: polled to their end, then completed or cleaned up.
+
+The NodeClaim is Launched meanwhile. If the operation fails, the machine is cleaned up and the NodeClaim deleted.
+Source: kaz pkg/cloudprovider/cloudprovider.go (handleInstancePromise), pkg/providers/instance/vminstance.go.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from harness.engine.engine import DONE, Engine, Result, Router
+from harness.engine.ports import Change, Sink, View, Writer
+from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.provider.arm import Answer, Arm
+from harness.kube.objects import Object, condition, name_of, uid_of
+from harness.kube.status import ApiError
+
+POLL_SECONDS = 3.0
+_MESSAGE_LIMIT = 500
+
+Step = Callable[[], Answer]
+
+
+@dataclass(slots=True)
+class Promise:
+    """One launch on its way.
+
+    `operation` is the URL to poll, None when there is nothing to wait for. `steps` are the calls to make afterwards, one by
+    one, each waited for. `failed` classifies the answer in which an operation ended; `cleanup` removes what there is.
+    """
+
+    claim: Object
+    operation: str | None
+    failed: Callable[[Answer], LaunchError]
+    cleanup: Callable[[], None]
+    steps: deque[Step] = field(default_factory=deque)
+    error: LaunchError | None = None
+
+
+class Promises:
+    """All launches on their way; a key is a NodeClaim's name."""
+
+    name = "instance.promise"
+    backoff = (1.0, 60.0)
+
+    def __init__(self, engine: Engine, view: View, writer: Writer, sink: Sink, arm: Arm) -> None:
+        self._engine = engine
+        self._view = view
+        self._writer = writer
+        self._sink = sink
+        self._arm = arm
+        self._open: dict[str, Promise] = {}
+
+    def watches(self) -> Mapping[str, Router]:
+        """NodeClaims whose launch failed late, until they say that they were launched."""
+        return {"NodeClaim": self._keys}
+
+    def _keys(self, change: Change) -> Iterable[Hashable]:
+        promise = self._open.get(name_of(change.object))
+        if promise is not None and promise.error is not None:
+            yield name_of(change.object)
+
+    def add(self, promise: Promise) -> None:
+        """Follows a launch from now on."""
+        name = name_of(promise.claim)
+        self._open[name] = promise
+        self._engine.enqueue(self, name)
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Looks how one launch is getting on."""
+        promise = self._open.get(str(key))
+        if promise is None:
+            return DONE
+        if promise.error is None and self._advance(promise):
+            return Result(POLL_SECONDS)
+        if promise.error is not None and not self._give_up(promise):
+            return DONE
+        del self._open[str(key)]
+        return DONE
+
+    def _advance(self, promise: Promise) -> bool:
+        """Takes the launch as far as it goes now. Answers whether it has to be looked at again."""
+        while True:
+            if promise.operation is not None:
+                answer = self._arm.poll(promise.operation)
+                status = str(answer.body.get("status") or ("InProgress" if answer.status == 202 else "Succeeded"))
+                if answer.ok and status not in ("Succeeded", "Failed", "Canceled"):
+                    return True
+                promise.operation = None
+                if not answer.ok or status != "Succeeded":
+                    promise.error = promise.failed(answer)
+                    return False
+            if not promise.steps:
+                return False
+            answer = promise.steps.popleft()()
+            if not answer.ok:
+                promise.error = promise.failed(answer)
+                return False
+            promise.operation = answer.operation
+
+    def _give_up(self, promise: Promise) -> bool:
+        """Cleans up after a failure. Answers False while the NodeClaim does not yet say that it was launched."""
+        claim, error = promise.claim, promise.error
+        present = self._view.get("NodeClaim", name_of(claim))
+        if present is not None and uid_of(present) == uid_of(claim):
+            launched = condition(present, "Launched")
+            if launched is None or launched["status"] == "Unknown":
+                return False
+        text = str(error)
+        shown = text if len(text) < _MESSAGE_LIMIT else text[:_MESSAGE_LIMIT] + "..."
+        self._sink.event(claim, "Warning", "AsyncProvisioningError", f"Failed to register: {shown}")
+        self._sink.log("error", self.name, "failed launching nodeclaim", NodeClaim=name_of(claim), error=text)
+        promise.cleanup()
+        if present is not None and uid_of(present) == uid_of(claim):
+            try:
+                self._writer.delete("NodeClaim", name_of(claim), uid=uid_of(claim))
+            except ApiError as refused:
+                if refused.code not in (404, 409):
+                    raise
+        return True

@@ -1,0 +1,122 @@
+"""Machines as plain virtual machines: a network interface, the VM, and its extensions.
+
+Source: kaz pkg/providers/instance/vminstance.go.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from harness.engine.clock import SECOND, parse
+from harness.karpenter.launch import LaunchError, VmPlan
+from harness.karpenter.launch.names import provider_id
+from harness.karpenter.launch.tags import NODEPOOL_TAG
+from harness.karpenter.launch.vm import BILLING_EXTENSION, CUSTOM_SCRIPT_EXTENSION
+from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, InstanceNotFound
+from harness.karpenter.provider.arm import COMPUTE, NETWORK, Answer, Arm
+from harness.karpenter.provider.promises import Promise, Step
+from harness.karpenter.vocabulary import NODEPOOL
+
+Classify = Callable[[Answer, str], LaunchError]
+"""The failure that an answer means, given what was being done (`PUT <path>`)."""
+
+
+class VirtualMachines:
+    """Creates, reads and deletes the VMs of NodeClaims."""
+
+    def __init__(self, arm: Arm) -> None:
+        self._arm = arm
+
+    def create(self, plan: VmPlan, classify: Classify) -> Promise:
+        """Sends everything that a VM needs. Answers what is still to be waited for. Raises LaunchError."""
+        arm, name = self._arm, plan.given.name
+        command = ""
+        if plan.provision is not None:
+            answer = arm.call("GET", f"{arm.cluster}/nodeBootstrapping", body=plan.provision)
+            if not answer.ok:
+                raise classify(answer, "node bootstrapping")
+            plan = plan.bootstrapped(str(answer.body["customData"]))
+            command = str(answer.body.get("cse") or "")
+        nic = arm.call("PUT", arm.nic(name), NETWORK, body=plan.nic)
+        if not nic.ok:
+            raise classify(nic, "network interface")
+        path = arm.vm(name)
+        claim = plan.launch.nodeclaim
+        if arm.call("GET", path, COMPUTE).status == 200:
+            return Promise(claim, None, lambda answer: classify(answer, "poll"), lambda: self.clean_up(name))
+        answer = arm.call("PUT", path, COMPUTE, body=plan.vm)
+        if not answer.ok:
+            self.clean_up(name)
+            raise classify(answer, "virtual machine")
+        steps: deque[Step] = deque([lambda: arm.call("GET", path, COMPUTE)])
+        if command:
+            extension = plan.custom_script_extension(command)
+            steps.append(
+                lambda: arm.call("PUT", f"{path}/extensions/{CUSTOM_SCRIPT_EXTENSION}", COMPUTE, body=extension)
+            )
+        steps.append(
+            lambda: arm.call("PUT", f"{path}/extensions/{BILLING_EXTENSION}", COMPUTE, body=plan.billing_extension)
+        )
+        return Promise(
+            claim, answer.operation, lambda failed: classify(failed, "poll"), lambda: self.clean_up(name), steps
+        )
+
+    def get(self, name: str) -> Instance:
+        """A VM. Raises InstanceNotFound, CloudProviderError."""
+        answer = self._arm.call("GET", self._arm.vm(name), COMPUTE)
+        if answer.status == 404:
+            raise InstanceNotFound(f'getting instance, virtual machine "{name}" not found')
+        if not answer.ok:
+            raise CloudProviderError(f"getting instance, {_error(answer)}")
+        return _instance(answer.body)
+
+    def list(self) -> Sequence[Instance]:
+        """All VMs of NodePools."""
+        return [_instance(row) for row in self._arm.resources("microsoft.compute/virtualmachines")]
+
+    def delete(self, name: str) -> None:
+        """Starts the deletion of a VM; its NIC and disk go with it. Raises InstanceNotFound once it is gone."""
+        try:
+            if self.get(name).deleting:
+                return
+        except InstanceNotFound:
+            self._arm.call("DELETE", self._arm.nic(name), NETWORK)
+            raise
+        answer = self._arm.call("DELETE", self._arm.vm(name), COMPUTE, query={"forceDeletion": "true"})
+        if not answer.ok and answer.status != 404:
+            raise CloudProviderError(f"deleting instance, {_error(answer)}")
+
+    def clean_up(self, name: str) -> None:
+        """Removes whatever a failed launch left behind."""
+        if self._arm.call("GET", self._arm.vm(name), COMPUTE).status == 200:
+            self._arm.call("DELETE", self._arm.vm(name), COMPUTE, query={"forceDeletion": "true"})
+        self._arm.call("DELETE", self._arm.nic(name), NETWORK)
+
+
+def _error(answer: Answer) -> str:
+    return str((answer.body.get("error") or {}).get("message") or answer.status)
+
+
+def _instance(vm: Mapping[str, Any]) -> Instance:
+    properties = vm.get("properties") or {}
+    created = properties.get("timeCreated")
+    tags = vm.get("tags") or {}
+    return Instance(
+        name=str(vm.get("name") or ""),
+        provider_id=provider_id(str(vm.get("id") or "")),
+        labels={NODEPOOL: tags[NODEPOOL_TAG]} if NODEPOOL_TAG in tags else {},
+        created=_moment(created) if created else None,
+        deleting=properties.get("provisioningState") == "Deleting",
+    )
+
+
+def _moment(text: str) -> int:
+    """An ARM time in nanoseconds since the start of the world; its seventh decimal is dropped."""
+    head, dot, rest = text.partition(".")
+    if not dot:
+        return parse(text)
+    digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
+    zone = rest[len(digits) :]
+    return parse(f"{head}{zone}") + int(float(f"0.{digits}") * SECOND)

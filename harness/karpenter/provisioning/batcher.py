@@ -1,0 +1,44 @@
+"""The window in which triggers are gathered before a simulation (core pkg/controllers/provisioning/batcher.go)."""
+
+from __future__ import annotations
+
+from harness.engine.clock import Clock, nanoseconds
+
+IDLE_SECONDS = 1.0
+MAX_SECONDS = 10.0
+
+
+class Batcher:
+    """One window at a time: it ends a second after the last new trigger, at the latest ten seconds after the first."""
+
+    __slots__ = ("_clock", "_ends", "_idle", "_limit", "_max", "_seen")
+
+    def __init__(self, clock: Clock, idle: float = IDLE_SECONDS, longest: float = MAX_SECONDS) -> None:
+        self._clock = clock
+        self._idle = nanoseconds(idle)
+        self._max = nanoseconds(longest)
+        self._seen: set[str] = set()
+        self._ends: int | None = None
+        self._limit = 0
+
+    def trigger(self, uid: str) -> bool:
+        """Counts a trigger. Answers whether it opened a window, whose end somebody has to wait for."""
+        if uid in self._seen:
+            return False
+        self._seen.add(uid)
+        now = self._clock.now
+        if self._ends is None:
+            self._limit = now + self._max
+            self._ends = min(now + self._idle, self._limit)
+            return True
+        self._ends = min(now + self._idle, self._limit)
+        return False
+
+    def left(self) -> int:
+        """Nanoseconds until the window ends; 0 when it is over, or none is open."""
+        return max(0, self._ends - self._clock.now) if self._ends is not None else 0
+
+    def close(self) -> None:
+        """The window is over: the next trigger opens another."""
+        self._ends = None
+        self._seen.clear()

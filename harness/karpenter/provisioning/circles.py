@@ -1,0 +1,68 @@
+"""The watch for pods that get one NodeClaim after the other and never a place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.engine.ports import View
+from harness.engine.runaway import Loop, Runaway, RunawayDetector
+from harness.karpenter.lifecycle.names import REGISTERED_LABEL, nodes_of
+from harness.karpenter.requirements import Conflicts, Requirements, UndefinedKey
+from harness.karpenter.vocabulary import Vocabulary
+from harness.kube.objects import Object, conditions_of, labels_of, name_of, namespace_of, uid_of
+
+BOUND = 8
+"""Equal loops in a row that count as a circle. A node that is about to register can end a short row by itself."""
+
+
+class Circles:
+    """Remembers which NodeClaims were made for which pods."""
+
+    def __init__(self, view: View, vocabulary: Vocabulary, bound: int = BOUND) -> None:
+        self._view = view
+        self._vocabulary = vocabulary
+        self._detector = RunawayDetector(bound)
+        self._last: dict[str, Object] = {}
+        """The last NodeClaim of each pod, by the pod's uid, as it was when last seen."""
+
+    def seen(self, claim: Object) -> None:
+        """Keeps the last state of a NodeClaim, also of one that is being deleted."""
+        for uid, last in self._last.items():
+            if uid_of(last) == uid_of(claim):
+                self._last[uid] = claim
+
+    def created(self, pods: Sequence[Object], claim: Object, requirements: str, at: float) -> Runaway | None:
+        """A NodeClaim was created for these pods. Answers the circle that this closes, if any."""
+        subject = ", ".join(sorted(f"Pod/{namespace_of(pod)}/{name_of(pod)}" for pod in pods))
+        fault, why = self._reason(pods)
+        signature = (tuple(sorted(uid_of(pod) for pod in pods)), requirements)
+        for pod in pods:
+            self._last[uid_of(pod)] = claim
+        return self._detector.record(subject, Loop(signature, at, (f"NodeClaim/{name_of(claim)}",), fault, why))
+
+    def _reason(self, pods: Sequence[Object]) -> tuple[str | None, str]:
+        """Why the NodeClaim before did not help."""
+        for pod in pods:
+            last = self._last.get(uid_of(pod))
+            if last is None:
+                continue
+            name = name_of(last)
+            if self._view.get("NodeClaim", name) is None:
+                return None, f"NodeClaim/{name} is gone: {_failure(last)}"
+            nodes = nodes_of(self._view, last)
+            speaker = nodes[0] if nodes and labels_of(nodes[0]).get(REGISTERED_LABEL) == "true" else last
+            offered = Requirements.from_labels(labels_of(speaker), vocabulary=self._vocabulary)
+            cause = offered.compatible(Requirements.from_pod(pod, vocabulary=self._vocabulary, strict=True))
+            if isinstance(cause, UndefinedKey):
+                return cause.key, f"NodeClaim/{name} does not take the pod: {cause}"
+            if isinstance(cause, Conflicts):
+                return cause.keys[0].key, f"NodeClaim/{name} does not take the pod: {cause}"
+            return None, f"NodeClaim/{name} did not take the pod"
+        return None, ""
+
+
+def _failure(claim: Object) -> str:
+    for each in conditions_of(claim):
+        if each["type"] == "Launched" and each["status"] != "True":
+            return str(each.get("message") or each.get("reason"))
+    return "deleted"

@@ -1,0 +1,233 @@
+"""The provisioner: gathers pending pods, simulates, and creates NodeClaims.
+
+Sources: core pkg/controllers/provisioning/{controller,provisioner}.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+from harness.engine.clock import SECOND
+from harness.engine.engine import DONE, Engine, Result, Router, Wait
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.engine.rng import Rng
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.instancetypes import NoInstanceTypes
+from harness.karpenter.lifecycle.names import DISRUPTED_TAINT
+from harness.karpenter.lifecycle.nodepools import exceeded_limit, nodeclass_name
+from harness.karpenter.offers import Offers
+from harness.karpenter.provisioning.batcher import Batcher
+from harness.karpenter.provisioning.circles import Circles
+from harness.karpenter.provisioning.relevance import KINDS, matters
+from harness.karpenter.scheduling import (
+    CatalogIndexes,
+    ClusterSnapshot,
+    PlannedNodeClaim,
+    SchedulingOptions,
+    SchedulingResults,
+    solve,
+)
+from harness.karpenter.validation.layers import Layer, Rejection
+from harness.kube.objects import Object, name_of, namespace_of, spec_of, status_of, uid_of
+from harness.kube.pods import is_provisionable
+from harness.kube.status import ApiError
+from harness.kube.taints import same_taint
+
+RETRIGGER_SECONDS = 10.0
+_WINDOW = "window"
+_OPTED_OUT = "configured to not run on a Karpenter provisioned node"
+
+Explain = Callable[[ClusterSnapshot, Mapping[str, Sequence[InstanceType]]], None]
+
+
+class Provisioner:
+    """Keys: (kind, namespace, name) of what triggers, and the window itself."""
+
+    name = "provisioner"
+    backoff = (0.005, 1000.0)
+
+    def __init__(
+        self,
+        engine: Engine,
+        view: View,
+        writer: Writer,
+        sink: Sink,
+        offers: Offers,
+        rng: Rng,
+        *,
+        options: SchedulingOptions,
+        indexes: CatalogIndexes,
+    ) -> None:
+        self._engine = engine
+        self._view = view
+        self._writer = writer
+        self._sink = sink
+        self._offers = offers
+        self._options = options
+        self._indexes = indexes
+        self._batcher = Batcher(engine.clock)
+        self._circles = Circles(view, offers.release.vocabulary)
+        self._changes = 0
+        self._solved: object = None
+        self._results = SchedulingResults()
+        self.on_solve: Explain | None = None
+        """Called with the inputs of every simulation, for those who explain."""
+
+    def watches(self) -> Mapping[str, Router]:
+        """Everything that a simulation reads; pods and nodes also trigger."""
+        return dict.fromkeys(KINDS, self._route)
+
+    def _route(self, change: Change) -> Iterable[Hashable]:
+        if matters(change):
+            self._changes += 1
+        obj = change.object
+        kind = obj["kind"]
+        if kind == "NodeClaim":
+            self._circles.seen(obj)
+        if change.type is ChangeType.DELETED:
+            return ()
+        if (kind == "Pod" and is_provisionable(obj)) or (kind == "Node" and _disrupted(obj)):
+            return ((kind, namespace_of(obj), name_of(obj)),)
+        return ()
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Counts a trigger, or ends the window."""
+        if key == _WINDOW:
+            left = self._batcher.left()
+            if left:
+                return Result(left / SECOND)
+            self._batcher.close()
+            self._provision()
+            return DONE
+        assert isinstance(key, tuple)
+        kind, namespace, name = key
+        obj = self._view.get(kind, name, namespace)
+        if obj is None or not (is_provisionable(obj) if kind == "Pod" else _disrupted(obj)):
+            return DONE
+        if self._batcher.trigger(uid_of(obj)):
+            self._engine.enqueue(self, _WINDOW, after=self._batcher.left() / SECOND)
+        return Result(RETRIGGER_SECONDS, Wait.POLL)
+
+    def synced(self) -> bool:
+        """Whether Karpenter knows every machine: no NodeClaim is without a provider id (core state/cluster.go Synced)."""
+        return all(status_of(claim).get("providerID") for claim in self._view.list("NodeClaim"))
+
+    def snapshot(self) -> ClusterSnapshot:
+        """What a simulation would see now."""
+        view = self._view
+        return ClusterSnapshot(
+            nodepools=view.list("NodePool"),
+            pods=view.list("Pod"),
+            nodes=view.list("Node"),
+            nodeclaims=view.list("NodeClaim"),
+            daemonsets=view.list("DaemonSet"),
+            namespaces=view.list("Namespace"),
+            pvcs=view.list("PersistentVolumeClaim"),
+            pvs=view.list("PersistentVolume"),
+            storageclasses=view.list("StorageClass"),
+            csinodes=view.list("CSINode"),
+        )
+
+    def instance_types(self) -> dict[str, Sequence[InstanceType]]:
+        """The instance types of each NodePool, as its NodeClass sees them."""
+        found: dict[str, Sequence[InstanceType]] = {}
+        for pool in self._view.list("NodePool"):
+            name = nodeclass_name(pool)
+            nodeclass = self._view.get("AKSNodeClass", name) if name else None
+            if nodeclass is None:
+                continue
+            try:
+                found[name_of(pool)] = self._offers.list(nodeclass).types
+            except NoInstanceTypes as error:
+                self._sink.log(
+                    "error",
+                    self.name,
+                    "skipping, unable to resolve instance types",
+                    NodePool=name_of(pool),
+                    error=str(error),
+                )
+        return found
+
+    def _provision(self) -> None:
+        if not self.synced():
+            return
+        state = (self._changes, self._offers.version())
+        if state == self._solved:
+            self._publish(self._results)
+            return
+        snapshot, types = self.snapshot(), self.instance_types()
+        if self.on_solve is not None:
+            self.on_solve(snapshot, types)
+        results = solve(snapshot, types, release=self._offers.release, options=self._options, indexes=self._indexes)
+        self._solved, self._results = state, results
+        self._publish(results)
+        for planned in results.nodeclaims:
+            self._create(planned)
+
+    def _publish(self, results: SchedulingResults) -> None:
+        for text_key, text in results.ignored.items():
+            pod = self._pod(text_key)
+            if pod is not None and not text.startswith(_OPTED_OUT):
+                self._failed(pod, text)
+        if results.no_nodepools and not results.errors:
+            self._sink.log("info", self.name, "no dynamic nodepools found")
+        for event in results.events:
+            obj = self._view.get(event.kind, event.object.rpartition("/")[2], event.object.rpartition("/")[0])
+            if obj is not None:
+                self._sink.event(obj, event.type, event.reason, event.message, dedupe_seconds=60)
+                if event.reason == "NoCompatibleInstanceTypes":
+                    self._sink.rejected((_filtered(obj, event.message),))
+        for text_key, reason in results.errors.items():
+            pod = self._pod(text_key)
+            if pod is not None:
+                self._sink.log("error", self.name, "could not schedule pod", Pod=text_key, error=str(reason))
+                self._failed(pod, str(reason))
+        for name, pods in results.existing.items():
+            target = f"node/{name}" if self._view.get("Node", name) is not None else f"nodeclaim/{name}"
+            for pod in pods:
+                self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: {target}")
+
+    def _failed(self, pod: Object, text: str) -> None:
+        self._sink.event(pod, "Warning", "FailedScheduling", f"Failed to schedule pod, {text}", dedupe_seconds=300)
+
+    def _pod(self, key: str) -> Object | None:
+        namespace, _, name = key.partition("/")
+        return self._view.get("Pod", name, namespace)
+
+    def _create(self, planned: PlannedNodeClaim) -> None:
+        pool = self._view.get("NodePool", planned.nodepool)
+        if pool is None:
+            return
+        problem = exceeded_limit(self._view, pool)
+        if problem is not None:
+            self._sink.log("error", self.name, f"creating node claim, {problem}", NodePool=planned.nodepool)
+            return
+        try:
+            claim = self._writer.create(planned.to_nodeclaim())
+        except ApiError as error:
+            self._sink.log("error", self.name, f"creating node claim, {error.message}", NodePool=planned.nodepool)
+            self._sink.rejected(error.cause if isinstance(error.cause, tuple) else ())
+            return
+        self._sink.log("info", self.name, "created nodeclaim", NodeClaim=name_of(claim), NodePool=planned.nodepool)
+        for pod in planned.pods:
+            self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: nodeclaim/{name_of(claim)}")
+        runaway = self._circles.created(planned.pods, claim, str(planned.requirements), self._engine.clock.seconds)
+        if runaway is not None:
+            self._engine.report_runaway(runaway)
+
+
+def _disrupted(node: Object) -> bool:
+    return any(same_taint(taint, DISRUPTED_TAINT) for taint in spec_of(node).get("taints") or ())
+
+
+def _filtered(nodepool: Object, message: str) -> Rejection:
+    return Rejection(
+        layer=Layer.NODEPOOL_FILTER,
+        object=f"NodePool/{name_of(nodepool)}",
+        path="",
+        key=None,
+        rule="no-compatible-instance-types",
+        message=message,
+        text=message,
+        pointer=(),
+    )

@@ -1,0 +1,67 @@
+"""Karpenter's controllers on the engine, wired as its operator wires them."""
+
+from __future__ import annotations
+
+from harness.engine.engine import Engine
+from harness.engine.ports import Cloud, Sink, View, Writer
+from harness.engine.rng import Rng
+from harness.karpenter.lifecycle.controller import NodeClaimLifecycle
+from harness.karpenter.lifecycle.nodeclasses import NodeClasses
+from harness.karpenter.lifecycle.nodepools import NodePools
+from harness.karpenter.offers import Offers
+from harness.karpenter.provider.arm import Arm
+from harness.karpenter.provider.azure import AzureProvider
+from harness.karpenter.provider.promises import Promises
+from harness.karpenter.provisioning.provisioner import Provisioner
+from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
+
+
+class Karpenter:
+    """The simulated loop. It knows its cluster only as View and Writer, and Azure only as Cloud."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        view: View,
+        writer: Writer,
+        sink: Sink,
+        cloud: Cloud,
+        offers: Offers,
+        rng: Rng,
+        *,
+        region: str,
+        kubernetes: str,
+        indexes: CatalogIndexes,
+    ) -> None:
+        release, options = offers.release, offers.options
+        arm = Arm(cloud, options)
+        self.promises = Promises(engine, view, writer, sink, arm)
+        self.provider = AzureProvider(view, sink, arm, offers, self.promises, rng, region)
+        self.lifecycle = NodeClaimLifecycle(view, writer, sink, engine.clock, self.provider, release.core)
+        labels = rng.stream("labels")
+        self.provisioner = Provisioner(
+            engine,
+            view,
+            writer,
+            sink,
+            offers,
+            rng,
+            options=SchedulingOptions(choose=labels.randrange),
+            indexes=indexes,
+        )
+        engine.add(
+            NodeClasses(
+                view,
+                writer,
+                engine.clock,
+                cloud,
+                release=release,
+                options=options,
+                region=region,
+                kubernetes=kubernetes,
+            ),
+            NodePools(view, writer, engine.clock, release, self.lifecycle.health),
+            self.provisioner,
+            self.lifecycle,
+            self.promises,
+        )
