@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
-from harness.karpenter.validation.crds import CrdSet
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.kube.custom_resource import ApiServer, Outcome, api_server
+from harness.kube.custom_resource import ApiServer, CustomResource, Outcome, api_server
 from harness.kube.custom_resource import admit as admit_custom_resource
 from harness.kube.field_errors import FieldError, Pointer
+
+
+class Crds(Protocol):
+    """Custom resource definitions: a release's tables (CrdSet) or files."""
+
+    @property
+    def name(self) -> str: ...
+
+    def resource(self, api_version: str, kind: str, *, integer_formats: bool = False) -> CustomResource | None: ...
 
 
 class UnknownResource(ValueError):
@@ -43,7 +51,7 @@ def admit(
     obj: Mapping[str, Any],
     *,
     old: Mapping[str, Any] | None = None,
-    crds: CrdSet,
+    crds: Crds,
     kubernetes: str = "1.35.0",
     server: ApiServer | None = None,
 ) -> Admission:
