@@ -1,7 +1,7 @@
 """What requests about the Azure provider leave out: its options, the location's SKU records and prices, NodeClass defaults."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.answer.context import AnswerContext
@@ -26,6 +26,20 @@ _OPTIONS = ProviderOptions(
     dns_service_ip="",
     subscription_id="12345678-1234-1234-1234-123456789012",
 )
+
+
+_FAKE_IDENTITY = {"kubelet_identity_client_id": "test-kubelet-identity-client-id"}
+_OLD_IDENTITY = {"kubelet_identity_client_id": "12345678-1234-1234-1234-123456789012"}
+# What those test options were in the older releases that the oracle can be built for.
+_OLD_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "1.4.0": {
+        **_FAKE_IDENTITY,
+        "subnet_id": "/subscriptions/12345678-1234-1234-1234-123456789012/resourceGroups/sillygeese"
+        "/providers/Microsoft.Network/virtualNetworks/karpentervnet/subnets/karpentersub",
+    },
+    "1.6.5": _FAKE_IDENTITY,
+    "1.6.6": _OLD_IDENTITY,
+}
 
 
 @dataclass(frozen=True)
@@ -59,12 +73,13 @@ def shared_book(context: AnswerContext) -> SkuBook:
     return book
 
 
-def options_of(request: Mapping[str, Any]) -> ProviderOptions:
+def options_of(request: Mapping[str, Any], context: AnswerContext) -> ProviderOptions:
     """The request's ``options`` over the provider's test defaults. Raises TypeError for wrong types."""
     changes = request.get("options")
     if changes is not None and not isinstance(changes, Mapping):
         raise RequestError("options is not an object")
-    return _OPTIONS.with_json(changes)
+    defaults = replace(_OPTIONS, **_OLD_OPTIONS.get(context.release.version, {}))
+    return defaults.with_json(changes)
 
 
 def nodeclass_of(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def build_from(request: Mapping[str, Any], context: AnswerContext) -> InstanceTy
             raise RequestError("sku_json is not a list")
         records = given
     try:
-        options = options_of(request)
+        options = options_of(request, context)
         nodeclass = nodeclass_of(request)
         region = _region(records, location, context, options.use_sig, shared=given is None)
         return region.build(

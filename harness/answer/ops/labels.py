@@ -35,7 +35,7 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
 def _answer(request: Mapping[str, Any], context: AnswerContext) -> dict[str, Any]:
     release = context.release
     location = location_of(request, context)
-    options = options_of(request)
+    options = options_of(request, context)
     # Where the provider's fakes say that they run.
     options = replace(options, subscription_id="subscriptionID", resource_group=options.node_resource_group)
     nodeclass = _with_status(nodeclass_of(request), request.get("kubernetes_version") or _DEFAULT_KUBERNETES, release)

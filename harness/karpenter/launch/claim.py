@@ -9,7 +9,7 @@ from harness.karpenter.instancetypes.offerings import placement_scope, zone_labe
 from harness.karpenter.launch.choice import Choice, claim_requirements
 from harness.karpenter.launch.layers import Labels, Source, single_values
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
-from harness.karpenter.launch.tags import MACHINE_NODECLAIM_TAG, NODEPOOL_TAG, in_place_update_hash
+from harness.karpenter.launch.tags import NODEPOOL_TAG, hashed_tags, in_place_update_hash
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.vocabulary import CAPACITY_TYPE, NODEPOOL, ON_DEMAND, SPOT, ZONE
 from harness.kube.resources import ResourceList
@@ -57,6 +57,7 @@ def created_from_vm(
     )
     priority = _PRIORITIES.get(capacity_type, "")
     facts |= _only(release, {keys.AKS_SCALE_SET_PRIORITY: priority, keys.AKS_PRIORITY: priority})
+    tags = hashed_tags(vm.get("tags") or {}, nodeclass, options, release)
     image = (properties.get("storageProfile") or {}).get("imageReference") or {}
     return _created(
         facts,
@@ -66,7 +67,7 @@ def created_from_vm(
         release=release,
         provider_id=provider_id,
         image_id=image.get("id") or image.get("communityGalleryImageId") or "",
-        annotations={IN_PLACE_UPDATE_HASH: in_place_update_hash(vm.get("tags") or {}, options.node_identities)},
+        annotations={IN_PLACE_UPDATE_HASH: in_place_update_hash(tags, options.node_identities)},
     )
 
 
@@ -76,6 +77,7 @@ def created_from_machine(
     nodeclass: Mapping[str, Any],
     choice: Choice,
     *,
+    options: ProviderOptions,
     release: ProviderRelease,
     machine_id: str,
     provider_id: str,
@@ -105,9 +107,8 @@ def created_from_machine(
         image_id=properties["nodeImageVersion"],
         annotations={
             keys.AKS_MACHINE_ID: machine_id,
-            # The NodeClaim's name is no tag that anyone could change in place.
             IN_PLACE_UPDATE_HASH: in_place_update_hash(
-                {key: value for key, value in properties["tags"].items() if key != MACHINE_NODECLAIM_TAG}, None
+                hashed_tags(properties["tags"], nodeclass, options, release), None
             ),
         },
     )

@@ -66,6 +66,12 @@ class Launch:
     release: ProviderRelease
     environment: LaunchEnvironment
     shuffle: Shuffle | None = None
+    created_at: str = "2026-01-01T00:00:00.000Z"
+
+    @property
+    def machines(self) -> bool:
+        """Whether nodes are AKS machines; releases that do not know the mode make virtual machines."""
+        return self.options.machine_api and self.options.provision_mode in self.release.provision_modes
 
     @property
     def name(self) -> str:
@@ -154,6 +160,7 @@ class MachinePlan:
             launch.nodeclaim,
             launch.nodeclass,
             self.choice,
+            options=launch.options,
             release=launch.release,
             machine_id=self.given.machine_id,
             provider_id=provider_id(vm_id),
@@ -166,7 +173,7 @@ def plan(launch: Launch) -> VmPlan | MachinePlan:
     types = resolve_instance_types(launch.nodeclaim, wanted, launch.types, launch.release)
     if not types:
         raise LaunchError.capacity("all requested instance types were unavailable during launch")
-    machine = launch.options.machine_api
+    machine = launch.machines
     try:
         choice = choose(wanted, types, launch.release, launch.shuffle)
         return _machine_plan(launch, wanted, choice) if machine else _vm_plan(launch, wanted, choice)
@@ -217,7 +224,7 @@ def _vm_plan(launch: Launch, wanted: Requirements, choice: Choice) -> VmPlan:
         nodeclass=launch.nodeclass,
         options=launch.options,
         environment=launch.environment,
-        tags=resource_tags(launch.nodeclaim, launch.nodeclass, launch.options),
+        tags=resource_tags(launch.nodeclaim, launch.nodeclass, launch.options, launch.release),
         image_id=image_id,
         ephemeral=ephemeral,
         custom_data=text,
@@ -241,7 +248,9 @@ def _machine_plan(launch: Launch, wanted: Requirements, choice: Choice) -> Machi
         release=launch.release,
         labels=labels,
         mode=everything.values().get(keys.AKS_MODE, ""),
-        tags=machine_tags(launch.nodeclaim, launch.nodeclass, launch.options),
+        tags=machine_tags(
+            launch.nodeclaim, launch.nodeclass, launch.options, launch.release, created_at=launch.created_at
+        ),
         image_id=image_id,
         ephemeral=launch.skus[choice.instance_type.name].ephemeral,
     )
@@ -266,9 +275,10 @@ def _node_labels(launch: Launch, wanted: Requirements, choice: Choice, base: Map
         (Source.INSTANCE_TYPE, single_values(choice.instance_type.requirements)),
         (Source.OFFERING, offered),
     ]
-    parts = [*asked, (Source.BASE, base)] if release.base_wins else [(Source.BASE, base), *asked]
-    labels = Labels.stack(*parts)
-    if launch.options.machine_api or not release.kubelet_filter:
+    last = {key: value for key, value in base.items() if key in release.winning_base_keys}
+    first = {key: value for key, value in base.items() if key not in last}
+    labels = Labels.stack((Source.BASE, first), *asked, (Source.BASE, last))
+    if launch.machines or not release.kubelet_filter:
         return labels
     return labels.withhold(lambda key: not can_kubelet_set(key))
 

@@ -7,14 +7,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from harness.karpenter.releases import ProviderOptions
+from harness.karpenter.releases import InPlaceTags, ProviderOptions, ProviderRelease
 from harness.karpenter.vocabulary import NODEPOOL
 
 __all__ = [
     "BILLING_TAG",
     "CLUSTER_TAG",
+    "MACHINE_CREATED_TAG",
     "MACHINE_NODECLAIM_TAG",
     "NODEPOOL_TAG",
+    "hashed_tags",
     "in_place_update_hash",
     "machine_tags",
     "resource_tags",
@@ -23,16 +25,19 @@ __all__ = [
 CLUSTER_TAG = "karpenter.azure.com_cluster"
 BILLING_TAG = "compute.aks.billing"
 NODEPOOL_TAG = "karpenter.sh_nodepool"
+MACHINE_CREATED_TAG = "karpenter.azure.com_aksmachine_creationtimestamp"
 MACHINE_NODECLAIM_TAG = "karpenter.azure.com_aksmachine_nodeclaim"
 
 _OFFSET, _PRIME, _MASK = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 
 
 def resource_tags(
-    nodeclaim: Mapping[str, Any], nodeclass: Mapping[str, Any], options: ProviderOptions
+    nodeclaim: Mapping[str, Any], nodeclass: Mapping[str, Any], options: ProviderOptions, release: ProviderRelease
 ) -> dict[str, str]:
     """Tags of a VM, its disk, network interface and extensions; ``/`` in a key becomes ``_``, the provider's own win."""
-    own = {CLUSTER_TAG: options.cluster_name, BILLING_TAG: "linux"}
+    own = {CLUSTER_TAG: options.cluster_name}
+    if release.billing_tag:
+        own[BILLING_TAG] = "linux"
     pool = ((nodeclaim.get("metadata") or {}).get("labels") or {}).get(NODEPOOL)
     if pool is not None:
         own[NODEPOOL_TAG] = pool
@@ -41,10 +46,29 @@ def resource_tags(
 
 
 def machine_tags(
-    nodeclaim: Mapping[str, Any], nodeclass: Mapping[str, Any], options: ProviderOptions
+    nodeclaim: Mapping[str, Any],
+    nodeclass: Mapping[str, Any],
+    options: ProviderOptions,
+    release: ProviderRelease,
+    *,
+    created_at: str,
 ) -> dict[str, str]:
-    """Tags of an AKS machine: the same, and the NodeClaim's name."""
-    return {**resource_tags(nodeclaim, nodeclass, options), MACHINE_NODECLAIM_TAG: nodeclaim["metadata"]["name"]}
+    """Tags of an AKS machine: the same, the NodeClaim's name and, in some releases, the time (RFC 3339)."""
+    own = {MACHINE_NODECLAIM_TAG: nodeclaim["metadata"]["name"]}
+    if release.machine_creation_tag:
+        own[MACHINE_CREATED_TAG] = created_at
+    return {**resource_tags(nodeclaim, nodeclass, options, release), **own}
+
+
+def hashed_tags(
+    tags: Mapping[str, str], nodeclass: Mapping[str, Any], options: ProviderOptions, release: ProviderRelease
+) -> Mapping[str, str]:
+    """The part of a machine's tags that its in-place hash covers."""
+    if release.in_place_hash_tags is InPlaceTags.ALL:
+        return {key: value for key, value in tags.items() if key not in (MACHINE_NODECLAIM_TAG, MACHINE_CREATED_TAG)}
+    if release.in_place_hash_tags is InPlaceTags.ASKED:
+        return {**options.additional_tags, **((nodeclass.get("spec") or {}).get("tags") or {})}
+    return {}
 
 
 def in_place_update_hash(tags: Mapping[str, str], identities: tuple[str, ...] | None) -> str:

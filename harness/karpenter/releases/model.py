@@ -15,6 +15,7 @@ __all__ = [
     "CoreRelease",
     "Defaults",
     "EphemeralRule",
+    "InPlaceTags",
     "LocalDnsSource",
     "ProviderRelease",
     "ProvisionMode",
@@ -47,6 +48,16 @@ class LocalDnsSource(StrEnum):
     """``spec.localDNS.mode``; Preferred means on from a Kubernetes version on."""
     STATUS = "status"
     """``status.localDNSState``, which a controller of the provider resolves."""
+
+
+class InPlaceTags(StrEnum):
+    """Which tags count when Karpenter checks whether a running machine has to be updated."""
+
+    NONE = "none"
+    ASKED = "asked"
+    """Those of the options and of the NodeClass, as written there."""
+    ALL = "all"
+    """All tags that the machine gets, but those that name it."""
 
 
 class ClaimRequirementLabels(StrEnum):
@@ -127,7 +138,8 @@ class ProviderRelease:
 
     Labels (kaz ``pkg/providers/labels``, ``pkg/providers/instance``, ``pkg/providers/launchtemplate``):
 
-    * ``base_keys``: what the provider puts on every node by itself; ``base_wins``: it overrides everything else, else nothing.
+    * ``base_keys``: what the provider puts on every node by itself; ``winning_base_keys``: those of them
+      that override everything else; the others override nothing.
     * ``claim_requirement_labels``: which single-valued requirements of the NodeClaim become labels of the node.
     * ``claim_keeps_well_known``: single-valued Azure well-known requirements stay on the NodeClaim as labels.
     * ``kubelet_filter``: keys that kubelet may not set are withheld.
@@ -140,6 +152,8 @@ class ProviderRelease:
     * ``ranks_offerings``: the cheapest offering decides; before, the cheapest size, then spot if allowed.
     * ``only_ubuntu_2204``: there is one Ubuntu and one Azure Linux; ``azure_linux_3_arm_shared_only``: Azure Linux 3 for arm64 is
       in the managed gallery only.
+    * ``billing_tag``: resources carry ``compute.aks.billing``; ``machine_creation_tag``: AKS machines carry their time of creation.
+    * ``in_place_hash_tags``: which tags are among what is updated on running machines.
     * ``nodeclass_hash_version``, ``nodeclass_hash_fields``: how an AKSNodeClass is hashed (Go names of spec fields).
     """
 
@@ -171,7 +185,7 @@ class ProviderRelease:
     encryption_filter: bool
     gpu_driver_filter: bool
     artifact_streaming_filter: bool
-    base_wins: bool
+    winning_base_keys: frozenset[str]
     claim_requirement_labels: ClaimRequirementLabels
     kubelet_filter: bool
     claim_keeps_well_known: bool
@@ -180,6 +194,9 @@ class ProviderRelease:
     ranks_offerings: bool
     only_ubuntu_2204: bool
     azure_linux_3_arm_shared_only: bool
+    billing_tag: bool
+    in_place_hash_tags: InPlaceTags
+    machine_creation_tag: bool
     nodeclass_hash_version: str
     nodeclass_hash_fields: frozenset[str]
     family_marked_with_size: bool

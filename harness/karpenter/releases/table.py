@@ -12,6 +12,7 @@ from harness.karpenter.releases.core import CORE_RELEASES, CORE_VOCABULARIES
 from harness.karpenter.releases.model import (
     ClaimRequirementLabels,
     EphemeralRule,
+    InPlaceTags,
     LocalDnsSource,
     ProviderRelease,
     ProvisionMode,
@@ -71,6 +72,7 @@ _SKU_KEYS = frozenset(
     }
 )
 _ALWAYS_COMPUTED = _SKU_KEYS | {INSTANCE_TYPE, ARCH, OS, ZONE, REGION, CAPACITY_TYPE, keys.SKU_HYPERV}
+_ALWAYS_LAST = frozenset({keys.AKS_ROLE, keys.AKS_CLUSTER, keys.AKS_KUBELET_IDENTITY, keys.AKS_EBPF_DATAPLANE})
 _OVERLAY_KEYS = frozenset({keys.AKS_SUBNET, keys.AKS_VNET_GUID, keys.AKS_CNI_OVERLAY, keys.AKS_POD_NETWORK_TYPE})
 
 _RESTRICTED_NAMES_IN_1_13_0 = (
@@ -104,14 +106,7 @@ _RESTRICTED_IN_1_13_0 = frozenset(
 
 _OLD_NODECLASS_FIELDS = frozenset({"VNETSubnetID", "OSDiskSizeGB", "ImageFamily", "Kubelet", "MaxPods"})
 # Tags can be changed on a running machine, so they are no longer part of the hash.
-_NODECLASS_FIELDS = _OLD_NODECLASS_FIELDS | {
-    "FIPSMode",
-    "Security",
-    "LocalDNS",
-    "GPU",
-    "ArtifactStreaming",
-    "LinuxOSConfig",
-}
+_NODECLASS_FIELDS = _OLD_NODECLASS_FIELDS | {"FIPSMode", "Security"}
 
 _OLD_FAMILIES: Mapping[str, str] = {"Ubuntu2204": _UBUNTU, _AZURE_LINUX: _AZURE_LINUX}
 _FAMILIES: Mapping[str, str] = {
@@ -145,7 +140,7 @@ _CHANGES: Mapping[str, _Change] = {
         well_known=_SKU_KEYS | {keys.AKS_CLUSTER},
         computed=_ALWAYS_COMPUTED,
         offering=frozenset({CAPACITY_TYPE, ZONE}),
-        base=_OVERLAY_KEYS | {keys.AKS_ROLE, keys.AKS_CLUSTER, keys.AKS_KUBELET_IDENTITY, keys.AKS_EBPF_DATAPLANE},
+        base=_OVERLAY_KEYS | _ALWAYS_LAST | {keys.AKS_MODE},
         set={
             "provision_modes": _SCRIPTLESS_AND_CLIENT,
             "skewer": "0.0.20",
@@ -166,7 +161,7 @@ _CHANGES: Mapping[str, _Change] = {
             "encryption_filter": False,
             "gpu_driver_filter": False,
             "artifact_streaming_filter": False,
-            "base_wins": True,
+            "winning_base_keys": _OVERLAY_KEYS | _ALWAYS_LAST | {keys.AKS_STATELESS_CNI},
             "claim_requirement_labels": ClaimRequirementLabels.NONE,
             "kubelet_filter": False,
             "claim_keeps_well_known": False,
@@ -175,6 +170,9 @@ _CHANGES: Mapping[str, _Change] = {
             "ranks_offerings": False,
             "only_ubuntu_2204": True,
             "azure_linux_3_arm_shared_only": True,
+            "billing_tag": False,
+            "in_place_hash_tags": InPlaceTags.NONE,
+            "machine_creation_tag": False,
             "nodeclass_hash_version": "v2",
             "nodeclass_hash_fields": _OLD_NODECLASS_FIELDS | {"Tags"},
             "family_marked_with_size": False,
@@ -191,7 +189,12 @@ _CHANGES: Mapping[str, _Change] = {
     "1.6.1": _Change(core="1.6.1", set={"zonal_regions_listed": False, "false_capabilities_absent": False}),
     "1.6.2": _Change(core="1.6.2", base=frozenset({keys.AKS_STATELESS_CNI})),
     "1.6.3": _Change(
-        set={"encryption_filter": True, "nodeclass_hash_version": "v3", "nodeclass_hash_fields": _NODECLASS_FIELDS}
+        set={
+            "encryption_filter": True,
+            "in_place_hash_tags": InPlaceTags.ASKED,
+            "nodeclass_hash_version": "v3",
+            "nodeclass_hash_fields": _NODECLASS_FIELDS,
+        }
     ),
     "1.6.4": _Change(),
     "1.6.5": _Change(
@@ -203,10 +206,9 @@ _CHANGES: Mapping[str, _Change] = {
     "1.6.6": _Change(
         well_known=frozenset({keys.SKU_SERIES}),
         computed=frozenset({keys.SKU_SERIES, keys.AKS_CLUSTER}),
-        base=frozenset({keys.AKS_MODE}),
         set={
             "skewer": "0.0.21",
-            "base_wins": False,
+            "winning_base_keys": frozenset(),
             "claim_requirement_labels": ClaimRequirementLabels.KUBELET_ALLOWED,
             "claim_keeps_well_known": True,
         },
@@ -215,7 +217,7 @@ _CHANGES: Mapping[str, _Change] = {
         well_known=frozenset({keys.AKS_MODE}),
         computed=frozenset({keys.AKS_MODE}),
         base=frozenset({keys.AKS_LOCAL_DNS_STATE}),
-        set={"local_dns": LocalDnsSource.MODE_AND_VERSION},
+        set={"local_dns": LocalDnsSource.MODE_AND_VERSION, "nodeclass_hash_fields": _NODECLASS_FIELDS | {"LocalDNS"}},
     ),
     "1.6.8": _Change(base=frozenset({DO_NOT_SYNC_TAINTS})),
     "1.7.0": _Change(
@@ -226,7 +228,12 @@ _CHANGES: Mapping[str, _Change] = {
         base=frozenset(
             {keys.AKS_SCALE_SET_PRIORITY, keys.AKS_OS_SKU, keys.AKS_OS_SKU_REQUESTED, keys.AKS_OS_SKU_EFFECTIVE}
         ),
-        set={"provision_modes": (*_SCRIPTLESS_AND_CLIENT, ProvisionMode.AKS_MACHINE_API)},
+        set={
+            "provision_modes": (*_SCRIPTLESS_AND_CLIENT, ProvisionMode.AKS_MACHINE_API),
+            "billing_tag": True,
+            "machine_creation_tag": True,
+            "in_place_hash_tags": InPlaceTags.ALL,
+        },
     ),
     "1.7.1": _Change(),
     "1.7.2": _Change(),
@@ -241,6 +248,8 @@ _CHANGES: Mapping[str, _Change] = {
             "claim_requirement_labels": ClaimRequirementLabels.ALL,
             "machine_drops_legacy_labels": True,
             "ranks_offerings": True,
+            "machine_creation_tag": False,
+            "nodeclass_hash_fields": _NODECLASS_FIELDS | {"LocalDNS", "ArtifactStreaming", "LinuxOSConfig"},
             "gpu_registry": "1.10.2",
             "family_marked_with_size": True,
             "no_sizes_is_error": True,
@@ -265,6 +274,7 @@ _CHANGES: Mapping[str, _Change] = {
             "amd_gpu_capacity": True,
             "gpu_driver_filter": True,
             "machine_claim_has_priorities": True,
+            "nodeclass_hash_fields": _NODECLASS_FIELDS | {"LocalDNS", "ArtifactStreaming", "LinuxOSConfig", "GPU"},
             "azure_linux_3_arm_shared_only": False,
             "local_dns": LocalDnsSource.STATUS,
             "scsi_required_without_sig": False,
