@@ -91,7 +91,8 @@ class Algebra:
         items = dict(here.items)
         for key, requirement in incoming.items():
             existing = items.get(key)
-            items[key] = requirement if existing is None else self.intersect(requirement, existing)
+            added = self.canonical(requirement)
+            items[key] = added if existing is None else self.intersect(added, existing)
         return self._intern(items)
 
     def conflict(
