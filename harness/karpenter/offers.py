@@ -22,6 +22,7 @@ from harness.karpenter.instancetypes import (
     UnavailableOfferings,
     Usages,
 )
+from harness.karpenter.provider.selection import PriceOrders
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.objects import Object
 
@@ -36,6 +37,7 @@ class SharedLists:
 
     def __init__(self) -> None:
         self.book = SkuBook()
+        self.price_orders = PriceOrders()
         self._lists: dict[object, InstanceTypeList] = {}
         self._sizes: dict[object, InstanceType | DroppedSize] = {}
 
@@ -88,6 +90,11 @@ class Offers:
         self._usages_read = 0.0
         self._own: dict[object, InstanceTypeList] = {}
         self._sequence = -1
+
+    @property
+    def price_orders(self) -> PriceOrders:
+        """Instance types by price, for those who pick one."""
+        return self._shared.price_orders
 
     @property
     def region(self) -> Region:

@@ -31,6 +31,7 @@ from harness.karpenter.provider.arm import NETWORK, Answer, Arm
 from harness.karpenter.provider.failures import Failures
 from harness.karpenter.provider.machines import AksMachines
 from harness.karpenter.provider.promises import Promises
+from harness.karpenter.provider.selection import best_types
 from harness.karpenter.provider.virtual_machines import VirtualMachines
 from harness.kube.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, status_of
 from harness.kube.resources import render
@@ -67,7 +68,7 @@ class AzureProvider:
             Launch(
                 nodeclaim=claim,
                 nodeclass=nodeclass,
-                types=types,
+                types=best_types(claim, types, self._offers.release, self._offers.price_orders),
                 skus=self._offers.region.skus,
                 options=self._arm.options,
                 release=self._offers.release,

@@ -4,6 +4,7 @@ Core ``pkg/controllers/provisioning/scheduling/{topology,topologydomaingroup}.go
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from harness.karpenter.requirement import Requirement
@@ -53,7 +54,7 @@ class Topology:
         self._active = [node for node in state.active() if node.node is not None]
         self._ignore_preferences = preference_policy == IGNORE_PREFERENCES
         self._excluded = scheduled_pods
-        self._domains = _domains_by_key(algebra, nodepools, indexes)
+        self._nodepools, self._indexes = nodepools, indexes
         self._groups: dict[object, TopologyGroup] = {}
         self._inverse: dict[object, TopologyGroup] = {}
         self._by_hostname: list[TopologyGroup] = []
@@ -62,6 +63,11 @@ class Topology:
         self._filtered: dict[tuple[int, int, int, str], bool] = {}
         self._bound = self._countable_pods()
         self._count_repelling_pods()
+
+    @cached_property
+    def _domains(self) -> dict[str, dict[str, list[Sequence[Taint]]]]:
+        """Worked out only when a pod has a constraint: it looks at every instance type."""
+        return _domains_by_key(self.algebra, self._nodepools, self._indexes)
 
     def _countable_pods(self) -> dict[str, list[tuple[Object, Object]]]:
         """Running pods that count for topology, with their nodes, by namespace."""
