@@ -41,14 +41,14 @@ def result_lines(result: OpResult) -> list[str]:
     return lines
 
 
-def cause_lines(result: OpResult, most: int = 12) -> list[str]:
+def cause_lines(result: OpResult, most: int = 8) -> list[str]:
     """The groups of mismatches, with the first of each."""
     lines = []
     groups = result.causes()
     for cause, mismatches in groups[:most]:
         first = mismatches[0]
         lines.append(f"  {len(mismatches)} × {cause}")
-        for difference in first.found[:3]:
+        for difference in first.found[:2]:
             lines.append(f"      case {first.number}, {difference.path}")
             lines.append(f"        real {short(difference.want)}")
             lines.append(f"        ours {short(difference.got)}")

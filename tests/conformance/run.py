@@ -160,9 +160,8 @@ class Pair:
     def shrunk(self, mismatch: Mismatch, seconds: float) -> Mismatch:
         """The mismatch in the smallest request that still shows its cause."""
 
-        def failing(requests: Sequence[Json]) -> list[bool]:
-            same = {one.number for one in self.mismatches(requests)[0] if one.cause == mismatch.cause}
-            return [number in same for number in range(len(requests))]
+        def failing(request: Json) -> bool:
+            return any(one.cause == mismatch.cause for one in self.mismatches([request])[0])
 
         smallest = shrink(mismatch.request, failing, seconds=seconds)
         return next((one for one in self.mismatches([smallest])[0]), mismatch)

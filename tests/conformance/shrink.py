@@ -12,29 +12,27 @@ __all__ = ["shrink", "size"]
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
 
-BATCH = 32
+Failing = Callable[[Json], bool]
+
+# what a question of this op must keep to have one answer: a launch chooses at random what the claim does not pin
+PINNED: dict[str, tuple[Path, ...]] = {
+    "labels": tuple(("nodeclaim", "spec", "requirements", number) for number in range(3)),
+}
 
 
-def shrink(request: Json, failing: Callable[[Sequence[Json]], Sequence[bool]], *, seconds: float = 20.0) -> Json:
+def shrink(request: Json, failing: Failing, *, seconds: float = 20.0) -> Json:
     """The smallest request that `failing` still says True of, by leaving out parts; at most about `seconds` of asking.
 
-    `failing` judges several requests at once. ``op`` and ``catalog`` stay.
+    ``op`` and ``catalog`` stay.
     """
     deadline = time.monotonic() + seconds
-    best = request
-    again = True
-    while again and time.monotonic() < deadline:
-        again = False
-        for depth in range(1, 12):
+    best, before = request, size(request) + 1
+    while size(best) < before and time.monotonic() < deadline:
+        before = size(best)
+        for depth in range(1, max(len(path) for path in _parts(best, ())) + 1):
             paths = [path for path in _paths(best) if len(path) == depth]
-            while paths and time.monotonic() < deadline:
-                batch, paths = paths[:BATCH], paths[BATCH:]
-                smaller, gone = _leave_out(best, batch, failing)
-                if gone:
-                    best, again = smaller, True
-                    paths = [path for path in _paths(best) if len(path) == depth and path not in batch]
-                    if any(isinstance(path[-1], int) for path in gone):
-                        break  # the indices of a list have moved: look again
+            if paths:
+                best = _without(best, _left_out(best, [], paths, failing, deadline))
     return best
 
 
@@ -45,32 +43,38 @@ def size(value: Any) -> int:
     return 1 + sum(size(item) for item in value) if isinstance(value, list) else 1
 
 
-def _leave_out(
-    request: Json, paths: Sequence[Path], failing: Callable[[Sequence[Json]], Sequence[bool]]
-) -> tuple[Json, list[Path]]:
-    """`request` without those of `paths` that do not matter: all of them when they do not matter together, else one."""
-    verdicts = failing([_without(request, [path]) for path in paths])
-    free = [path for path, still in zip(paths, verdicts, strict=True) if still]
-    if not free:
-        return request, []
-    if len(free) > 1:
-        together = _without(request, free)
-        if failing([together])[0]:
-            return together, free
-    return _without(request, free[:1]), free[:1]
+def _left_out(request: Json, gone: list[Path], paths: list[Path], failing: Failing, deadline: float) -> list[Path]:
+    """`gone` and those of `paths` that `request` can do without beside them, found by halving."""
+    if time.monotonic() > deadline:
+        return gone
+    if failing(_without(request, [*gone, *paths])):
+        return [*gone, *paths]
+    if len(paths) == 1:
+        return gone
+    half = len(paths) // 2
+    gone = _left_out(request, gone, paths[:half], failing, deadline)
+    return _left_out(request, gone, paths[half:], failing, deadline)
 
 
-def _paths(value: Any, path: Path = ()) -> Iterator[Path]:
+def _paths(request: Json) -> Iterator[Path]:
     """Every part that can be left out, later list items first."""
+    pinned = PINNED.get(str(request.get("op")), ())
+    for path in _parts(request, ()):
+        kept = path in (("op",), ("catalog",)) or any(
+            one[: len(path)] == path or path[: len(one)] == one for one in pinned
+        )
+        if not kept:
+            yield path
+
+
+def _parts(value: Any, path: Path) -> Iterator[Path]:
     if isinstance(value, dict):
-        for key in value:
-            if path or key not in ("op", "catalog"):
-                yield (*path, key)
-                yield from _paths(value[key], (*path, key))
-    elif isinstance(value, list):
-        for index in reversed(range(len(value))):
-            yield (*path, index)
-            yield from _paths(value[index], (*path, index))
+        items: Sequence[tuple[str | int, Any]] = list(value.items())
+    else:
+        items = list(enumerate(value))[::-1] if isinstance(value, list) else []
+    for step, item in items:
+        yield (*path, step)
+        yield from _parts(item, (*path, step))
 
 
 def _without(request: Json, paths: Sequence[Path]) -> Json:

@@ -53,7 +53,7 @@ def test_a_death_is_the_reply_and_the_next_process_is_prepared_again(program: li
 
 
 def test_an_answerer_that_says_nothing_is_ended(program: list[str]) -> None:
-    with Answerer(program, timeout=0.3) as asked:
+    with Answerer(program, timeout=2.0) as asked:
         replies = asked.ask([{"op": "a"}, {"op": "b", "hang": True}, {"op": "c"}]).replies
     assert ["answer" in reply for reply in replies] == [True, False, True]
 
