@@ -98,7 +98,7 @@ def admit(
         errors.extend(validate_list_types(resource.schema, stored))
     if any(error.type in BLOCKING for error in errors):
         errors.append(_UNCHECKED)
-    elif resource.schema.has_rules:
+    elif resource.schema.has_rules and not _misshapen(correlation):
         errors.extend(evaluate(resource.schema, stored, correlation, prints_value=server.rules_print_value))
     if server.go_values:
         errors = [replace(error, value=_go_value(error.value)) for error in errors]
@@ -106,6 +106,11 @@ def admit(
     name = metadata.get("name") if isinstance(metadata, Mapping) else ""
     message = invalid_message(resource.group, resource.kind, name if isinstance(name, str) else "", errors)
     return Outcome(stored, tuple(errors), message)
+
+
+def _misshapen(correlation: Correlation | None) -> bool:
+    """Whether values of wrong types are tolerated; rules cannot read them."""
+    return correlation is not None and any(error.type is ErrorType.TYPE_INVALID for error in correlation.tolerated)
 
 
 _UNCHECKED = FieldError(

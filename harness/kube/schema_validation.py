@@ -58,6 +58,7 @@ def _validate(schema: Schema, value: Any, at: Pointer, errors: list[FieldError],
     if schema.enum and not (kind is str and value in schema.enum) and not any(same(value, e) for e in schema.enum):
         _enum_error(schema, value, at, errors)
     if len(errors) > before and old is not None and old.unchanged():
+        old.tolerated.extend(errors[before:])
         del errors[before:]
 
 

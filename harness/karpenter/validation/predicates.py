@@ -154,7 +154,7 @@ def _requirement_values(arguments: Arguments) -> Predicate:
     operator = arguments["operator"]
 
     def test(requirement: Mapping[str, Any]) -> bool:
-        return requirement["operator"] != operator or len(_present(requirement, "values")) != 0
+        return _present(requirement, "operator") != operator or len(_present(requirement, "values")) != 0
 
     return _each_element(f"values:{operator}", test, "values")
 
@@ -163,7 +163,7 @@ def _requirement_number(arguments: Arguments) -> Predicate:
     operators = frozenset(arguments["operators"])
 
     def test(requirement: Mapping[str, Any]) -> bool:
-        if requirement["operator"] not in operators:
+        if _present(requirement, "operator") not in operators:
             return True
         values = _present(requirement, "values")
         return len(values) == 1 and _int(values[0]) >= 0
@@ -173,7 +173,7 @@ def _requirement_number(arguments: Arguments) -> Predicate:
 
 def _requirement_min_values(_: Arguments) -> Predicate:
     def test(requirement: Mapping[str, Any]) -> bool:
-        if requirement["operator"] != "In" or "minValues" not in requirement:
+        if "minValues" not in requirement or _present(requirement, "operator") != "In":
             return True
         return bool(len(_present(requirement, "values")) >= requirement["minValues"])
 
