@@ -151,6 +151,16 @@ class World:
         self.recorder.rejected(refused)
         return refused
 
+    def judge(self, obj: Object) -> Rejected:
+        """What `apply` would answer for a new object, without keeping anything (`--dry-run=server`)."""
+        kind = KINDS.get(str(obj.get("kind")))
+        place = (namespace_of(obj) or "default") if kind is not None and kind.namespaced else ""
+        try:
+            stored = self._writer.create(obj, dry_run=True)
+        except ApiError as error:
+            return _rejections(error, Key(str(obj.get("kind")), place, name_of(obj)))
+        return self._validated(stored)
+
     def delete(self, kind: str, name: str, namespace: str | None = None) -> None:
         """Deletes an object as `kubectl delete` does, without waiting. Raises ApiError 404."""
         known = KINDS.get(kind)
@@ -254,9 +264,13 @@ class World:
         except ApiError as error:
             return _rejections(error, key)
         self._applied[key] = copy_json(obj)
-        if key.kind == "NodePool":
+        return self._validated(stored)
+
+    def _validated(self, stored: Object) -> Rejected:
+        """What Karpenter's own validation says of an object that the API server took."""
+        if stored.get("kind") == "NodePool":
             return list(runtime_validate(stored, self.release))
-        if key.kind == "Pod":
+        if stored.get("kind") == "Pod":
             return list(validate_pod(stored, self.release))
         return []
 
