@@ -8,10 +8,12 @@ from harness.karpenter.launch.choice import Choice, choose, claim_requirements, 
 from harness.karpenter.launch.claim import Created, populated_labels
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.errors import FailureKind, LaunchError
+from harness.karpenter.launch.failures import AzureFailure, Verdict, classify
 from harness.karpenter.launch.layers import LabelLayer, Labels, Source
 from harness.karpenter.launch.plan import Launch, MachinePlan, VmPlan, plan
 
 __all__ = [
+    "AzureFailure",
     "Choice",
     "Created",
     "FailureKind",
@@ -22,9 +24,11 @@ __all__ = [
     "LaunchError",
     "MachinePlan",
     "Source",
+    "Verdict",
     "VmPlan",
     "choose",
     "claim_requirements",
+    "classify",
     "plan",
     "populated_labels",
     "resolve_instance_types",

@@ -152,6 +152,8 @@ class ProviderRelease:
     * ``ranks_offerings``: the cheapest offering decides; before, the cheapest size, then spot if allowed.
     * ``only_ubuntu_2204``: there is one Ubuntu and one Azure Linux; ``azure_linux_3_arm_shared_only``: Azure Linux 3 for arm64 is
       in the managed gallery only.
+    * ``low_quota_has_own_ttl``: a family quota that is not 0 blocks for ten minutes rather than for the default time.
+    * ``failures_named``: the NodeClaim's Launched condition names what Azure was short of.
     * ``billing_tag``: resources carry ``compute.aks.billing``; ``machine_creation_tag``: AKS machines carry their time of creation.
     * ``in_place_hash_tags``: which tags are among what is updated on running machines.
     * ``nodeclass_hash_version``, ``nodeclass_hash_fields``: how an AKSNodeClass is hashed (Go names of spec fields).
@@ -194,6 +196,8 @@ class ProviderRelease:
     ranks_offerings: bool
     only_ubuntu_2204: bool
     azure_linux_3_arm_shared_only: bool
+    low_quota_has_own_ttl: bool
+    failures_named: bool
     billing_tag: bool
     in_place_hash_tags: InPlaceTags
     machine_creation_tag: bool

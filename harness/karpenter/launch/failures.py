@@ -1,0 +1,300 @@
+"""What Azure's refusals mean: which offerings are left alone, for how long, and what Karpenter says.
+
+Sources: kaz ``pkg/providers/instance/offerings``, azure-sdk-for-go-extensions ``pkg/errors``. Rules are tried in order.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.karpenter.instancetypes.offerings import placement_scope
+from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.instancetypes.unavailable import DEFAULT_TTL, UnavailableOfferings
+from harness.karpenter.launch.choice import Choice
+from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.vocabulary import ON_DEMAND, SPOT
+
+__all__ = [
+    "AzureFailure",
+    "Scope",
+    "Verdict",
+    "classify",
+    "machine_begin_error",
+    "machine_provisioning_error",
+    "vm_error",
+]
+
+HOUR = 3600.0
+_LOW_QUOTA_TTL = 600.0
+_UNAVAILABLE_TTL = 23 * HOUR
+
+
+class Scope(StrEnum):
+    """Which offerings of the chosen size a failure speaks of."""
+
+    NOTHING = "nothing"
+    ALL_SPOT = "all-spot"
+    """Spot of every size."""
+    CAPACITY_TYPE = "capacity-type"
+    """The chosen capacity type, everywhere."""
+    CAPACITY_TYPE_IN_PLACEMENT = "capacity-type-in-placement"
+    """The chosen capacity type in all zones, or without zone, as it was tried."""
+    PLACEMENT = "placement"
+    """Both capacity types in all zones, or without zone, as it was tried."""
+    ZONE = "zone"
+    """Both capacity types in the chosen zone."""
+    OFFERING = "offering"
+    """The chosen zone and capacity type."""
+    EVERYWHERE = "everywhere"
+    """Both capacity types everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class AzureFailure:
+    """An error of ARM: its code, its message, and the HTTP call that it answered.
+
+    ``text`` is what the SDK prints, in which the provider searches; the message alone when there is none.
+    """
+
+    code: str
+    message: str
+    text: str = ""
+
+    @property
+    def searched(self) -> str:
+        return self.text or self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a failure means: ``reason`` is the condition reason and that of the marks, ``ttl`` seconds, ``capacity`` whether
+    nothing else would help either."""
+
+    reason: str
+    message: str
+    scope: Scope
+    ttl: float
+    capacity: bool = False
+    named: bool = True
+    """Whether the NodeClaim's condition names the reason; else it says CreateInstanceFailed."""
+
+    def error(self) -> LaunchError:
+        """The error that the provider's handler returns."""
+        if self.capacity:
+            return LaunchError.capacity(self.message)
+        return LaunchError.create(self.message, self.reason) if self.named else LaunchError(self.message)
+
+    def offerings(self, choice: Choice, release: ProviderRelease) -> tuple[tuple[str, str], ...]:
+        """Zones and capacity types of the chosen size to leave alone, sorted."""
+        return tuple(sorted(set(_marked(self.scope, choice, release))))
+
+    def mark(
+        self, marks: UnavailableOfferings, sku: Sku, choice: Choice, release: ProviderRelease, *, now: float
+    ) -> None:
+        """Leaves the offerings alone from ``now`` on."""
+        if self.scope is Scope.ALL_SPOT:
+            marks.mark_spot(self.reason, now=now, ttl=self.ttl)
+        for zone, capacity_type in self.offerings(choice, release):
+            if self.scope is Scope.ZONE and not release.family_marked_with_size:
+                # Before sizes marked their family, this failure marked the family alone.
+                marks.mark_family(self.reason, sku, zone, capacity_type, now=now, ttl=self.ttl, vcpus=sku.vcpus or 0)
+            else:
+                marks.mark(self.reason, sku, zone, capacity_type, now=now, ttl=self.ttl)
+
+
+def _marked(scope: Scope, choice: Choice, release: ProviderRelease) -> Iterable[tuple[str, str]]:
+    offerings = choice.instance_type.offerings
+    both = (ON_DEMAND, SPOT)
+    mine = choice.capacity_type
+    if scope is Scope.OFFERING:
+        return [(choice.zone, mine)]
+    if scope is Scope.ZONE:
+        return [(choice.zone, capacity_type) for capacity_type in both]
+    zones = [offering.zone for offering in offerings]
+    if scope in (Scope.CAPACITY_TYPE_IN_PLACEMENT, Scope.PLACEMENT) and release.regional_offerings:
+        zones = [zone for zone in zones if placement_scope(zone) == choice.placement_scope]
+    if scope in (Scope.CAPACITY_TYPE, Scope.CAPACITY_TYPE_IN_PLACEMENT):
+        return [(zone, mine) for zone in zones]
+    if scope in (Scope.PLACEMENT, Scope.EVERYWHERE):
+        return [(zone, capacity_type) for zone in zones for capacity_type in both]
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """``code`` and, where given, a text that must occur; ``message`` takes ``{zone}``, ``{size}`` and ``{capacity_type}``."""
+
+    code: str
+    term: str
+    reason: str
+    scope: Scope
+    ttl: Callable[[AzureFailure, Choice, ProviderRelease], float]
+    message: str
+    capacity: bool = False
+
+    def matches(self, failure: AzureFailure) -> bool:
+        return failure.code == self.code and self.term in failure.searched
+
+
+def _hour(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
+    return HOUR
+
+
+def _never(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
+    return 0.0
+
+
+def _by_limit(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
+    if "Current Limit: 0" in failure.searched:
+        return HOUR
+    return _LOW_QUOTA_TTL if release.low_quota_has_own_ttl else DEFAULT_TTL
+
+
+def _by_capacity_type(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
+    return _UNAVAILABLE_TTL if choice.capacity_type == ON_DEMAND else HOUR
+
+
+def _long(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
+    return _UNAVAILABLE_TTL
+
+
+_QUOTA = "SubscriptionQuotaReached"
+
+_VM_RULES: tuple[_Rule, ...] = (
+    _Rule(
+        "OperationNotAllowed",
+        "LowPriorityCores",
+        _QUOTA,
+        Scope.ALL_SPOT,
+        _hour,
+        "this subscription has reached the regional vCPU quota for spot (LowPriorityQuota). To scale beyond this limit, please review the "
+        "quota increase process here: https://docs.microsoft.com/en-us/azure/azure-portal/supportability/low-priority-quota",
+    ),
+    _Rule(
+        "OperationNotAllowed",
+        "Family Cores quota",
+        _QUOTA,
+        Scope.CAPACITY_TYPE,
+        _by_limit,
+        "subscription level {capacity_type} vCPU quota for {size} has been reached (may try provision an alternative instance type)",
+    ),
+    _Rule(
+        "SkuNotAvailable",
+        "",
+        "SKUNotAvailable",
+        Scope.CAPACITY_TYPE_IN_PLACEMENT,
+        _by_capacity_type,
+        "the requested SKU is unavailable for instance type {size} in zone {zone} with capacity type {capacity_type}, for more details "
+        "please visit: https://aka.ms/azureskunotavailable",
+    ),
+    _Rule(
+        "ZonalAllocationFailed",
+        "",
+        "ZonalAllocationFailure",
+        Scope.ZONE,
+        _hour,
+        "unable to allocate resources in the selected zone ({zone}). (will try a different zone to fulfill your request)",
+    ),
+    _Rule(
+        "AllocationFailed",
+        "",
+        "AllocationFailure",
+        Scope.PLACEMENT,
+        _hour,
+        "unable to allocate resources with selected VM size ({size}). (will try a different VM size to fulfill your request)",
+    ),
+    _Rule(
+        "OverconstrainedZonalAllocationRequest",
+        "",
+        "OverconstrainedZonalAllocationFailure",
+        Scope.OFFERING,
+        _hour,
+        "unable to allocate resources in the selected zone ({zone}) with {capacity_type} capacity type and {size} VM size. (will try a "
+        "different zone, capacity type or VM size to fulfill your request)",
+    ),
+    _Rule(
+        "OverconstrainedAllocationRequest",
+        "",
+        "OverconstrainedAllocationFailure",
+        Scope.CAPACITY_TYPE_IN_PLACEMENT,
+        _hour,
+        "unable to allocate resources in all zones with {capacity_type} capacity type and {size} VM size. (will try a different capacity "
+        "type or VM size to fulfill your request)",
+    ),
+    _Rule(
+        "OperationNotAllowed",
+        "exceeding approved Total Regional Cores quota",
+        "",
+        Scope.NOTHING,
+        _never,
+        "regional {capacity_type} vCPU quota limit for subscription has been reached. To scale beyond this limit, please review the quota "
+        "increase process here: https://learn.microsoft.com/en-us/azure/quotas/regional-quota-requests",
+        capacity=True,
+    ),
+)
+
+_NOT_FOR_SUBSCRIPTION = (
+    "VM size {size} is not supported for this subscription in this location, for more details please visit: "
+    "https://aka.ms/aks/vm-size-selector"
+)
+# What AKS itself says at once about a machine, before a VM is asked for.
+_MACHINE_RULES: tuple[_Rule, ...] = (
+    _Rule("VMSizeNotSupported", "", "SKUNotAvailable", Scope.EVERYWHERE, _long, _NOT_FOR_SUBSCRIPTION),
+    _Rule(
+        "BadRequest",
+        "is not supported for subscription",
+        "SKUNotAvailable",
+        Scope.EVERYWHERE,
+        _long,
+        _NOT_FOR_SUBSCRIPTION,
+    ),
+)
+
+RULES: Mapping[str, tuple[_Rule, ...]] = {"vm": _VM_RULES, "machine": _MACHINE_RULES}
+
+
+def classify(
+    failure: AzureFailure, choice: Choice, release: ProviderRelease, *, machine_request: bool = False
+) -> Verdict | None:
+    """What a failure means, None when the provider does not know it.
+
+    ``machine_request``: AKS refused the machine itself; failures of the VM behind a machine count as those of a VM.
+    """
+    for rule in RULES["machine" if machine_request else "vm"]:
+        if rule.matches(failure):
+            text = rule.message.format(
+                zone=choice.zone, size=choice.instance_type.name, capacity_type=choice.capacity_type
+            )
+            return Verdict(
+                rule.reason, text, rule.scope, rule.ttl(failure, choice, release), rule.capacity, release.failures_named
+            )
+    return None
+
+
+def vm_error(name: str, failure: AzureFailure, verdict: Verdict | None) -> LaunchError:
+    """The error of CloudProvider.Create when the PUT of VM ``name`` was refused."""
+    if verdict is not None:
+        return verdict.error().as_create_error("creating instance failed")
+    unknown = LaunchError(f'virtualMachine.BeginCreateOrUpdate for VM "{name}" failed: {failure.searched}')
+    return unknown.as_create_error("creating instance failed")
+
+
+def machine_begin_error(name: str, failure: AzureFailure, verdict: Verdict | None) -> LaunchError:
+    """The error of CloudProvider.Create when AKS refused the machine ``name``."""
+    start = f'failed to begin create AKS machine "{name}"'
+    if verdict is not None:
+        error = verdict.error().behind(f"{start}, handled error: ")
+    else:
+        error = LaunchError(f"{start}, unhandled error: {failure.code}: {failure.searched}")
+    return error.as_create_error("creating AKS machine failed")
+
+
+def machine_provisioning_error(
+    name: str, failure: AzureFailure, verdict: Verdict | None, *, phase: str = "LRO"
+) -> LaunchError:
+    """The error of a machine that was accepted and then failed; ``failure`` is the innermost detail of its provisioning error."""
+    start = f'failed to create AKS machine "{name}" during {phase}'
+    if verdict is not None:
+        return verdict.error().behind(f"{start}, handled provisioning error: ")
+    return LaunchError(f"{start}, unhandled provisioning error: code={failure.code}, message={failure.message}")
