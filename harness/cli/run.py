@@ -40,17 +40,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong."""
     from harness.reports.summary import Summary
     from harness.scenario.files import load
-    from harness.scenario.inputs import check_inputs
     from harness.scenario.problems import Problem, ScenarioError
     from harness.scenario.runner import Runner
 
     start = perf_counter()
+    runner = Runner(karpenter=arguments.release)
     problems: list[Problem] = []
     cases = []
     for path in scenario_files(arguments.files):
         try:
             found = [case for scenario in load(path, display_name(path)) for case in scenario.cases]
-            check_inputs(found)
+            runner.check_inputs(found)
             cases += found
         except ScenarioError as error:
             problems += error.problems
@@ -60,7 +60,6 @@ def run(arguments: argparse.Namespace) -> int:
         cases = [case for case in cases if arguments.k in f"{case.file}::{case.name}"]
     if not cases:
         return bad_input("no scenarios found")
-    runner = Runner(karpenter=arguments.release)
     reports = []
     try:
         for case in cases:

@@ -141,6 +141,7 @@ class LabelProbe:
         kinds = {obj.get("kind") for obj in objects}
         defaults = [obj for obj in default_objects() if obj["kind"] not in kinds]
         self.objects: tuple[Object, ...] = (*defaults, *objects)
+        self._pods: dict[tuple[str, str], PodFact] = {}
 
     def fact(self, key: str, value: str | None = None) -> LabelFact:
         """All about one key; `value` is what to ask for and to set, a fitting one when absent."""
@@ -167,7 +168,7 @@ class LabelProbe:
         labels, _ = self.node
         if key in labels and key != "kubernetes.io/hostname":
             return labels[key]
-        vocabulary = self._plain.release.vocabulary
+        vocabulary = self._empty.release.vocabulary
         normal = vocabulary.normalized_keys.get(key, key)
         if normal in labels and normal != key:
             return labels[normal]
@@ -178,6 +179,11 @@ class LabelProbe:
 
     def pod(self, key: str, value: str) -> PodFact:
         """A pod that asks for the label by nodeSelector, on NodePools that do not set it."""
+        if (key, value) not in self._pods:
+            self._pods[key, value] = self._pod(key, value)
+        return self._pods[key, value]
+
+    def _pod(self, key: str, value: str) -> PodFact:
         world = self._world()
         rejections = world.apply(plain_pod({key: value}))
         if rejections:
@@ -198,11 +204,11 @@ class LabelProbe:
         metadata = {**template.get("metadata", {})}
         metadata["labels"] = {**metadata.get("labels", {}), key: value}
         spec = {**nodepool["spec"], "template": {**template, "metadata": metadata}}
-        return PoolFact(value, tuple(self._plain.apply({**nodepool, "spec": spec})))
+        return PoolFact(value, tuple(self._empty.judge({**nodepool, "spec": spec})))
 
-    @property
-    def _plain(self) -> World:
-        """A world for questions that change nothing there which a later one would see."""
+    @cached_property
+    def _empty(self) -> World:
+        """A world that stays empty."""
         return self._new_world()
 
     @cached_property

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.pytest_plugin.options import release_override
+from harness.pytest_plugin.keys import runner_of
 
 if TYPE_CHECKING:
     from harness.scenario.runner import Runner
@@ -18,9 +18,7 @@ __all__ = ["azure", "scenario_runner", "world"]
 @pytest.fixture(scope="session")
 def scenario_runner(pytestconfig: pytest.Config) -> Runner:
     """Runs cases; their worlds share the catalogue and the instance types."""
-    from harness.scenario.runner import Runner
-
-    return Runner(karpenter=release_override(pytestconfig))
+    return runner_of(pytestconfig)
 
 
 @pytest.fixture
@@ -31,7 +29,7 @@ def world(request: pytest.FixtureRequest, scenario_runner: Runner) -> World:
     inputs: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers("world"))):
         inputs |= mark.kwargs
-    return World(**{**inputs, **scenario_runner.overrides}, caches=scenario_runner.caches)
+    return World(**{**inputs, **scenario_runner.shared.overrides}, caches=scenario_runner.shared.caches)
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from harness.pytest_plugin.keys import runner_of
 from harness.reports.terminal import Style, render_verdict
 from harness.scenario.cases import Case
 from harness.scenario.files import load
-from harness.scenario.inputs import check_inputs
 from harness.scenario.problems import ScenarioError
 from harness.scenario.runner import Runner, expected_outcome
 from harness.scenario.verdicts import Outcome, Verdict
@@ -34,7 +34,7 @@ class ScenarioFile(pytest.File):
         """One item for each case."""
         try:
             scenarios = load(self.path, _display(self.path, self.config))
-            check_inputs(case for scenario in scenarios for case in scenario.cases)
+            runner_of(self.config).check_inputs(case for scenario in scenarios for case in scenario.cases)
         except ScenarioError as error:
             raise self.CollectError(str(error)) from None
         for scenario in scenarios:

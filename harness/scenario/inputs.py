@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.scenario.cases import Case
@@ -16,7 +16,7 @@ from harness.scenario.validation import dotted
 if TYPE_CHECKING:
     from harness.world import Caches, World
 
-__all__ = ["azure_arguments", "check_inputs", "new_world", "world_arguments"]
+__all__ = ["azure_arguments", "new_world", "size_problems", "world_arguments"]
 
 
 def world_arguments(given: Given) -> dict[str, Any]:
@@ -49,20 +49,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value
-
-
-def check_inputs(cases: Iterable[Case], caches: Caches | None = None) -> None:
-    """Raises ScenarioError for every release, region, size, option or state of Azure that does not exist."""
-    problems: set[Problem] = set()
-    for case in cases:
-        try:
-            world = new_world(case, caches)
-        except ScenarioError as error:
-            problems.update(error.problems)
-        else:
-            problems.update(_sizes(case, world))
-    if problems:
-        raise ScenarioError(problems)
 
 
 def new_world(case: Case, caches: Caches | None = None, overrides: Mapping[str, Any] | None = None) -> World:
@@ -107,15 +93,12 @@ def _spoken_of(case: Case, key: str, text: str) -> bool:
     return value is not None and value in text
 
 
-def _sizes(case: Case, world: World) -> Iterator[Problem]:
-    """Sizes that the region does not sell."""
+def size_problems(case: Case, world: World) -> Iterator[Problem]:
+    """Sizes that a case asks about and that its region does not sell."""
     for entry in case.then:
         body = entry.expectation.body
-        if not isinstance(body, RequirementsExpectation):
-            continue
-        try:
-            world.requirements_of(body.of)
-        except LookupError:
-            hint = did_you_mean(body.of, world.caches.catalogue.region(world.region).by_name, limit=0)
-            what = f"unknown size '{body.of}' in {world.region}"
-            yield Problem(entry.mark("of"), f"{entry.label}.of", what, hint)
+        if isinstance(body, RequirementsExpectation):
+            sold = world.caches.catalogue.region(world.region).by_name
+            if body.of not in sold:
+                what = f"unknown size '{body.of}' in {world.region}"
+                yield Problem(entry.mark("of"), f"{entry.label}.of", what, did_you_mean(body.of, sold, limit=0))

@@ -10,6 +10,7 @@ from harness.scenario.cases import Case
 from harness.scenario.manifests import Manifest
 from harness.scenario.models.base import split_reference
 from harness.scenario.problems import Mark
+from harness.scenario.shared import Shared
 
 if TYPE_CHECKING:
     from harness.engine.runaway import Runaway
@@ -42,6 +43,7 @@ class Run:
 
     case: Case
     world: World
+    shared: Shared
     refusals: list[Refusal] = field(default_factory=list)
     runaways: list[Runaway] = field(default_factory=list)
     runaway_expected: bool = False

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from harness.scenario.cases import Case
 from harness.scenario.checks import check
-from harness.scenario.inputs import new_world
 from harness.scenario.manifests import Manifest, read_manifests
 from harness.scenario.models.base import split_reference
 from harness.scenario.models.steps import StepMap
 from harness.scenario.problems import Mark, Problem, ScenarioError
 from harness.scenario.run import Refusal, Run
+from harness.scenario.shared import Shared
 from harness.scenario.validation import dotted
 from harness.scenario.values import kubernetes_value
 from harness.scenario.verdicts import CaseReport, Outcome, Verdict
@@ -33,17 +33,12 @@ class Runner:
     """Runs cases one after the other; their worlds share what never changes (catalogue, instance types)."""
 
     def __init__(self, caches: Caches | None = None, **overrides: Any) -> None:
-        """`overrides` replace what the files say, by the names of World's arguments (`karpenter`, `region`)."""
-        if caches is None:
-            from harness.world import Caches
+        """`overrides` replace what the files say, by the names of World's arguments (`karpenter`, `region`); None does not."""
+        self.shared = Shared(caches, {key: value for key, value in overrides.items() if value is not None})
 
-            caches = Caches()
-        self.caches = caches
-        self.overrides = {key: value for key, value in overrides.items() if value is not None}
-
-    def world(self, case: Case) -> World:
-        """The world that a case begins in."""
-        return new_world(case, self.caches, self.overrides)
+    def check_inputs(self, cases: Iterable[Case]) -> None:
+        """Raises ScenarioError for every release, region, size, option or state of Azure that does not exist."""
+        self.shared.check_inputs(cases)
 
     def run(self, case: Case) -> CaseReport:
         """One case, from an empty world to its verdicts. Bad input is a ScenarioError; anything else is in the report."""
@@ -64,7 +59,9 @@ class Runner:
 
     def verdicts(self, case: Case) -> tuple[Verdict, ...]:
         """The verdicts of all expectations of a case, and of what nobody expected."""
-        run = walk(case, self.world(case))
+        untouched = not case.manifests and not case.header.when
+        world = self.shared.idle_world(case) if untouched else self.shared.new_world(case)
+        run = walk(case, world, self.shared)
         verdicts = [verdict for entry in case.then for verdict in check(entry, run)]
         verdicts += _unexpected(run)
         return tuple(verdicts)
@@ -88,9 +85,9 @@ def expected_outcome(case: Case, verdicts: Iterable[Verdict]) -> tuple[Outcome, 
     return (Outcome.UNEXPECTED_PASS if holds else Outcome.EXPECTED_FAILURE), reason
 
 
-def walk(case: Case, world: World) -> Run:
+def walk(case: Case, world: World, shared: Shared) -> Run:
     """Applies the manifests, takes the steps, and lets the world settle."""
-    run = Run(case, world)
+    run = Run(case, world, shared)
     steps = case.header.when
     held_back = {
         manifest.reference

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from harness.explain.labels import LabelProbe, PodFact, PodOutcome, PoolFact
 from harness.scenario.cases import Entry
 from harness.scenario.checks.nodes import label_differences, render_writes
-from harness.scenario.inputs import new_world
 from harness.scenario.matching import Difference, differences
 from harness.scenario.models.expectations import LabelRow, LabelTable, NodeLabelMap, PodCell, PoolCell
 from harness.scenario.run import Run
@@ -15,21 +14,18 @@ from harness.scenario.verdicts import Verdict
 
 __all__ = ["check"]
 
-_PROBED = ("NodePool", "AKSNodeClass")
-
 
 def check(body: LabelTable, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict for each cell that the file fills in."""
-    objects = [manifest.object for manifest in run.case.manifests if manifest.kind in _PROBED]
-    overrides = {"karpenter": run.world.release.version}
-    probe = LabelProbe(lambda: new_world(run.case, run.world.caches, overrides), objects)
+    probe = run.shared.probe(run.case)
     for key, row in body.are.items():
         yield from _row(key, row, probe, entry)
 
 
 def _row(key: str, row: LabelRow, probe: LabelProbe, entry: Entry) -> Iterator[Verdict]:
     try:
-        value = probe.value_of(key) if row.value is None else row.value
+        asked = row.pod is not None or row.nodepool is not None
+        value = row.value or (probe.value_of(key) if asked else "")
     except LookupError as error:
         yield Verdict.failed(f"{entry.label}.{key}", entry.mark("are", key), "a Node to look at", str(error))
         return

@@ -1,0 +1,25 @@
+"""What the plugin keeps in pytest's stash: one runner for collection and run, so that both share their worlds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.pytest_plugin.options import release_override
+
+if TYPE_CHECKING:
+    from harness.scenario.runner import Runner
+
+__all__ = ["runner_of"]
+
+_RUNNER: pytest.StashKey[Runner] = pytest.StashKey()
+
+
+def runner_of(config: pytest.Config) -> Runner:
+    """The session's runner, made when it is first asked for."""
+    if _RUNNER not in config.stash:
+        from harness.scenario.runner import Runner
+
+        config.stash[_RUNNER] = Runner(karpenter=release_override(config))
+    return config.stash[_RUNNER]

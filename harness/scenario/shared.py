@@ -1,0 +1,76 @@
+"""What the cases of a run share: untouched worlds for questions that change nothing, and label probes, both by their inputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from harness.scenario.cases import Case
+from harness.scenario.inputs import new_world, size_problems, world_arguments
+from harness.scenario.problems import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from harness.explain.labels import LabelProbe
+    from harness.world import Caches, World
+
+__all__ = ["Shared"]
+
+_PROBED = ("NodePool", "AKSNodeClass")
+
+
+class Shared:
+    """One for each run. `overrides` replace inputs of all cases."""
+
+    def __init__(self, caches: Caches | None = None, overrides: Mapping[str, Any] | None = None) -> None:
+        self.overrides = dict(overrides or {})
+        self._caches = caches
+        self._worlds: dict[str, World] = {}
+        self._probes: dict[str, LabelProbe] = {}
+
+    @property
+    def caches(self) -> Caches:
+        """The catalogue and the instance types of all worlds of the run."""
+        if self._caches is None:
+            from harness.world import Caches
+
+            self._caches = Caches()
+        return self._caches
+
+    def new_world(self, case: Case) -> World:
+        """A world of a case's own. Raises ScenarioError where its inputs do not exist."""
+        return new_world(case, self.caches, self.overrides)
+
+    def idle_world(self, case: Case) -> World:
+        """An empty world with the inputs of a case, for questions only. Raises ScenarioError where its inputs do not exist."""
+        key = _key(case)
+        world = self._worlds.get(key)
+        if world is None:
+            world = self._worlds[key] = self.new_world(case)
+        return world
+
+    def check_inputs(self, cases: Iterable[Case]) -> None:
+        """Raises ScenarioError for every release, region, size, option or state of Azure that does not exist."""
+        problems: set[Problem] = set()
+        for case in cases:
+            try:
+                problems.update(size_problems(case, self.idle_world(case)))
+            except ScenarioError as error:
+                problems.update(error.problems)
+        if problems:
+            raise ScenarioError(problems)
+
+    def probe(self, case: Case) -> LabelProbe:
+        """The label probe of a case's inputs, NodePools and AKSNodeClasses."""
+        from harness.explain.labels import LabelProbe
+
+        objects = [manifest.object for manifest in case.manifests if manifest.kind in _PROBED]
+        key = _key(case) + json.dumps(objects, default=str)
+        probe = self._probes.get(key)
+        if probe is None:
+            probe = self._probes[key] = LabelProbe(lambda: self.new_world(case), objects)
+        return probe
+
+
+def _key(case: Case) -> str:
+    return json.dumps(world_arguments(case.given), sort_keys=True, default=str)
