@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,9 +17,9 @@ from harness.kube.node_restriction import kubelet_flag_error
 from harness.nodes.machine import Machine
 
 _ASSIGNMENT = re.compile(
-    r"^(?:export\s+)?(?P<name>KUBELET_NODE_LABELS|KUBELET_FLAGS|KUBERNETES_VERSION)=(?P<value>.*)$", re.M
+    r"""(?<![A-Z_])(?P<name>KUBELET_NODE_LABELS|KUBELET_FLAGS|KUBERNETES_VERSION)=(?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"';]*)(?P<rest>.?)"""
 )
-_INLINE = re.compile(r'(?P<name>KUBELET_NODE_LABELS|KUBELET_FLAGS|KUBERNETES_VERSION)=(?P<value>"[^"]*"|[^\s"]\S*)')
+_ESCAPE = re.compile(r"\\(.)")
 
 
 class BootError(ValueError):
@@ -128,17 +127,19 @@ def aks_kube_reserved(machine: Machine, max_pods: int) -> dict[str, str]:
 
 
 def _variables(script: str) -> dict[str, str]:
-    """The shell variables of interest, of lines of their own or, in one-line cloud-configs, of anywhere."""
+    """The shell variables of interest; the first assignment of each counts."""
     found: dict[str, str] = {}
-    for pattern in (_ASSIGNMENT, _INLINE):
-        for match in pattern.finditer(script):
-            if match["name"] in found:
-                continue
-            try:
-                words = shlex.split(match["value"], posix=True)
-            except ValueError as error:
-                raise BootError(f"{match['name']} is not a shell word: {error}") from error
-            found[match["name"]] = words[0] if words else ""
+    for match in _ASSIGNMENT.finditer(script):
+        name, value = match["name"], match["value"]
+        if name in found:
+            continue
+        if not value and match["rest"] in ('"', "'"):
+            raise BootError(f"{name} has a quote that is never closed")
+        if value.startswith('"'):
+            value = _ESCAPE.sub(r"\1", value[1:-1])
+        elif value.startswith("'"):
+            value = value[1:-1]
+        found[name] = value
     return found
 
 

@@ -6,8 +6,11 @@ from harness.engine.engine import Engine
 from harness.engine.ports import Cloud, Sink, View, Writer
 from harness.engine.rng import Rng
 from harness.karpenter.lifecycle.controller import NodeClaimLifecycle
+from harness.karpenter.lifecycle.drain import Evictions
+from harness.karpenter.lifecycle.garbage import GarbageCollection
 from harness.karpenter.lifecycle.nodeclasses import NodeClasses
 from harness.karpenter.lifecycle.nodepools import NodePools
+from harness.karpenter.lifecycle.termination import NodeTermination
 from harness.karpenter.offers import Offers
 from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.azure import AzureProvider
@@ -38,6 +41,7 @@ class Karpenter:
         self.promises = Promises(engine, view, writer, sink, arm)
         self.provider = AzureProvider(view, sink, arm, offers, self.promises, rng, region)
         self.lifecycle = NodeClaimLifecycle(view, writer, sink, engine.clock, self.provider, release.core)
+        evictions = Evictions(engine, view, writer, sink)
         labels = rng.stream("labels")
         self.provisioner = Provisioner(
             engine,
@@ -64,4 +68,7 @@ class Karpenter:
             self.provisioner,
             self.lifecycle,
             self.promises,
+            evictions,
+            NodeTermination(engine, view, writer, sink, engine.clock, self.provider, evictions),
+            GarbageCollection(view, writer, sink, engine.clock, self.provider),
         )

@@ -27,6 +27,7 @@ from harness.kube.patch import merge_diff
 
 FINALIZER = "karpenter.azure.com/termination"
 _REFRESH = 180.0
+_IMAGE_TTL = 3 * 24 * 3600.0
 _NO_SIG = (
     "FIPS images require UseSIG to be enabled, but UseSIG is false (note: UseSIG is only supported in AKS managed NAP)"
 )
@@ -59,6 +60,7 @@ class NodeClasses:
         self._region = region
         self._kubernetes = kubernetes
         self._versions: dict[str, str] = {}
+        self._newest: dict[tuple[str, str], tuple[str, float]] = {}
 
     def watches(self) -> Mapping[str, Router]:
         """AKSNodeClasses, and NodeClaims for the sake of those that wait to be deleted."""
@@ -155,7 +157,11 @@ class NodeClasses:
         return community_image_id(family, definition, version) if version is not None else None
 
     def _community_version(self, family: ImageFamily, definition: ImageDefinition) -> str | None:
-        """The version published last."""
+        """The version published last; remembered for three days."""
+        slot = (definition.name, self._kubernetes)
+        known = self._newest.get(slot)
+        if known is not None and self._clock.seconds < known[1]:
+            return known[0]
         path = (
             f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.Compute/locations/{self._region}"
             f"/communityGalleries/{family.community_gallery}/images/{definition.name}/versions"
@@ -164,7 +170,10 @@ class NodeClasses:
         newest = max(
             found, key=lambda each: str((each.get("properties") or {}).get("publishedDate") or ""), default=None
         )
-        return str(newest["name"]) if newest is not None else None
+        if newest is None:
+            return None
+        self._newest[slot] = str(newest["name"]), self._clock.seconds + _IMAGE_TTL
+        return str(newest["name"])
 
     def _gallery_versions(self) -> Mapping[str, str]:
         if not self._versions:

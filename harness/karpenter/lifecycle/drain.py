@@ -1,0 +1,186 @@
+"""Draining a node: which pods go, in which order, and how each is asked to.
+
+Sources: core pkg/controllers/node/termination/terminator/{terminator,eviction}.go, pkg/utils/pod/scheduling.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from harness.engine.clock import SECOND, Clock, parse
+from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
+from harness.engine.ports import Sink, View, Writer
+from harness.karpenter.lifecycle.durations import parse_duration
+from harness.karpenter.lifecycle.names import DISRUPTED_TAINT, DO_NOT_DISRUPT, claim_of
+from harness.kube.objects import (
+    Object,
+    annotations_of,
+    condition,
+    is_terminating,
+    metadata_of,
+    name_of,
+    namespace_of,
+    spec_of,
+    status_of,
+    uid_of,
+)
+from harness.kube.pods import is_active, is_daemon, is_static, is_terminal
+from harness.kube.status import ApiError
+from harness.kube.taints import tolerates
+
+_CRITICAL = ("system-cluster-critical", "system-node-critical")
+_STUCK_AFTER = 60 * SECOND
+_SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+
+
+def _tolerates_disruption(pod: Object) -> bool:
+    return any(tolerates(each, DISRUPTED_TAINT) for each in spec_of(pod).get("tolerations") or ())
+
+
+def do_not_disrupt(pod: Object, now: int) -> bool:
+    """Whether the pod is protected: for ever (`true`), or for a duration since it started."""
+    value = annotations_of(pod).get(DO_NOT_DISRUPT)
+    if value is None or value == "true":
+        return value == "true"
+    try:
+        seconds = parse_duration(value)
+    except ValueError:
+        return False
+    if seconds <= 0:
+        return False
+    started = status_of(pod).get("startTime")
+    return started is None or now < parse(started) + round(seconds * SECOND)
+
+
+def is_drainable(pod: Object, now: int) -> bool:
+    """Whether a drain concerns the pod: it does not tolerate disruption, is no mirror, and is not stuck."""
+    deleted = metadata_of(pod).get("deletionTimestamp")
+    stuck = deleted is not None and now > parse(deleted) + _STUCK_AFTER
+    return not _tolerates_disruption(pod) and not stuck and not is_static(pod)
+
+
+def is_waiting(pod: Object, now: int) -> bool:
+    """Whether a drain has to wait for the pod."""
+    return not is_terminal(pod) and is_drainable(pod, now)
+
+
+def is_evictable(pod: Object, now: int) -> bool:
+    """Whether a drain may evict the pod."""
+    return is_active(pod) and not _tolerates_disruption(pod) and not is_static(pod) and not do_not_disrupt(pod, now)
+
+
+def tiers(pods: Sequence[Object]) -> tuple[list[Object], ...]:
+    """The pods in the order in which they go: a tier only when the one before is empty."""
+    found: tuple[list[Object], ...] = ([], [], [], [])
+    for pod in pods:
+        critical = spec_of(pod).get("priorityClassName") in _CRITICAL
+        found[2 * critical + is_daemon(pod)].append(pod)
+    return found
+
+
+class Evictions:
+    """The eviction queue; a key is a pod's (namespace, name, uid)."""
+
+    name = "eviction-queue"
+    backoff = (0.1, 10.0)
+
+    def __init__(self, engine: Engine, view: View, writer: Writer, sink: Sink) -> None:
+        self._engine = engine
+        self._view = view
+        self._writer = writer
+        self._sink = sink
+        self._queued: set[tuple[str, str, str]] = set()
+
+    def watches(self) -> Mapping[str, Router]:
+        """Nothing: pods are added by drains."""
+        return {}
+
+    def add(self, pods: Sequence[Object]) -> None:
+        """Queues pods that are not queued yet."""
+        for pod in pods:
+            key = (namespace_of(pod), name_of(pod), uid_of(pod))
+            if key not in self._queued:
+                self._queued.add(key)
+                self._engine.enqueue(self, key)
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Evicts one pod; tries again while a budget forbids it."""
+        assert isinstance(key, tuple)
+        namespace, name, uid = key
+        pod = self._view.get("Pod", name, namespace)
+        if pod is None or uid_of(pod) != uid or key not in self._queued:
+            self._queued.discard(key)
+            return DONE
+        try:
+            self._writer.evict(name, namespace, uid=uid)
+        except ApiError as error:
+            if error.code in (404, 409):
+                self._queued.discard(key)
+                return DONE
+            several = error.message == _SEVERAL
+            if error.code == 429 or several:
+                what = "eviction does not support multiple PDBs" if several else "evicting pod violates a PDB"
+                node = self._view.get("Node", str(spec_of(pod).get("nodeName") or ""))
+                if node is not None:
+                    text = f"Failed to drain node, {what} (Pod={namespace}/{name})"
+                    self._sink.event(node, "Warning", "FailedDraining", text)
+                return Result(10.0, Wait.POLL)
+            raise ReconcileError(error.message) from error
+        self._queued.discard(key)
+        self._sink.event(pod, "Normal", "Evicted", f"Evicted pod: {self._reason(pod)}")
+        return DONE
+
+    def _reason(self, pod: Object) -> str:
+        node = self._view.get("Node", str(spec_of(pod).get("nodeName") or ""))
+        claim = claim_of(self._view, node) if node is not None else None
+        if claim is None:
+            return ""
+        found = condition(claim, "DisruptionReason")
+        return str(found["reason"]) if found is not None and found["status"] == "True" else "Forceful Termination"
+
+
+class Drain:
+    """Empties a node."""
+
+    def __init__(self, view: View, writer: Writer, sink: Sink, clock: Clock, evictions: Evictions) -> None:
+        self._view = view
+        self._writer = writer
+        self._sink = sink
+        self._clock = clock
+        self._evictions = evictions
+
+    def step(self, node: Object, deadline: int | None) -> str | None:
+        """Asks the next tier to go. Answers what is still waited for, None when the node is empty."""
+        now = self._clock.now
+        pods = self._view.indexed("pods-by-node", name_of(node))
+        waiting = [pod for pod in pods if is_waiting(pod, now)]
+        for pod in waiting:
+            self._expire(pod, deadline, now)
+        groups = tiers(waiting)
+        for group in groups:
+            if group:
+                self._evictions.add([pod for pod in group if is_evictable(pod, now)])
+                return f"{len(waiting)} pods are waiting to be evicted"
+        return None
+
+    def _expire(self, pod: Object, deadline: int | None, now: int) -> None:
+        """Deletes a pod that would otherwise outlive the node's deadline, with the time that is left."""
+        if deadline is None:
+            return
+        if is_terminating(pod) and parse(metadata_of(pod)["deletionTimestamp"]) <= deadline:
+            return
+        grace = spec_of(pod).get("terminationGracePeriodSeconds")
+        if grace is None or now <= deadline - int(grace) * SECOND:
+            return
+        left = max((deadline - now) // SECOND, 1)
+        text = (
+            f"Deleting the pod to accommodate the terminationTime {deadline // SECOND}s of the node. The pod was granted "
+            f"{left} seconds of grace-period of its {grace} terminationGracePeriodSeconds. This bypasses the PDB of the "
+            "pod and the do-not-disrupt annotation."
+        )
+        self._sink.event(pod, "Normal", "Disrupted", text)
+        try:
+            self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod), grace_period_seconds=left)
+        except ApiError as error:
+            if error.code != 404:
+                raise
