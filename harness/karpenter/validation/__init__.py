@@ -1,1 +1,26 @@
 """Validation of NodePools, NodeClaims, AKSNodeClasses, NodeOverlays and pods: each verdict with the layer that gives it."""
+
+from harness.karpenter.validation.admission import Admission, Crds, UnknownResource, admit
+from harness.karpenter.validation.crds import CrdSet, RuleRow, UnknownCrdSet, all_rules, crd_set, crd_sets
+from harness.karpenter.validation.hashing import nodepool_hash
+from harness.karpenter.validation.layers import Layer, Rejection
+from harness.karpenter.validation.pods import validate_pod
+from harness.karpenter.validation.runtime import runtime_validate
+
+__all__ = [
+    "Admission",
+    "CrdSet",
+    "Crds",
+    "Layer",
+    "Rejection",
+    "RuleRow",
+    "UnknownCrdSet",
+    "UnknownResource",
+    "admit",
+    "all_rules",
+    "crd_set",
+    "crd_sets",
+    "nodepool_hash",
+    "runtime_validate",
+    "validate_pod",
+]

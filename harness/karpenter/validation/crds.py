@@ -9,13 +9,16 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from harness.karpenter.validation.predicates import rule_of
 from harness.kube.cel_rules import Rule
 from harness.kube.custom_resource import CustomResource
 from harness.kube.schema import parse_schema
+
+
+_TABLES = Path(__file__).parent / "data" / "crds.json"
 
 
 class UnknownCrdSet(ValueError):
@@ -87,7 +90,7 @@ def _is_kind(row: RuleRow, kind: str) -> bool:
 
 @cache
 def _tables() -> Mapping[str, Any]:
-    text = files("harness.karpenter.validation").joinpath("data/crds.json").read_text(encoding="utf-8")
+    text = _TABLES.read_text(encoding="utf-8")
     tables: Mapping[str, Any] = json.loads(text)
     return tables
 

@@ -1,0 +1,99 @@
+"""Names, label values and durations, with the sentences for bad ones."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.kube.durations import DurationError, parse_duration, print_duration
+from harness.kube.names import (
+    OLD_WORDING,
+    dns_label_errors,
+    dns_subdomain_errors,
+    label_value_errors,
+    qualified_name_errors,
+)
+
+RULE = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+)
+KEYS = {
+    "team": [],
+    "example.com/x_Y.z": [],
+    "kubernetes.azure.com/mode": [],
+    "": ["name part must be non-empty", f"name part {RULE}"],
+    "x" * 64: ["name part must be no more than 63 bytes"],
+    "ü": [f"name part {RULE}"],
+    "ü" * 40: ["name part must be no more than 63 bytes", f"name part {RULE}"],
+    "/x": ["prefix part must be non-empty"],
+    "-x": [f"name part {RULE}"],
+    "x\n": [f"name part {RULE}"],
+    "a/b/c": [f"a valid label key {RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"],
+}
+
+
+@pytest.mark.parametrize(("key", "errors"), KEYS.items())
+def test_label_keys(key: str, errors: list[str]) -> None:
+    assert qualified_name_errors(key) == errors
+
+
+def test_the_prefix_is_a_lower_case_domain() -> None:
+    (error,) = qualified_name_errors("Example.com/x")
+    assert error.startswith("prefix part a lowercase RFC 1123 subdomain must consist of lower case")
+    assert qualified_name_errors("x" * 254 + "/x") == ["prefix part must be no more than 253 bytes"]
+
+
+def test_label_values() -> None:
+    assert label_value_errors("") == []
+    assert label_value_errors("x" * 64) == ["must be no more than 63 bytes"]
+    assert label_value_errors("a b")[0].startswith("a valid label must be an empty string or consist of alphanumeric")
+
+
+def test_older_kubernetes_says_characters_and_qualified_name() -> None:
+    assert label_value_errors("x" * 64, OLD_WORDING) == ["must be no more than 63 characters"]
+    assert qualified_name_errors("a/b/c", OLD_WORDING)[0].startswith("a qualified name must consist of")
+
+
+def test_dns_names() -> None:
+    assert dns_label_errors("a.b") == ["must not contain dots"]
+    assert dns_subdomain_errors("a.b") == []
+    assert dns_subdomain_errors("A.b")[0].startswith("a lowercase RFC 1123 subdomain must consist of")
+
+
+@pytest.mark.parametrize(
+    ("text", "nanoseconds", "printed"),
+    [
+        ("0", 0, "0s"),
+        ("720h", 720 * 3600 * 10**9, "720h0m0s"),
+        ("1h30m", 5400 * 10**9, "1h30m0s"),
+        ("1.5s", 1_500_000_000, "1.5s"),
+        (".5ms", 500_000, "500µs"),
+        ("-1m", -60 * 10**9, "-1m0s"),
+        ("1us", 1_000, "1µs"),
+    ],
+)
+def test_durations(text: str, nanoseconds: int, printed: str) -> None:
+    assert parse_duration(text) == nanoseconds
+    assert print_duration(nanoseconds) == printed
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", 'time: invalid duration ""'),
+        ("x", 'time: invalid duration "x"'),
+        ("5", 'time: missing unit in duration "5"'),
+        ("5x", 'time: unknown unit "x" in duration "5x"'),
+        ("9999999999h", 'time: invalid duration "9999999999h"'),
+        ("é", r'time: invalid duration "\xc3\xa9"'),
+    ],
+)
+def test_no_durations(text: str, message: str) -> None:
+    with pytest.raises(DurationError) as failure:
+        parse_duration(text)
+    assert str(failure.value) == message
+
+
+@given(st.integers(-(1 << 62), 1 << 62))
+def test_durations_survive_printing(nanoseconds: int) -> None:
+    assert parse_duration(print_duration(nanoseconds)) == nanoseconds

@@ -1,0 +1,71 @@
+"""A rejection points at the keys and values at fault, in the object as the user wrote it."""
+
+import pytest
+
+from harness.karpenter.validation import Layer, admit, crd_set
+from harness.kube.field_errors import Pointer
+from tests.admission.objects import Object, exists, nodeclaim, nodeclass, nodepool
+
+IN_POOL: Pointer = ("spec", "template", "spec", "requirements")
+LABELS: Pointer = ("spec", "template", "metadata", "labels")
+
+# object, layer, key, rule, pointer
+POINTED: list[tuple[Object, Layer, str | None, str, Pointer]] = [
+    (
+        nodepool(labels={"team": "a", "kubernetes.azure.com/foo": "x"}),
+        Layer.CRD_CEL,
+        "kubernetes.azure.com/foo",
+        "domain:kubernetes.azure.com",
+        (*LABELS, "kubernetes.azure.com/foo"),
+    ),
+    (
+        nodepool(requirements=[exists("team"), exists("karpenter.sh/x")]),
+        Layer.CRD_CEL,
+        "karpenter.sh/x",
+        "domain:karpenter.sh",
+        (*IN_POOL, 1, "key"),
+    ),
+    (
+        nodeclaim(exists("team"), exists("agentpool")),
+        Layer.NODECLAIM_CEL,
+        "agentpool",
+        "key:agentpool",
+        ("spec", "requirements", 1, "key"),
+    ),
+    (
+        nodepool(requirements=[{"key": "team", "operator": "In", "values": []}]),
+        Layer.CRD_CEL,
+        "team",
+        "values:In",
+        (*IN_POOL, 0, "values"),
+    ),
+    (
+        nodepool(requirements=[{"key": "team", "operator": "Is"}]),
+        Layer.CRD_SCHEMA,
+        "team",
+        "",
+        (*IN_POOL, 0, "operator"),
+    ),
+    (nodepool(labels={"team": "a b"}), Layer.CRD_SCHEMA, "team", "", (*LABELS, "team")),
+    (nodeclass(tags={"a%b": "x"}), Layer.CRD_CEL, None, "keys-without:<>%&?", ("spec", "tags", "a%b")),
+    (nodepool(of_pool={"weight": 101}), Layer.CRD_SCHEMA, None, "", ("spec", "weight")),
+]
+
+
+@pytest.mark.parametrize(("obj", "layer", "key", "rule", "pointer"), POINTED)
+def test_points_at_the_cause(obj: Object, layer: Layer, key: str | None, rule: str, pointer: Pointer) -> None:
+    rejection = admit(obj, crds=crd_set("1.14.0")).rejections[0]
+    assert (rejection.layer, rejection.key, rejection.rule, rejection.pointer) == (layer, key, rule, pointer)
+
+
+def test_one_rejection_for_each_offending_label() -> None:
+    admission = admit(
+        nodepool(labels={"karpenter.sh/b": "x", "team": "a", "karpenter.sh/a": "x"}), crds=crd_set("1.14.0")
+    )
+    assert len(admission.errors) == 1
+    assert {rejection.key for rejection in admission.rejections} == {"karpenter.sh/a", "karpenter.sh/b"}
+
+
+def test_the_bare_end_of_a_domain_counts() -> None:
+    admission = admit(nodepool(labels={"mykarpenter.sh/x": "x"}), crds=crd_set("1.14.0"))
+    assert [rejection.key for rejection in admission.rejections] == ["mykarpenter.sh/x"]

@@ -1,0 +1,102 @@
+"""Quantities: what Go prints for what it parsed, and for sums."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.kube.quantity import Quantity, QuantityError
+from harness.kube.resources import fits, merge, parse_list, render, subtract
+
+# apimachinery v0.35.1, resource.ParseQuantity(text).String()
+CANONICAL = {
+    "0": "0",
+    "00": "0",
+    "0Gi": "0",
+    ".": "0",
+    "1500m": "1500m",
+    "1.500": "1.500",
+    "1.123": "1.123",
+    "0.5": "500m",
+    "1000m": "1",
+    "128G": "128G",
+    "1024Ki": "1Mi",
+    "1025Ki": "1025Ki",
+    "1.5Gi": "1536Mi",
+    "0.1Ki": "102400m",
+    "512Mi": "512Mi",
+    "5e3": "5e3",
+    "1e1": "10",
+    "12E": "12E",
+    "1n": "1n",
+    "0.1n": "1n",
+    "-1.5Gi": "-1536Mi",
+    "123456789Ei": "9223372036854775807",
+}
+NO_QUANTITY = {
+    "": "quantities must match the regular expression",
+    "abc": "quantities must match the regular expression",
+    "1Gi ": "quantities must match the regular expression",
+    "1 Gi": "quantities must match the regular expression",
+    "1K": "unable to parse quantity's suffix",
+    "1ee": "unable to parse quantity's suffix",
+}
+
+
+@pytest.mark.parametrize(("text", "printed"), CANONICAL.items())
+def test_prints_as_go_does(text: str, printed: str) -> None:
+    assert str(Quantity.parse(text)) == printed
+
+
+@pytest.mark.parametrize(("text", "reason"), NO_QUANTITY.items())
+def test_refuses_as_go_does(text: str, reason: str) -> None:
+    with pytest.raises(QuantityError, match=f"^{reason}"):
+        Quantity.parse(text)
+
+
+@pytest.mark.parametrize("value", [True, None, [], {}])
+def test_refuses_what_is_no_text_or_number(value: object) -> None:
+    with pytest.raises(QuantityError):
+        Quantity.parse(value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "total"),
+    [
+        ("0", "1Gi", "1Gi"),  # an empty left side takes the right one's format
+        ("1Gi", "0", "1Gi"),
+        ("1", "1Ki", "1025"),
+        ("1Ki", "1", "1025"),
+        ("500m", "500m", "1"),
+        ("1Gi", "500m", "1073741824500m"),
+        ("1.500", "0", "1500m"),  # a sum forgets how it was written
+    ],
+)
+def test_sums(left: str, right: str, total: str) -> None:
+    assert str(Quantity.parse(left) + Quantity.parse(right)) == total
+
+
+def test_rounds_away_from_zero() -> None:
+    assert [Quantity.parse(text).value() for text in ("1500m", "-1500m", "2")] == [2, -2, 2]
+    assert [Quantity.parse(text).milli_value() for text in ("1500u", "-1500u", "2")] == [2, -2, 2000]
+
+
+def test_compares_amounts_not_formats() -> None:
+    assert Quantity.parse("1Ki") == Quantity.parse("1024")
+    assert hash(Quantity.parse("1Ki")) == hash(Quantity.parse("1024"))
+    assert Quantity.parse("1G") < Quantity.parse("1Gi") <= Quantity.parse("1.0Gi")
+
+
+def test_lists_of_resources() -> None:
+    first, second = parse_list({"cpu": "1500m", "memory": "1Gi"}), parse_list({"cpu": "500m", "pods": 3})
+    total = merge(first, second)
+    assert render(total) == {"cpu": "2", "memory": "1Gi", "pods": "3"}
+    assert render(subtract(total, second)) == {"cpu": "1500m", "memory": "1Gi", "pods": "0"}
+    assert fits(first, total)
+    assert not fits(total, first)
+    assert not fits({}, parse_list({"cpu": "-1"})), "a negative total fits nothing"
+
+
+@given(st.integers(-(10**24), 10**24), st.sampled_from(["BinarySI", "DecimalSI", "DecimalExponent"]))
+def test_what_is_printed_parses_to_the_same_amount(nano: int, form: str) -> None:
+    quantity = Quantity(nano, form)  # type: ignore[arg-type]
+    assert Quantity.parse(str(quantity)) == quantity
