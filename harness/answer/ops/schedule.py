@@ -23,7 +23,6 @@ _UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedu
 _READY = [{"type": kind, "status": "True"} for kind in ("ValidationSucceeded", "NodeClassReady", "Ready")]
 _NODE_CLASS = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
 _INDEXES = "\0indexes"  # beside the catalogs, under a name that no request can mean
-_LISTS = ("nodes", "nodeclaims", "namespaces", "pvs", "storageclasses", "csinodes")
 
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
@@ -34,7 +33,12 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
         pods=[_pod(pod) for pod in _list(request, "pods")],
         daemonsets=[_in_namespace(each, "kube-system") for each in _list(request, "daemonsets")],
         pvcs=[_in_namespace(each, "default") for each in _list(request, "pvcs")],
-        **{name: _list(request, name) for name in _LISTS},
+        nodes=_list(request, "nodes"),
+        nodeclaims=_list(request, "nodeclaims"),
+        namespaces=_list(request, "namespaces"),
+        pvs=_list(request, "pvs"),
+        storageclasses=_list(request, "storageclasses"),
+        csinodes=_list(request, "csinodes"),
     )
     options = request.get("options") or {}
     try:
@@ -119,7 +123,7 @@ def _nodeclaim(planned: PlannedNodeClaim) -> dict[str, Any]:
     created = planned.to_nodeclaim()
     metadata, spec = created["metadata"], dict(created["spec"])
     requirements = spec.pop("requirements")
-    answer = {
+    answer: dict[str, Any] = {
         "nodepool": planned.nodepool,
         "pods": [pod_key(pod) for pod in planned.pods],
         "requests": render(planned.requests),

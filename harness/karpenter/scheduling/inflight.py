@@ -34,7 +34,7 @@ class InflightNodeClaim:
     """A NodeClaim that the simulation will create.
 
     ``requirements`` leave out the hostname, which is ``host``. ``mask`` are the instance types that are left; ``amounts`` what its
-    pods request, in billionths, without DaemonSets. ``bit`` is 1 shifted by ``id``; ``version`` counts its pods.
+    pods request, in billionths, without DaemonSets. ``judged`` are the requirements its first pod was last tried with. ``bit`` is 1 shifted by ``id``; ``version`` counts its pods.
     """
 
     __slots__ = (
@@ -43,6 +43,7 @@ class InflightNodeClaim:
         "host",
         "host_ports",
         "id",
+        "judged",
         "mask",
         "min_values_relaxed",
         "pods",
@@ -61,6 +62,7 @@ class InflightNodeClaim:
         self.pods: list[Object] = []
         self.shapes: list[PodShape] = []
         self.min_values_relaxed = False
+        self.judged: RequirementSet | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +237,7 @@ class Fitting:
         self, nodeclaim: InflightNodeClaim, shape: PodShape, requirements: RequirementSet, relax_min_values: bool
     ) -> Fit | Reason:
         template = nodeclaim.template
+        nodeclaim.judged = requirements
         mask = nodeclaim.mask & self.types_for(template, requirements)
         if mask:
             mask = self._mask_by_group(nodeclaim, shape, mask)
@@ -283,11 +286,16 @@ class Fitting:
             ):
                 met[position] = met[position] or bool(mask)
         return NoInstanceType(
-            *met,
-            requirements=str(self._algebra.public(items)),
-            requests=shape.requests,
-            daemons=daemons,
-            min_values=min_values,
+            met[0],
+            met[1],
+            met[2],
+            met[3],
+            met[4],
+            met[5],
+            str(self._algebra.public(items)),
+            shape.requests,
+            daemons,
+            min_values,
         )
 
     def join(self, nodeclaim: InflightNodeClaim, shape: PodShape, pod: Object, fit: Fit) -> None:

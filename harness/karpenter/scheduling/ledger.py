@@ -1,1 +1,260 @@
-"""placeholder replaced below"""
+"""Why each node, NodePool, instance type and offering took a pod or did not: noted during the pass that decides it.
+
+Pass a :class:`Ledger` to :func:`~harness.karpenter.scheduling.solve`; without one nothing is noted and nothing is spent.
+
+    ledger = Ledger()
+    solve(snapshot, types, release=release, ledger=ledger)
+    for entry in ledger.of("default/web-0"):     # in the order in which things were tried
+        NodeTried(pod, step, node, reason)       # an existing node; reason is None when it took the pod
+        Joined(pod, step, nodeclaim, nodepool)   # a NodeClaim in the making (its number) took the pod
+        PoolTried(pod, step, nodepool, reason)   # a new NodeClaim of a NodePool; reason is None when it took the pod
+        Relaxed(pod, step, dropped)              # the preference given up before step
+
+``step`` counts relaxations from 0. ``reason`` is a value of :mod:`harness.karpenter.scheduling.reasons`; str() is Karpenter's sentence.
+
+A PoolTried says what became of each size: ``entry.types()`` yields a TypeVerdict per instance type of the NodePool, with all its
+reasons (the first decides; none: it stays) and an OfferingVerdict per offering; ``entry.removed()`` counts first reasons by kind.
+Both are worked out when asked for, from the very sets that the pass used.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from harness.karpenter.cloudprovider import InstanceType, Offering
+from harness.karpenter.requirements import Conflicts, Incompatible, Requirements
+from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.claims import pod_key
+from harness.karpenter.scheduling.inflight import Fit, InflightNodeClaim, port_conflict
+from harness.karpenter.scheduling.reasons import HostPortConflict, Reason
+from harness.karpenter.scheduling.shapes import PodShape
+from harness.karpenter.scheduling.templates import Template
+from harness.kube.objects import Object
+from harness.kube.quantity import ZERO, Quantity
+from harness.kube.resources import ResourceList, merge
+
+
+@dataclass(frozen=True, slots=True)
+class NodePoolExcludes:
+    """The NodePool's own requirements contradict the size."""
+
+    conflicts: Conflicts
+
+
+@dataclass(frozen=True, slots=True)
+class PodExcludes:
+    """The requirements of NodePool, pod, volumes and topology together contradict the size."""
+
+    conflicts: Conflicts
+
+
+@dataclass(frozen=True, slots=True)
+class BeyondLimit:
+    """A node of the size would exceed what the NodePool's limits leave."""
+
+    resource: str
+    capacity: Quantity
+    remaining: Quantity
+
+
+@dataclass(frozen=True, slots=True)
+class TooSmall:
+    """``requested`` (pod and DaemonSets) is more than the size's allocatable amount."""
+
+    resource: str
+    requested: Quantity
+    allocatable: Quantity
+
+
+@dataclass(frozen=True, slots=True)
+class NotOffered:
+    """No available offering of the size is accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PortTaken:
+    """A DaemonSet that runs on the size binds a host port of the pod."""
+
+    conflict: HostPortConflict
+
+
+TypeReason = NodePoolExcludes | PodExcludes | BeyondLimit | TooSmall | NotOffered | PortTaken
+
+
+@dataclass(frozen=True, slots=True)
+class OfferingVerdict:
+    """One offering: ``available`` as the cloud says, ``conflict`` with the requirements, or neither wrong."""
+
+    offering: Offering
+    available: bool
+    conflict: Incompatible | None
+
+    @property
+    def usable(self) -> bool:
+        return self.available and self.conflict is None
+
+
+@dataclass(frozen=True, slots=True)
+class TypeVerdict:
+    """One size: all reasons against it, in the order of the filter, and its offerings."""
+
+    instance_type: InstanceType
+    reasons: tuple[TypeReason, ...]
+    offerings: tuple[OfferingVerdict, ...]
+
+    @property
+    def kept(self) -> bool:
+        return not self.reasons
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTried:
+    """An existing node was asked."""
+
+    pod: str
+    step: int
+    node: str
+    reason: Reason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The pod went on a NodeClaim that an earlier pod had started."""
+
+    pod: str
+    step: int
+    nodeclaim: int
+    nodepool: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """A preference was given up."""
+
+    pod: str
+    step: int
+    dropped: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolTried:
+    """A new NodeClaim of a NodePool was considered. ``requirements`` are those that sizes were judged by."""
+
+    pod: str
+    step: int
+    nodepool: str
+    reason: Reason | None
+    requirements: Requirements
+    requests: ResourceList
+    limits: Mapping[str, Quantity]
+    _template: Template = field(repr=False)
+    _own: Requirements = field(repr=False)
+    _shape: PodShape = field(repr=False)
+
+    def types(self) -> Iterator[TypeVerdict]:
+        """A verdict for each instance type of the NodePool, in the provider's order."""
+        for index, instance_type in enumerate(self._template.index.types):
+            offerings = tuple(self._offering(offering) for offering in instance_type.offerings)
+            yield TypeVerdict(instance_type, tuple(self._reasons(index, instance_type, offerings)), offerings)
+
+    def removed(self) -> Mapping[str, int]:
+        """How many sizes each kind of reason removed first, by the name of its class; those kept count as ``kept``."""
+        firsts = (type(v.reasons[0]).__name__ if v.reasons else "kept" for v in self.types())
+        return Counter(firsts)
+
+    def _offering(self, offering: Offering) -> OfferingVerdict:
+        conflict = self.requirements.compatible(offering.requirements, self.requirements.vocabulary.well_known)
+        return OfferingVerdict(offering, offering.available, conflict)
+
+    def _reasons(
+        self, index: int, instance_type: InstanceType, offerings: tuple[OfferingVerdict, ...]
+    ) -> Iterator[TypeReason]:
+        for name, remaining in self.limits.items():
+            capacity = instance_type.capacity.get(name, ZERO)
+            if capacity > remaining:
+                yield BeyondLimit(name, capacity, remaining)
+        own = instance_type.requirements.intersects(self._own)
+        if own is not None:
+            yield NodePoolExcludes(own)
+        else:
+            together = instance_type.requirements.intersects(self.requirements)
+            if together is not None:
+                yield PodExcludes(together)
+        yield from self._room(index, instance_type)
+        if not any(verdict.usable for verdict in offerings):
+            yield NotOffered()
+
+    def _room(self, index: int, instance_type: InstanceType) -> Iterator[TypeReason]:
+        group = next((group for group in self._template.groups if group.mask >> index & 1), None)
+        if group is not None and (conflict := port_conflict(self._shape, group.host_ports)) is not None:
+            yield PortTaken(conflict)
+        total = merge(self.requests, group.overhead) if group is not None else self.requests
+        for name, requested in total.items():
+            allocatable = instance_type.allocatable.get(name, ZERO)
+            if requested > allocatable:
+                yield TooSmall(name, requested, allocatable)
+
+
+Entry = NodeTried | Joined | Relaxed | PoolTried
+
+
+class Ledger:
+    """Collects entries. ``entries`` are in the order of the pass, over all pods."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._steps: dict[str, int] = {}
+
+    def of(self, pod: str) -> list[Entry]:
+        """The entries of one pod (``namespace/name``)."""
+        return [entry for entry in self.entries if entry.pod == pod]
+
+    # called by the scheduler
+
+    def began(self, pod: Object) -> None:
+        self._steps[pod_key(pod)] = 0
+
+    def relaxed(self, pod: Object, dropped: str) -> None:
+        key = pod_key(pod)
+        self._steps[key] += 1
+        self.entries.append(Relaxed(key, self._steps[key], dropped))
+
+    def node(self, pod: Object, node: str, reason: Reason | None) -> None:
+        key = pod_key(pod)
+        self.entries.append(NodeTried(key, self._steps[key], node, reason))
+
+    def joined(self, pod: Object, nodeclaim: InflightNodeClaim) -> None:
+        key = pod_key(pod)
+        self.entries.append(Joined(key, self._steps[key], nodeclaim.id, nodeclaim.template.name))
+
+    def pool(
+        self,
+        pod: Object,
+        shape: PodShape,
+        template: Template,
+        nodeclaim: InflightNodeClaim | None,
+        outcome: "Fit | Reason",
+        limits: Mapping[str, Quantity],
+        algebra: Algebra,
+    ) -> None:
+        """``nodeclaim`` is None when limits forbade to start one."""
+        key = pod_key(pod)
+        judged = template.requirements
+        if isinstance(outcome, Fit):
+            judged = outcome.requirements
+        elif nodeclaim is not None and nodeclaim.judged is not None:
+            judged = nodeclaim.judged
+        self.entries.append(
+            PoolTried(
+                key,
+                self._steps[key],
+                template.name,
+                None if isinstance(outcome, Fit) else outcome,
+                algebra.public(judged.items),
+                shape.requests,
+                dict(limits),
+                template,
+                algebra.public(template.requirements.items),
+                shape,
+            )
+        )

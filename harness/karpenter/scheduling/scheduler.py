@@ -192,7 +192,9 @@ class Scheduler:
 
     def _try(self, shape: PodShape, pod: Object) -> Reason | None:
         """Places the pod, giving up one preference after the other; or says why the last attempt failed."""
-        if shape.failed_at == self._placed:
+        if self._ledger is not None:
+            self._ledger.began(pod)
+        elif shape.failed_at == self._placed:
             failure: Reason = shape.failure
             return failure
         current: PodShape | None = shape
@@ -206,7 +208,10 @@ class Scheduler:
                 return None
             if isinstance(reason, ResourceClaimsUnsupported):
                 break
-            current = self._shapes.relaxed(current)
+            weaker = self._shapes.relaxed(current)
+            if self._ledger is not None and weaker is not None:
+                self._ledger.relaxed(pod, current.dropped or "")
+            current = weaker
         if shape.deferred:
             shape.deferred = False
             self._topology.reach(shape)
@@ -226,16 +231,23 @@ class Scheduler:
         return self._add_to_new(shape, pod)
 
     def _add_to_existing(self, shape: PodShape, pod: Object) -> bool:
-        refused = self._refused_existing.get(shape.fit, 0)
+        refused, ledger = self._refused_existing.get(shape.fit, 0), self._ledger
+        if ledger is not None:
+            refused = 0  # so that every node is asked for its reason again
         candidates = ((1 << len(self._existing)) - 1) & ~refused
         while candidates:
             bit = candidates & -candidates
             candidates ^= bit
             node = self._existing[bit.bit_length() - 1]
-            if node.refusal(shape) is not None:
+            reason = node.refusal(shape)
+            if reason is not None:
                 refused |= bit
+                if ledger is not None:
+                    ledger.node(pod, node.name, reason)
                 continue
             placed = node.place(shape)
+            if ledger is not None:
+                ledger.node(pod, node.name, None if isinstance(placed, RequirementSet) else placed)
             if isinstance(placed, RequirementSet):
                 self._refused_existing[shape.fit] = refused
                 node.add(shape, pod, placed)
@@ -268,6 +280,8 @@ class Scheduler:
                     continue
             self._join(nodeclaim, shape, pod, fit)
             self._order.grew(nodeclaim)
+            if self._ledger is not None:
+                self._ledger.joined(pod, nodeclaim)
             return True
         return False
 
@@ -319,38 +333,42 @@ class Scheduler:
 
     def _add_to_new(self, shape: PodShape, pod: Object) -> Reason | None:
         reasons: list[Reason] = []
-        relax = self._options.min_values_policy == BEST_EFFORT
         concerns = self._topology.concerns(shape)
         for number, template in enumerate(self._templates):
-            mask = template.mask
-            limits = self._limits.get(template.name)
-            if limits:
-                nodes = limits.get(NODES)
-                if nodes is not None and nodes.is_zero():
-                    reasons.append(NodeLimitReached(template.name))
+            limits = self._limits.get(template.name) or {}
+            mask = self._within_limits(template, limits)
+            if isinstance(mask, int):
+                self._attempts += 1
+                known = self._refusals.get((number, shape.fit))
+                if known is not None and known[0] == mask and not concerns and self._ledger is None:
+                    reasons.append(known[1])
                     continue
-                for name, quantity in limits.items():
-                    mask &= template.index.within(name, quantity.nano)
-                if not mask:
-                    reasons.append(LimitsReached(template.name))
-                    continue
-            self._attempts += 1
-            known = self._refusals.get((number, shape.fit))
-            if known is not None and known[0] == mask and not concerns and self._ledger is None:
-                reasons.append(known[1])
-                continue
-            host = self._algebra.only(HOSTNAME, f"hostname-placeholder-{self._attempts:04d}")
-            nodeclaim = InflightNodeClaim(template, host, mask)
-            outcome = self._fitting.start(nodeclaim, shape, relax)
+                host = self._algebra.only(HOSTNAME, f"hostname-placeholder-{self._attempts:04d}")
+                nodeclaim: InflightNodeClaim | None = (started := InflightNodeClaim(template, host, mask))
+                outcome: Fit | Reason = self._fitting.start(
+                    started, shape, self._options.min_values_policy == BEST_EFFORT
+                )
+                if not concerns and not isinstance(outcome, Fit):
+                    self._refusals[number, shape.fit] = (mask, outcome)
+            else:
+                nodeclaim, outcome = None, mask
             if self._ledger is not None:
-                self._ledger.attempt(pod, shape, nodeclaim, outcome, limits or {}, self._algebra)
+                self._ledger.pool(pod, shape, template, nodeclaim, outcome, limits, self._algebra)
             if isinstance(outcome, Fit):
+                assert nodeclaim is not None
                 self._launch(nodeclaim, shape, pod, outcome)
                 return None
             reasons.append(outcome)
-            if not concerns:
-                self._refusals[number, shape.fit] = (mask, outcome)
         return reasons[0] if len(reasons) == 1 else EveryNodePool(tuple(reasons))
+
+    def _within_limits(self, template: Template, limits: Mapping[str, Quantity]) -> int | Reason:
+        mask = template.mask
+        nodes = limits.get(NODES)
+        if nodes is not None and nodes.is_zero():
+            return NodeLimitReached(template.name)
+        for name, quantity in limits.items():
+            mask &= template.index.within(name, quantity.nano)
+        return mask or LimitsReached(template.name)
 
     def _launch(self, nodeclaim: InflightNodeClaim, shape: PodShape, pod: Object, fit: Fit) -> None:
         template = nodeclaim.template
