@@ -81,7 +81,7 @@ class Journal:
 
 def summarise(body: Document | None) -> Mapping[str, Any]:
     """The few facts of a request body that a reader of the journal wants."""
-    if not body:
+    if not isinstance(body, Mapping):
         return {}
     facts: dict[str, Any] = {}
     properties = body.get("properties")
@@ -89,7 +89,8 @@ def summarise(body: Document | None) -> Mapping[str, Any]:
         hardware = properties.get("hardwareProfile") or properties.get("hardware")
         if isinstance(hardware, Mapping) and "vmSize" in hardware:
             facts["size"] = hardware["vmSize"]
-            facts["zones"] = list(body.get("zones") or ())
+            zones = body.get("zones")
+            facts["zones"] = list(zones) if isinstance(zones, list | tuple) else []
             facts["priority"] = properties.get("priority", "Regular")
     for key in ("query", "machineNames"):
         if key in body:

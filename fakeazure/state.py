@@ -169,20 +169,3 @@ class State:
         if self.market.region(text) is None:
             raise refuse("NoRegisteredProviderFound", location=text, version=version, type=type_)
         return location_key(text)
-
-
-def body_of(request: Request) -> Mapping[str, Any]:
-    """The body of a request that must have one."""
-    if not isinstance(request.body, Mapping):
-        raise refuse("InvalidRequestContent", reason="The request body must be a JSON object.")
-    return request.body
-
-
-def section(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A nested object, empty if absent or null. Refuses anything that is no object."""
-    value = holder.get(name)
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise refuse("InvalidRequestContent", reason=f"'{name}' must be an object.", target=name)
-    return value

@@ -7,12 +7,14 @@ from typing import Any
 
 from fakeazure.aks.kubelet import KubeletText, unique
 from fakeazure.aks.node_labels import NodeFacts, aks_labels
+from fakeazure.arm.bodies import number, pairs, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.texts import failure
 from fakeazure.guids import guid_of
 from fakeazure.market.facts import Size
 from fakeazure.resources import images, network_interfaces, virtual_machines, vm_checks, vm_lifecycle
-from fakeazure.state import State, section
+from fakeazure.state import State
 
 Done = Callable[[Failure | None], None]
 
@@ -33,12 +35,14 @@ def launch(
     properties = document["properties"]
     vm = ResourceId.parse(properties["resourceId"])
     location = cluster["location"]
-    subnet = str(section(properties, "network").get("vnetSubnetID") or cluster["properties"].get("vnetSubnetID") or "")
+    subnet = text(section(properties, "network"), "vnetSubnetID") or text(cluster["properties"], "vnetSubnetID")
+    if subnet.lower() not in state.addresses:
+        return failure("InvalidResourceReference", reference=subnet, id=vm)
     nic = ResourceId(vm.subscription, vm.group, "Microsoft.Network", ("networkInterfaces",), (f"{vm.name}-nic",))
-    tags = dict(properties.get("tags") or {})
-    text, labels = node_text(state, document, cluster, size, subnet)
-    body = _vm_body(document, nic, text.custom_data(), tags)
-    image = images.node_image(state, str(properties.get("nodeImageVersion") or ""))
+    tags = pairs(properties, "tags")
+    told, labels = node_text(state, document, cluster, size, subnet)
+    body = _vm_body(document, nic, told.custom_data(), tags)
+    image = images.node_image(state, text(properties, "nodeImageVersion"))
     if image is not None:
         body["properties"]["storageProfile"]["imageReference"] = {"id": _image_id(machine, image)}
         problem = vm_checks.image_mismatch(size, image)
@@ -59,7 +63,7 @@ def launch(
     if isinstance(allocation, Failure):
         network_interfaces.remove(state, nic)
         return allocation
-    order = vm_lifecycle.Order(vm, rendered, text.custom_data(), (nic,), machine, labels)
+    order = vm_lifecycle.Order(vm, rendered, told.custom_data(), (nic,), machine, labels)
     vm_lifecycle.create(state, order, allocation, done)
     return not allocation.stuck
 
@@ -72,7 +76,7 @@ def _vm_body(document: Mapping[str, Any], nic: ResourceId, custom_data: str, tag
         "name": f"{nic.name.removesuffix('-nic')}-osdisk",
         "createOption": "FromImage",
         "deleteOption": "Delete",
-        "diskSizeGB": system.get("osDiskSizeGB") or 128,
+        "diskSizeGB": number(system, "osDiskSizeGB") or 128,
     }
     if system.get("osDiskType") == "Ephemeral":
         disk["diffDiskSettings"] = {"option": "Local"}
@@ -117,22 +121,22 @@ def node_text(
     properties = document["properties"]
     kubernetes = section(properties, "kubernetes")
     own = aks_labels(_facts(state, document, cluster, size, subnet))
-    asked = section(kubernetes, "nodeLabels")
-    labels = {**own, **{key: str(asked[key]) for key in sorted(asked)}}
-    taints = unique([*(kubernetes.get("nodeTaints") or ()), *(kubernetes.get("nodeInitializationTaints") or ())])
+    asked = pairs(kubernetes, "nodeLabels")
+    labels = {**own, **{key: asked[key] for key in sorted(asked)}}
+    taints = unique([*texts(kubernetes, "nodeTaints"), *texts(kubernetes, "nodeInitializationTaints")])
     plugin = section(cluster["properties"], "networkProfile")
     default_pods = 250 if plugin.get("networkPluginMode") == "overlay" else 30
-    text = KubeletText(
+    told = KubeletText(
         labels=labels,
         taints=taints,
-        max_pods=int(kubernetes.get("maxPods") or default_pods),
+        max_pods=int(number(kubernetes, "maxPods", default_pods)),
         vcpus=size.vcpus,
         memory_gib=size.number("MemoryGB"),
         kubernetes=str(kubernetes.get("orchestratorVersion") or cluster["properties"].get("currentKubernetesVersion")),
         cluster_dns=str(plugin.get("dnsServiceIP") or "10.0.0.10"),
         api_server=str(cluster["properties"].get("fqdn") or ""),
     )
-    return text, own
+    return told, own
 
 
 def _facts(
@@ -152,7 +156,7 @@ def _facts(
         mode=str(properties.get("mode") or "User"),
         priority=str(properties.get("priority") or "Regular"),
         os_sku=str(system.get("osSKU") or "Ubuntu"),
-        node_image_version=str(properties.get("nodeImageVersion") or ""),
+        node_image_version=text(properties, "nodeImageVersion"),
         kubernetes=str(
             kubernetes.get("orchestratorVersion") or cluster["properties"].get("currentKubernetesVersion") or ""
         ),

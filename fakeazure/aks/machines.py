@@ -8,6 +8,7 @@ from typing import Any
 
 from fakeazure.aks import machine_launch
 from fakeazure.aks.managed_clusters import POOL, found_cluster, found_pool
+from fakeazure.arm.bodies import body_of, pairs, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
@@ -18,7 +19,7 @@ from fakeazure.arm.texts import failure, refuse
 from fakeazure.market.facts import Size
 from fakeazure.market.match import Subject
 from fakeazure.resources import vm_lifecycle
-from fakeazure.state import State, body_of, section
+from fakeazure.state import State
 from fakeazure.timers import timestamp
 
 NAMESPACE, TYPE = "Microsoft.ContainerService", "machines"
@@ -72,7 +73,7 @@ def _update(state: State, id_: ResourceId, body: Mapping[str, Any], if_match: st
     ):
         if after is not None and after != before:
             raise refuse("MachineChangeNotAllowed", target=name, property=name)
-    _set(state, id_, tags=dict(section(wanted, "tags")), eTag=state.guids())
+    _set(state, id_, tags=pairs(wanted, "tags"), eTag=state.guids())
     return state.begin(
         Subject("PUT", TYPE, id_.name), id_, location=_location(state, id_), seconds=0, finish=lambda: None
     )
@@ -82,7 +83,7 @@ def _create(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
     cluster = found_cluster(state, request).document
     location = cluster["location"]
     properties = section(body, "properties")
-    size = _size(state, id_, str(section(properties, "hardware").get("vmSize") or ""), location)
+    size = _size(state, id_, text(section(properties, "hardware"), "vmSize"), location)
     vm = machine_launch.vm_of(state, id_, cluster["properties"]["nodeResourceGroup"])
     kept = {key: value for key, value in properties.items() if key != "priority"}
     if properties.get("priority") == "Spot":
@@ -99,12 +100,16 @@ def _create(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
             "status": {"creationTimestamp": timestamp(state.now()), "driftAction": "Synced", "vmState": "Creating"},
         },
     }
-    if body.get("zones"):
-        document["zones"] = list(body["zones"])
+    if zones := texts(body, "zones"):
+        document["zones"] = list(zones)
     state.store.put(id_, document)
 
     ended: list[Failure | None] = []
-    launched = machine_launch.launch(state, id_, document, cluster, size, ended.append)
+    try:
+        launched = machine_launch.launch(state, id_, document, cluster, size, ended.append)
+    except ArmError:  # the body itself is wrong: nothing was made of it
+        state.store.remove(id_)
+        raise
     if isinstance(launched, Failure):
         ended.append(launched)
 
@@ -173,11 +178,11 @@ def _put_batch(state: State, request: Request, header: str) -> Response:
     refused: list[Failure] = []
     first: tuple[Operation, ResourceId] | None = None
     for entry in entries:
-        id_ = pool.id.child(TYPE, str(entry.get("machineName")))
+        id_ = pool.id.child(TYPE, text(entry, "machineName"))
         single = {
             **body,
-            "zones": list(entry.get("zones") or ()),
-            "properties": {**section(body, "properties"), "tags": dict(section(entry, "tags"))},
+            "zones": list(texts(entry, "zones")),
+            "properties": {**section(body, "properties"), "tags": pairs(entry, "tags")},
         }
         try:
             operation = _create_or_update(state, request, id_, single)
@@ -223,10 +228,10 @@ def _list(state: State, request: Request) -> Response:
 
 def _delete(state: State, request: Request) -> Response:
     pool = found_pool(state, request)
-    names = body_of(request).get("machineNames")
-    if not isinstance(names, list) or not names:
+    names = texts(body_of(request), "machineNames")
+    if not names:
         raise refuse("InvalidRequestContent", reason="'machineNames' must list machines", target="machineNames")
-    ids = [pool.id.child(TYPE, str(name)) for name in names]
+    ids = [pool.id.child(TYPE, name) for name in names]
     known = [id_ for id_ in ids if state.store.get(id_) is not None]
     if not known:
         raise ArmError(failure("NoValidMachines", target="machineNames"))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fakeazure.arm.bodies import body_of, section
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.resources.plain import PlainType
-from fakeazure.state import State, body_of, section
+from fakeazure.state import State
 from fakeazure.store import Entry
 
 NAMESPACE = "Microsoft.ContainerService"

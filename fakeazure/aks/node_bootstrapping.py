@@ -7,10 +7,11 @@ from typing import Any
 
 from fakeazure.aks.kubelet import TOKEN, KubeletText, unique
 from fakeazure.aks.managed_clusters import found_cluster
+from fakeazure.arm.bodies import body_of, number, pairs, section, texts
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
-from fakeazure.state import State, body_of, section
+from fakeazure.state import State
 
 PATH = (
     "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.ContainerService/"
@@ -42,11 +43,11 @@ def _required(holder: Mapping[str, Any], names: tuple[tuple[str, str], ...]) -> 
 def labels_of(profile: Mapping[str, Any]) -> dict[str, str]:
     """The kubelet's labels: the pool's name first, then the custom ones sorted (AgentBaker pkg/agent/datamodel)."""
     name = str(profile["name"])
-    custom = section(profile, "customNodeLabels")
+    custom = pairs(profile, "customNodeLabels")
     return {
         "agentpool": name,
         "kubernetes.azure.com/agentpool": name,
-        **{key: str(custom[key]) for key in sorted(custom)},
+        **{key: custom[key] for key in sorted(custom)},
     }
 
 
@@ -58,10 +59,10 @@ def _get(state: State, request: Request) -> Response:
     _required(helper, (("skuCPU", "SkuCPU"), ("skuMemory", "SkuMemory")))
     text = KubeletText(
         labels=labels_of(profile),
-        taints=unique([*(profile.get("nodeTaints") or ()), *(profile.get("nodeInitializationTaints") or ())]),
-        max_pods=int(profile["maxPods"]),
-        vcpus=int(float(helper["skuCPU"])),
-        memory_gib=float(helper["skuMemory"]),
+        taints=unique([*texts(profile, "nodeTaints"), *texts(profile, "nodeInitializationTaints")]),
+        max_pods=int(number(profile, "maxPods")),
+        vcpus=int(number(helper, "skuCPU")),
+        memory_gib=number(helper, "skuMemory"),
         kubernetes=str(profile["orchestratorVersion"]),
         cluster_dns=str(section(cluster["properties"], "networkProfile").get("dnsServiceIP") or "10.0.0.10"),
         api_server=str(cluster["properties"].get("fqdn") or ""),

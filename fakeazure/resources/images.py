@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from fakeazure.arm.bodies import text
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
@@ -61,6 +62,7 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
 )
 """Image definition → shared gallery."""
 
+_REFERENCES = ("communityGalleryImageId", "sharedGalleryImageId", "id")
 _OLDER: Mapping[str, str] = MappingProxyType(
     {"2204fipscontainerd": "202404.09.0", "2204gen2fipscontainerd": "202404.09.0"}
 )
@@ -109,10 +111,10 @@ def find(state: State, reference: Mapping[str, Any]) -> Image | None:
 
     Marketplace images (publisher, offer, sku) are not kept: they are taken to exist, as generation 2 on x64.
     """
-    text = str(reference.get("communityGalleryImageId") or reference.get("sharedGalleryImageId") or reference.get("id") or "")
-    if not text:
-        return Image(str(reference.get("publisher", "")), "gen2", str(reference.get("version", "")))
-    parts = text.strip("/").split("/")
+    named = next(filter(None, (text(reference, name) for name in _REFERENCES)), "")
+    if not named:
+        return Image(text(reference, "publisher"), "gen2", text(reference, "version"))
+    parts = named.strip("/").split("/")
     lowered = [part.lower() for part in parts]
     if "images" not in lowered or "versions" not in lowered:
         return None
@@ -124,9 +126,9 @@ def find(state: State, reference: Mapping[str, Any]) -> Image | None:
     return None
 
 
-def node_image(state: State, text: str) -> Image | None:
+def node_image(state: State, name: str) -> Image | None:
     """The image that AKS's name means (`AKSUbuntu-2404gen2containerd-202512.18.0`); None if there is no such version."""
-    gallery, _, rest = text.partition("-")
+    gallery, _, rest = name.partition("-")
     definition, _, version = rest.partition("-")
     for known, shared in DEFINITIONS.items():
         if known.lower() == definition.lower() and shared.lower() == gallery.lower():

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fakeazure.arm.bodies import body_of, items, pairs, section, text
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
@@ -14,7 +15,7 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
-from fakeazure.state import State, body_of, section
+from fakeazure.state import State
 
 NAMESPACE, TYPE = "Microsoft.Network", "networkInterfaces"
 FULL_TYPE = f"{NAMESPACE}/{TYPE}"
@@ -28,21 +29,22 @@ def nic_id(state: State, request: Request) -> ResourceId:
 
 def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str) -> Document:
     """Create a NIC, or replace one: checks what it refers to, takes its addresses. Its VM stays the same."""
-    properties = section(body, "properties")
+    properties, tags = section(body, "properties"), pairs(body, "tags")
     configurations = _configurations(properties)
-    group = section(properties, "networkSecurityGroup").get("id")
-    if group and state.store.get(str(group)) is None:
+    group = text(section(properties, "networkSecurityGroup"), "id")
+    if group and state.store.get(group) is None:
         raise refuse("InvalidResourceReference", reference=group, id=id_)
     wanted: dict[str, int] = {}
     for configuration in configurations:
         inner = section(configuration, "properties")
-        subnet = str(section(inner, "subnet").get("id") or "")
+        text(configuration, "name")
+        subnet = text(section(inner, "subnet"), "id")
         if subnet.lower() not in state.addresses:
             raise refuse("InvalidResourceReference", reference=subnet, id=id_)
         wanted[subnet] = wanted.get(subnet, 0) + 1
-        for pool in inner.get("loadBalancerBackendAddressPools") or ():
-            if not _pool_exists(state, str(pool.get("id"))):
-                raise refuse("InvalidResourceReference", reference=pool.get("id"), id=id_)
+        for pool in items(inner, "loadBalancerBackendAddressPools"):
+            if not _pool_exists(state, text(pool, "id")):
+                raise refuse("InvalidResourceReference", reference=text(pool, "id"), id=id_)
     old = state.store.get(id_)
     held = Counter(subnet for subnet, _ in _held(old.document)) if old is not None else Counter[str]()
     for subnet, count in wanted.items():
@@ -57,7 +59,7 @@ def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str
         "name": id_.name,
         "type": FULL_TYPE,
         "location": location,
-        "tags": dict(section(body, "tags")),
+        "tags": tags,
         "etag": f'W/"{state.guids()}"',
         "properties": {
             **properties,
@@ -106,8 +108,8 @@ def reserved_for(state: State, id_: ResourceId) -> str | None:
 
 
 def _configurations(properties: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    configurations = properties.get("ipConfigurations")
-    if not isinstance(configurations, Sequence) or not configurations:
+    configurations = items(properties, "ipConfigurations")
+    if not configurations:
         raise refuse("InvalidRequestContent", reason="a network interface needs ipConfigurations")
     return configurations
 
@@ -116,7 +118,7 @@ def _render(state: State, id_: ResourceId, configuration: Mapping[str, Any]) -> 
     inner = section(configuration, "properties")
     subnet = section(inner, "subnet")
     address = state.addresses[str(subnet["id"]).lower()].take(1)[0]
-    name = configuration.get("name", "ipconfig")
+    name = text(configuration, "name", "ipconfig")
     return {
         "id": str(id_.child("ipConfigurations", name)),
         "name": name,
@@ -148,7 +150,7 @@ def _pool_exists(state: State, pool: str) -> bool:
     balancer = state.store.get(head) if marker else None
     if balancer is None:
         return False
-    pools = balancer.document["properties"].get("backendAddressPools") or ()
+    pools = items(balancer.document["properties"], "backendAddressPools")
     return any(str(item.get("id", "")).lower() == pool.lower() for item in pools)
 
 
@@ -187,7 +189,7 @@ def _get(state: State, request: Request) -> Response:
 
 def _patch(state: State, request: Request) -> Response:
     entry = state.found(nic_id(state, request))
-    document = {**entry.document, "tags": dict(section(body_of(request), "tags"))}
+    document = {**entry.document, "tags": pairs(body_of(request), "tags")}
     state.store.put(entry.id, document)
     return Response(200, body=document)
 

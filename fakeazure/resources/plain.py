@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fakeazure.arm.bodies import body_of, pairs, section
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.guids import guid_of
-from fakeazure.state import State, body_of, section
+from fakeazure.state import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class PlainType:
             "name": id_.name,
             "type": id_.type,
             "location": location,
-            "tags": dict(section(body, "tags")),
+            "tags": pairs(body, "tags"),
             "etag": f'W/"{guid_of(str(id_))}"',
             "properties": {**section(body, "properties"), "provisioningState": "Succeeded"},
         }

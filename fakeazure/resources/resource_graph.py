@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fakeazure.arm.bodies import body_of, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.resources.kql import QueryError, Row, compile_query
-from fakeazure.state import State, body_of, section
+from fakeazure.state import State
 from fakeazure.store import Entry
 
 _TABLE = "resources"
@@ -29,12 +30,12 @@ def _row(state: State, entry: Entry) -> dict[str, Any]:
 def _query(state: State, request: Request) -> Response:
     body = body_of(request)
     try:
-        table, run = compile_query(str(body.get("query") or ""))
+        table, run = compile_query(text(body, "query"))
     except QueryError as error:
         raise ArmError(_invalid(str(error))) from None
     if table.lower() != _TABLE:
         raise ArmError(_invalid(f"table '{table}' is not known"))
-    wanted = {str(item).lower() for item in body.get("subscriptions") or ()}
+    wanted = {item.lower() for item in texts(body, "subscriptions")}
     rows: list[Row] = [
         _row(state, entry)
         for entry in state.store.as_of(state.now() - state.timing.graph_lag)
@@ -61,8 +62,8 @@ def _number(options: Mapping[str, Any], *names: str) -> int:
     for name in names:
         if options.get(name) is not None:
             try:
-                return int(options[name])
-            except (TypeError, ValueError):
+                return max(0, int(options[name]))
+            except (TypeError, ValueError, OverflowError):
                 raise ArmError(_invalid(f"{name} is not a number")) from None
     return 0
 

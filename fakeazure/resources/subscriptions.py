@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fakeazure.arm.bodies import body_of, pairs
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
-from fakeazure.state import State, body_of, section
+from fakeazure.state import State
 
 NAMESPACES = (
     "Microsoft.Compute",
@@ -78,7 +79,7 @@ def _put_group(state: State, request: Request) -> Response:
     body = body_of(request)
     location = state.location_of(body, "resourceGroups", request.api_version)
     existed = (subscription.lower(), name.lower()) in state.groups
-    state.add_group(subscription, name, location, section(body, "tags"))
+    state.add_group(subscription, name, location, pairs(body, "tags"))
     return Response(200 if existed else 201, body=state.group(subscription, name))
 
 

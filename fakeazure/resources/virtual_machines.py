@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fakeazure.arm.bodies import body_of, items, pairs, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
@@ -16,7 +17,7 @@ from fakeazure.market.facts import Size
 from fakeazure.market.match import Subject
 from fakeazure.resources import images, network_interfaces, vm_checks, vm_lifecycle
 from fakeazure.resources.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
-from fakeazure.state import State, body_of, section
+from fakeazure.state import State
 from fakeazure.timers import timestamp
 
 _GROUP = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{FULL_TYPE}"
@@ -49,29 +50,28 @@ def document_of(state: State, id_: ResourceId, body: Mapping[str, Any], location
         "vmId": guid_of(f"{id_.key}/{state.guids()}"),
         "provisioningState": "Creating",
         "timeCreated": timestamp(state.now()),
-        "priority": _PRIORITIES.get(str(properties.get("priority") or "").lower(), "Regular"),
+        "priority": _PRIORITIES.get(text(properties, "priority").lower(), "Regular"),
     }
     if profile:
         kept = {key: value for key, value in profile.items() if key not in ("customData", "adminPassword", "secrets")}
         rendered["osProfile"] = {"allowExtensionOperations": True, "requireGuestProvisionSignal": True, **kept}
     if disk:
         managed = {"storageAccountType": "Premium_LRS", **section(disk, "managedDisk")}
-        if disk.get("name") and not section(disk, "diffDiskSettings"):
-            managed["id"] = str(
-                ResourceId(id_.subscription, id_.group, NAMESPACE, ("disks",), (str(disk["name"]),))
-            )
+        name = text(disk, "name")
+        if name and not section(disk, "diffDiskSettings"):
+            managed["id"] = str(ResourceId(id_.subscription, id_.group, NAMESPACE, ("disks",), (name,)))
         rendered["storageProfile"] = {"dataDisks": [], **storage, "osDisk": {"osType": "Linux", **disk, "managedDisk": managed}}
     document: dict[str, Any] = {
         "id": str(id_),
         "name": id_.name,
         "type": FULL_TYPE,
         "location": location,
-        "tags": dict(section(body, "tags")),
+        "tags": pairs(body, "tags"),
         "etag": f'"{state.guids()}"',
         "properties": rendered,
     }
-    if body.get("zones"):
-        document["zones"] = list(body["zones"])
+    if zones := texts(body, "zones"):
+        document["zones"] = list(zones)
     if body.get("identity"):
         document["identity"] = _identity(section(body, "identity"))
     return document
@@ -92,10 +92,11 @@ def _put(state: State, request: Request) -> Response:
     if state.store.get(id_) is not None:
         return _replace(state, request, id_, body)
     properties = section(body, "properties")
-    size = known_size(state, str(section(properties, "hardwareProfile").get("vmSize") or ""), location)
+    size = known_size(state, text(section(properties, "hardwareProfile"), "vmSize"), location)
     document = document_of(state, id_, body, location)
     nics = _nics(state, id_, properties)
     zone = _zone(document)
+    custom_data = text(section(properties, "osProfile"), "customData")
     image = images.find(state, section(section(properties, "storageProfile"), "imageReference"))
     if image is None:
         reference = section(section(properties, "storageProfile"), "imageReference")
@@ -117,7 +118,6 @@ def _put(state: State, request: Request) -> Response:
             for nic in nics:
                 state.nic_reservations[nic.key] = (str(id_), state.now() + state.timing.nic_reserved)
         raise ArmError(allocation)
-    custom_data = str(section(properties, "osProfile").get("customData") or "")
     operation = vm_lifecycle.create(state, vm_lifecycle.Order(id_, document, custom_data, nics), allocation)
     return state.operations.accepted(201, operation, request.api_version, state.found(id_).document)
 
@@ -131,11 +131,13 @@ def _zone(document: Mapping[str, Any]) -> str:
 
 def _nics(state: State, id_: ResourceId, properties: Mapping[str, Any]) -> tuple[ResourceId, ...]:
     nics = []
-    for item in section(properties, "networkProfile").get("networkInterfaces") or ():
-        text = str(item.get("id") or "")
-        if state.store.get(text) is None:
-            raise refuse("InvalidResourceReference", reference=text, id=id_)
-        nic = ResourceId.parse(text)
+    for item in items(section(properties, "networkProfile"), "networkInterfaces"):
+        section(item, "properties")
+        reference = text(item, "id")
+        entry = state.store.get(reference)
+        if entry is None or entry.id.type != network_interfaces.FULL_TYPE:
+            raise refuse("InvalidResourceReference", reference=reference, id=id_)
+        nic = entry.id
         reserved = network_interfaces.reserved_for(state, nic)
         if reserved is not None and reserved.lower() != id_.key:
             raise refuse("NicReservedForAnotherVm", user=reserved)
@@ -152,10 +154,10 @@ def _replace(state: State, request: Request, id_: ResourceId, body: Mapping[str,
     """PUT on a VM that exists: tags and identity may change, its place, size and priority may not."""
     old = state.found(id_).document
     properties = section(body, "properties")
-    wanted = str(section(properties, "hardwareProfile").get("vmSize") or "")
-    priority = _PRIORITIES.get(str(properties.get("priority") or "").lower(), "Regular")
+    wanted = text(section(properties, "hardwareProfile"), "vmSize")
+    priority = _PRIORITIES.get(text(properties, "priority").lower(), "Regular")
     for name, before, after in (
-        ("zones", list(old.get("zones") or ()), list(body.get("zones") or ())),
+        ("zones", list(old.get("zones") or ()), list(texts(body, "zones"))),
         ("priority", old["properties"]["priority"], priority),
         ("vmSize", old["properties"]["hardwareProfile"]["vmSize"].lower(), wanted.lower()),
     ):
@@ -173,7 +175,7 @@ def _patch(state: State, request: Request) -> Response:
 def _change(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Response:
     document = dict(state.found(id_).document)
     if "tags" in body:
-        document["tags"] = dict(section(body, "tags"))
+        document["tags"] = pairs(body, "tags")
     if body.get("identity"):
         document["identity"] = _identity(section(body, "identity"))
     document["etag"] = f'"{state.guids()}"'

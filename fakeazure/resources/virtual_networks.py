@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fakeazure.arm.bodies import body_of, items, section, text, texts
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
@@ -12,7 +13,7 @@ from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.resources.addresses import Addresses
 from fakeazure.resources.plain import PlainType
-from fakeazure.state import State, body_of, section
+from fakeazure.state import State
 
 NAMESPACE = "Microsoft.Network"
 VIRTUAL_NETWORKS = PlainType(NAMESPACE, "virtualNetworks")
@@ -32,11 +33,11 @@ def add_network(
 
 def add_subnet(state: State, id_: ResourceId, properties: Mapping[str, Any]) -> Mapping[str, Any]:
     """Create a subnet, or replace its properties; its addresses stay in use. Refuses a bad address prefix."""
-    prefix = properties.get("addressPrefix") or next(iter(properties.get("addressPrefixes") or ()), "")
+    prefix = text(properties, "addressPrefix") or next(iter(texts(properties, "addressPrefixes")), "")
     held = state.addresses.get(id_.key)
     if held is None or held.prefix != prefix:
         try:
-            state.addresses[id_.key] = Addresses(str(prefix))
+            state.addresses[id_.key] = Addresses(prefix)
         except ValueError as error:
             raise refuse("InvalidRequestContent", reason=str(error)) from None
     document = {
@@ -72,8 +73,8 @@ def _put_network(state: State, request: Request) -> Response:
     kept = {key: value for key, value in document["properties"].items() if key != "subnets"}
     kept.setdefault("resourceGuid", guid_of(str(id_)))
     state.store.put(id_, {**document, "properties": kept})
-    for subnet in properties.get("subnets") or ():
-        add_subnet(state, id_.child("subnets", subnet["name"]), section(subnet, "properties"))
+    for subnet in items(properties, "subnets"):
+        add_subnet(state, id_.child("subnets", text(subnet, "name", "default")), section(subnet, "properties"))
     return Response(response.status, body=_with_subnets(state, id_, state.found(id_).document))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fakeazure.arm.bodies import number, section, text
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.texts import failure
 from fakeazure.market.facts import Size
 from fakeazure.resources.images import Image
-from fakeazure.state import section
 
 MIB, GB = 1024 * 1024, 1_000_000_000
 
@@ -37,13 +37,13 @@ def ephemeral_room(size: Size, placement: str) -> float:
 def os_disk_mismatch(size: Size, disk: Mapping[str, Any]) -> Failure | None:
     """An ephemeral OS disk that the size does not offer, or that is too large for its place."""
     local = section(disk, "diffDiskSettings")
-    if str(local.get("option", "")).lower() != "local":
+    if text(local, "option").lower() != "local":
         return None
     if not size.has("EphemeralOSDiskSupported"):
         return failure("EphemeralNotSupported", size=size.name)
-    placement = str(local.get("placement") or "CacheDisk")
+    placement = text(local, "placement", "CacheDisk")
     room = int(ephemeral_room(size, placement) // GB)
-    if float(disk.get("diskSizeGB") or 0) > room:
+    if number(disk, "diskSizeGB") > room:
         return failure("EphemeralTooLarge", size=size.name, limit=room, placement=placement)
     return None
 

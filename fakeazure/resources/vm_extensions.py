@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fakeazure.arm.bodies import body_of, pairs, section
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
@@ -14,7 +15,7 @@ from fakeazure.events import ExtensionInstalled
 from fakeazure.market.match import Subject
 from fakeazure.resources import vm_lifecycle
 from fakeazure.resources.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
-from fakeazure.state import State, body_of, section
+from fakeazure.state import State
 
 _ONE = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{FULL_TYPE}/{{vm}}/extensions"
 
@@ -39,7 +40,7 @@ def _put(state: State, request: Request) -> Response:
         "name": id_.name,
         "type": f"{FULL_TYPE}/extensions",
         "location": location,
-        "tags": dict(section(body, "tags")),
+        "tags": pairs(body, "tags"),
         "properties": {**shown, "provisioningState": "Creating" if not existed else "Updating"},
     }
     state.store.put(id_, document)
@@ -82,7 +83,7 @@ def _get(state: State, request: Request) -> Response:
 
 def _patch(state: State, request: Request) -> Response:
     _, id_ = _ids(state, request)
-    document = {**state.found(id_).document, "tags": dict(section(body_of(request), "tags"))}
+    document = {**state.found(id_).document, "tags": pairs(body_of(request), "tags")}
     state.store.put(id_, document)
     return Response(200, body=document)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fakeazure.arm.bodies import items, section
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document
@@ -23,7 +24,7 @@ from fakeazure.market.market import Allocation
 from fakeazure.market.match import Subject
 from fakeazure.resources import network_interfaces
 from fakeazure.resources.plain import DISKS
-from fakeazure.state import MachineFacts, State, section
+from fakeazure.state import MachineFacts, State
 from fakeazure.timers import timestamp
 
 NAMESPACE, TYPE = "Microsoft.Compute", "virtualMachines"
@@ -172,7 +173,7 @@ def remove(state: State, id_: ResourceId, *, evicted: bool = False) -> None:
     if facts.operation is not None:
         state.operations.cancel(facts.operation)
     properties = entry.document["properties"]
-    for nic in section(properties, "networkProfile").get("networkInterfaces") or ():
+    for nic in items(section(properties, "networkProfile"), "networkInterfaces"):
         nic_id = ResourceId.parse(str(nic["id"]))
         if section(nic, "properties").get("deleteOption") == "Delete":
             network_interfaces.remove(state, nic_id)

@@ -55,6 +55,8 @@ class Front:
             if raw.strip():
                 try:
                     body = json.loads(raw)
+                    if not isinstance(body, Mapping):
+                        raise ValueError("The request body must be a JSON object.")
                 except ValueError as error:
                     return self._reply(failure("InvalidRequestContent", reason=str(error)).response(), origin)
             answer = self.cloud.request(method, path, query=query, body=body, headers=lowered)

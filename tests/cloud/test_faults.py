@@ -92,7 +92,10 @@ def test_delete_can_fail_at_the_end_and_be_tried_again() -> None:
         ({"quota": []}, "quota: expected a mapping, found []"),
         ({"faults": [{"what": "SkuNotAvailble"}]}, "faults[0].what: unknown value 'SkuNotAvailble'; did you mean SkuNotAvailable?"),
         ({"faults": [{"what": "AllocationFailed", "where": {"zon": "1"}}]}, "faults[0].where: unknown field 'zon'; did you mean zone?"),
-        ({"faults": [{"what": "AllocationFailed", "when": {"after": "soon"}}]}, "faults[0].when.after: 'soon' is no duration; write 30s, 5m or 1h"),
+        (
+            {"faults": [{"what": "AllocationFailed", "when": {"after": "soon"}}]},
+            "faults[0].when.after: 'soon' is no duration; write 30s, 5m or 1h",
+        ),
         ({"faults": [{"what": "AllocationFailed", "times": -1}]}, "faults[0].times: a whole number of 0 or more, not -1"),
         ({"faults": {"what": "x"}}, "faults: expected a list, found {'what': 'x'}"),
         ({"faults": ["x"]}, "faults[0]: expected a mapping, found 'x'"),

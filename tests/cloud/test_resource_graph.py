@@ -136,7 +136,8 @@ def test_query_can_project_and_count() -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["", "Resources |", "Resources | summarize x", "Resources | where", "Resources | where a == b", "Resources | take x", "R | where ;"]
+    "query",
+    ["", "Resources |", "Resources | summarize x", "Resources | where", "Resources | where a == b", "Resources | take x", "R | where ;"],
 )
 def test_query_mistakes(query: str) -> None:
     with pytest.raises(QueryError):

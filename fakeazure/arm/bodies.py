@@ -1,0 +1,83 @@
+"""Reading request bodies: every accessor answers the wanted shape or refuses the request, so no handler trips over a caller's mistake."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fakeazure.arm.messages import Request
+from fakeazure.arm.texts import refuse
+
+
+def body_of(request: Request) -> Mapping[str, Any]:
+    """The body of a request that must have one."""
+    if not isinstance(request.body, Mapping):
+        raise refuse("InvalidRequestContent", reason="The request body must be a JSON object.")
+    return request.body
+
+
+def section(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A nested object, empty if absent or null."""
+    value = holder.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise _refused(name, "an object")
+    return value
+
+
+def items(holder: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], ...]:
+    """A list of objects, empty if absent or null."""
+    values = holder.get(name)
+    if values is None:
+        return ()
+    if not isinstance(values, list | tuple) or not all(isinstance(value, Mapping) for value in values):
+        raise _refused(name, "a list of objects")
+    return tuple(values)
+
+
+def texts(holder: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """A list of text, empty if absent or null."""
+    values = holder.get(name)
+    if values is None:
+        return ()
+    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+        raise _refused(name, "a list of strings")
+    return tuple(values)
+
+
+def pairs(holder: Mapping[str, Any], name: str) -> dict[str, str]:
+    """An object of text, as tags and labels are; empty if absent or null."""
+    values = section(holder, name)
+    if not all(isinstance(value, str) for value in values.values()):
+        raise _refused(name, "an object of strings")
+    return dict(values)
+
+
+def text(holder: Mapping[str, Any], name: str, default: str = "") -> str:
+    """Text; `default` if absent, null or empty."""
+    value = holder.get(name)
+    if value is None or value == "":
+        return default
+    if not isinstance(value, str):
+        raise _refused(name, "a string")
+    return value
+
+
+def number(holder: Mapping[str, Any], name: str, default: float = 0) -> float:
+    """A number, also written as text; `default` if absent or null."""
+    value = holder.get(name)
+    if value is None:
+        return default
+    try:
+        found = float(value)
+        if isinstance(value, bool) or not math.isfinite(found):
+            raise ValueError(value)
+        return found
+    except (TypeError, ValueError, OverflowError):
+        raise _refused(name, "a number") from None
+
+
+def _refused(name: str, shape: str) -> Exception:
+    return refuse("InvalidRequestContent", target=name, reason=f"'{name}' must be {shape}.")

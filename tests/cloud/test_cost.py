@@ -1,0 +1,49 @@
+"""What a world costs, and what it must not touch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+from fakeazure.catalog import Catalogue
+from fakeazure.cloud import FakeAzure
+from tests.cloud.driver import Driver
+
+
+def test_new_world_takes_less_than_a_millisecond() -> None:
+    FakeAzure(region="eastus")
+    took = []
+    for _ in range(50):
+        start = time.perf_counter()
+        FakeAzure(region="eastus", azure={"quota": {"cores": 10}, "faults": [{"what": "AllocationFailed"}]})
+        took.append(time.perf_counter() - start)
+    assert min(took) < 0.001
+
+
+def test_unrestricted_list_is_the_catalogues_own() -> None:
+    cloud = FakeAzure(region="eastus")
+    assert cloud.market.skus("eastus") is Catalogue.load().region("eastus").skus
+    region = cloud.market.region("eastus")
+    assert region is not None
+    assert cloud.market.prices.table(region, "eastus") is region.prices
+
+
+def test_worlds_do_not_share_state() -> None:
+    one, two = Driver(), Driver()
+    one.put_vm("aks-a")
+    one.cloud.publish_image("2404containerd", "202601.01.0")
+    one.cloud.market.quota.set_limit("cores", 1)
+    assert two.usage("cores") == (0, 1_000_000)
+    assert two.get_vm("aks-a").status == 404
+    assert len(two.cloud.journal) == 2
+    assert two.cloud.state.images == {}
+
+
+def test_core_imports_nothing_that_serves() -> None:
+    code = (
+        "import sys, fakeazure.cloud;"
+        "print(sorted({'http', 'ssl', 'socket', 'requests', 'responses', 'pydantic', 'yaml', 'urllib.request'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

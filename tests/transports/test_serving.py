@@ -1,0 +1,103 @@
+"""A world on the wall clock: events without a request, and the command that serves it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from fakeazure.cli import run
+from fakeazure.events import Event, PoweredOn
+from fakeazure.transports.live import Pump, WallClock
+from fakeazure.transports.wire import Front
+from tests.cloud.driver import Driver
+
+
+def test_pump_lets_things_end_when_they_are_due() -> None:
+    clock = WallClock(speed=500)
+    driver = Driver(clock=clock)
+    done = threading.Event()
+    seen: list[Event] = []
+
+    def told(event: Event) -> None:
+        seen.append(event)
+        done.set()
+
+    driver.cloud.subscribe(told)
+    front = Front(driver.cloud)
+    with Pump(front, clock):
+        with front.lock:
+            driver.put_vm("aks-a")
+        assert done.wait(5)
+    [event] = seen
+    assert isinstance(event, PoweredOn)
+
+
+def test_clock_needs_a_speed() -> None:
+    with pytest.raises(ValueError, match="speed 0"):
+        WallClock(0)
+
+
+def test_serve_prints_the_environment_and_stops(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("HTTPS needs the program openssl")
+    state = tmp_path / "state"
+    ports = ["--http-port", "0", "--https-port", "0"]
+    assert run(["serve", "--region", "westus", *ports, "--state", str(state), "--for", "0.1"]) == 0
+    printed = capsys.readouterr().out
+    exported = dict(line.removeprefix("export ").split("=", 1) for line in printed.splitlines() if line.startswith("export "))
+    assert exported["LOCATION"] == "westus"
+    assert exported["VNET_SUBNET_ID"].endswith("/virtualNetworks/aks-vnet-12345678/subnets/aks-subnet")
+    assert Path(exported["SSL_CERT_FILE"]).exists()
+    description = json.loads(Path(exported["AZURE_ENVIRONMENT_FILEPATH"]).read_text())
+    assert description["resourceManagerEndpoint"].startswith("https://127.0.0.1:")
+    assert {"resourceManagerEndpoint", "activeDirectoryEndpoint", "tokenAudience"} <= set(description)
+
+
+def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    codes: list[int] = []
+    serving = threading.Thread(
+        target=lambda: codes.append(run(["serve", "--http-port", str(port), "--https-port", "-1", "--for", "1.5", "--print-calls"]))
+    )
+    serving.start()
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    for _ in range(100):
+        try:
+            with opener.open(f"http://127.0.0.1:{port}/metadata/endpoints", timeout=5) as answer:
+                assert answer.status == 200
+            break
+        except OSError:
+            threading.Event().wait(0.02)
+    serving.join()
+    assert codes == [0]
+    assert "GET endpoints/endpoints 200" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "no JSON"), ("[]", "expected an object"), ('{"qouta": {}}', "unknown field 'qouta'; did you mean quota?")],
+)
+def test_serve_names_mistakes_in_the_market(
+    content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "market.json"
+    path.write_text(content)
+    assert run(["serve", "--market", str(path), "--https-port", "-1", "--http-port", "0"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_serve_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert run(["serve", "--http-port", "0", "--https-port", "0", "--state", str(tmp_path / "s"), "--for", "0.1"]) == 3
+    assert "openssl" in capsys.readouterr().err
+    assert run(["serve", "--region", "eastuss"]) == 2
+    assert "did you mean eastus" in capsys.readouterr().err
