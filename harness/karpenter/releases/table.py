@@ -312,6 +312,7 @@ _CHANGES: Mapping[str, _Change] = {
         normalized_values={ZONE: {"": keys.REGIONAL_ZONE}},
         set={
             "known_skus": "1.14.0",
+            "gpu_registry": "1.14.0",
             "only_known_skus": False,
             "unknown_skus_cost_missing_price": True,
             "quota_checked": True,
