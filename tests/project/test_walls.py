@@ -11,7 +11,8 @@ IMPORTED = """
 import sys
 import {modules}
 names = {{name.partition('.')[0] for name in sys.modules}}
-print(*sorted(name for name in names if name not in sys.stdlib_module_names and name != '__main__'))
+ours = ('__main__', 'cython_runtime', '_cython', '_sysconfigdata')  # parts of compiled modules and of the interpreter
+print(*sorted(name for name in names if name not in sys.stdlib_module_names and not name.startswith(ours)))
 """
 
 # what pydantic and PyYAML bring along
