@@ -70,7 +70,7 @@ def _predicates(label: str, context: AnswerContext) -> dict[str, Any]:
         answers["kubelet_managed"] = label in KUBELET_LABELS
     else:
         answers["restricted_node_label"] = vocabulary.restricted_node_label(label)
-        if not release.base_wins:  # the provider has its label module
+        if not release.winning_base_keys:  # the provider has its label module
             answers["kubelet_label"] = settable
     return answers
 
