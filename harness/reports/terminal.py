@@ -33,6 +33,11 @@ class Style:
 
 
 PLAIN = Style()
+_WIDTH = 400
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDTH else f"{line[:_WIDTH]}… ({len(line)} characters)"
 
 
 def render_verdict(verdict: Verdict, style: Style = PLAIN) -> str:
@@ -42,10 +47,10 @@ def render_verdict(verdict: Verdict, style: Style = PLAIN) -> str:
         place = f"{difference.path}: " if difference.path else ""
         lines.append(style.paint(f"    expected  {place}{difference.expected}", "green"))
         first, *rest = (difference.actual or "nothing").split("\n")
-        lines.append(style.paint(f"    found     {place}{first}", "red"))
-        lines += [style.paint(f"              {line}", "red") for line in rest]
+        lines.append(style.paint(_cut(f"    found     {place}{first}"), "red"))
+        lines += [style.paint(_cut(f"              {line}"), "red") for line in rest]
         if difference.note:
-            lines.append(style.paint(f"              {difference.note}", "dim"))
+            lines.append(style.paint(_cut(f"              {difference.note}"), "dim"))
     return "\n".join(lines)
 
 

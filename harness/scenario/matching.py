@@ -10,7 +10,7 @@ from typing import Any
 from harness.kube.quantity import Quantity, QuantityError
 from harness.scenario.models.base import Model
 
-__all__ = ["ABSENT", "Difference", "differences", "show", "text_of"]
+__all__ = ["ABSENT", "Difference", "differences", "said", "show", "text_of"]
 
 
 class _Absent:
@@ -77,7 +77,7 @@ def differences(expected: Any, actual: Any, path: str = "", *, quantities: bool 
     `quantities`, scalars are compared by what they mean as quantities (`1000m` is `1`).
     """
     if isinstance(expected, Model):
-        expected = {key: value for key, value in expected.model_dump(by_alias=True).items() if value is not None}
+        expected = said(expected)
     if isinstance(expected, Mapping):
         if expected and expected.keys() <= CONDITIONS:
             return _conditions(expected, actual, path, quantities)
@@ -88,6 +88,25 @@ def differences(expected: Any, actual: Any, path: str = "", *, quantities: bool 
         return [Difference(path, show(expected), show(actual))]
     same = text_of(expected) == text_of(actual) or (quantities and _same_quantity(expected, actual))
     return [] if same else [Difference(path, show(expected), show(actual))]
+
+
+def said(model: Model) -> dict[str, Any]:
+    """What a model's map says in the file: its keys as they are spelled there, without those left out."""
+    fields = {field.alias or name: getattr(model, name) for name, field in type(model).model_fields.items()}
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _literally(wanted: Any, actual: Any) -> bool:
+    """Equal throughout, nothing standing for anything else."""
+    if isinstance(wanted, Mapping):
+        if not isinstance(actual, Mapping) or wanted.keys() != actual.keys():
+            return False
+        return all(_literally(value, actual[key]) for key, value in wanted.items())
+    if isinstance(wanted, (list, tuple)):
+        if not isinstance(actual, (list, tuple)) or len(wanted) != len(actual):
+            return False
+        return all(_literally(one, other) for one, other in zip(wanted, actual, strict=True))
+    return not isinstance(actual, (Mapping, list, tuple)) and text_of(wanted) == text_of(actual)
 
 
 def _map(expected: Mapping[str, Any], actual: Any, path: str, quantities: bool) -> list[Difference]:
@@ -188,7 +207,7 @@ def _holds(name: str, wanted: Any, actual: Any, quantities: bool) -> bool:
     if name == "absent":
         return (actual is ABSENT) == (text_of(wanted) == "true")
     if name == "exactly" or name == "inOrder":
-        return isinstance(wanted, (list, tuple)) or not differences(wanted, actual, quantities=quantities)
+        return isinstance(wanted, (list, tuple)) or _literally(wanted, actual)
     if name == "count":
         number = len(actual) if isinstance(actual, (Mapping, list, tuple, set, frozenset)) else 0
         if isinstance(wanted, Mapping):

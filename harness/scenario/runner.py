@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Runner", "expected_outcome", "walk"]
 
 
+_QUESTIONS = frozenset({"requirements", "labels"})  # they look at no history of the world
+
+
 class Runner:
     """Runs cases one after the other; their worlds share what never changes (catalogue, instance types)."""
 
@@ -59,8 +62,9 @@ class Runner:
 
     def verdicts(self, case: Case) -> tuple[Verdict, ...]:
         """The verdicts of all expectations of a case, and of what nobody expected."""
-        untouched = not case.manifests and not case.header.when
-        world = self.shared.idle_world(case) if untouched else self.shared.new_world(case)
+        asks = all(entry.expectation.kind in _QUESTIONS for entry in case.then)
+        idle = asks and not case.manifests and not case.header.when
+        world = self.shared.idle_world(case) if idle else self.shared.new_world(case)
         run = walk(case, world, self.shared)
         verdicts = [verdict for entry in case.then for verdict in check(entry, run)]
         verdicts += _unexpected(run)

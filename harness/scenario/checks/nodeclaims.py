@@ -10,7 +10,7 @@ from harness.scenario.cases import Entry
 from harness.scenario.checks.counts import count_differences
 from harness.scenario.checks.pods import name_of
 from harness.scenario.checks.requirement_match import render, requirement_differences
-from harness.scenario.matching import ABSENT, Difference, differences, show
+from harness.scenario.matching import ABSENT, Difference, differences, said, show
 from harness.scenario.models.expectations import NodeClaimMatch, NodeClaims
 from harness.scenario.run import Run
 from harness.scenario.verdicts import Verdict
@@ -77,12 +77,9 @@ class _View:
 
 def _differences(wanted: NodeClaimMatch, claim: _View) -> list[Difference]:
     found: list[Difference] = []
-    expected = wanted.model_dump(by_alias=True, exclude={"requirements", "absent"})
-    for key, value in expected.items():
-        if value in (None, {}):
-            continue
-        matcher = getattr(wanted, "capacity_type" if key == "capacityType" else key)
-        found += differences(matcher, claim.facts[key], key)
+    for key, value in said(wanted).items():
+        if key in claim.facts and value != {}:
+            found += differences(value, claim.facts[key], key)
     for key, requirement in wanted.requirements.items():
         found += requirement_differences(requirement, claim.requirements.get(key), f"requirements.{key}")
     for key in wanted.absent:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.scenario.cases import Entry
-from harness.scenario.matching import ABSENT, Difference, differences, show
+from harness.scenario.matching import ABSENT, Difference, differences, said, show
 from harness.scenario.models.expectations import LabelWrite, NodeExpectation, NodeLabelMap
 from harness.scenario.problems import did_you_mean
 from harness.scenario.run import Run
@@ -119,7 +119,7 @@ def _sequence(wanted: Sequence[LabelWrite], writes: Sequence[Any]) -> list[Diffe
     found: list[Difference] = []
     for index, (one, write) in enumerate(zip(wanted, compared, strict=True)):
         actual = {"by": write.by, "from": write.from_, "value": write.value, "kind": str(write.kind)}
-        expected = {name: value for name, value in one.model_dump(by_alias=True).items() if value is not None}
+        expected = said(one)
         found += [
             Difference(one_.path, one_.expected, one_.actual, history)
             for one_ in differences(expected, actual, f"writes[{index}]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.karpenter.requirements import Requirement
-from harness.scenario.matching import Difference, show
+from harness.scenario.matching import Difference, said, show
 from harness.scenario.models.matchers import RequirementConditions
 
 __all__ = ["render", "requirement_differences"]
@@ -56,5 +56,4 @@ def requirement_differences(
 def _render_wanted(wanted: str | RequirementConditions) -> str:
     if isinstance(wanted, str):
         return f"In [{wanted}]"
-    parts = {name: value for name, value in wanted.model_dump(by_alias=True).items() if value is not None}
-    return show(parts)
+    return show(said(wanted))

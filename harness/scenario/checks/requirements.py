@@ -70,7 +70,8 @@ def _requirements(body: RequirementsExpectation, entry: Entry, actual: Requireme
             found = [Difference(one.path, one.expected, one.actual, hint) for one in found]
         yield Verdict.of(f"{entry.label}.are.{key}", entry.mark("are", key), found)
     for index, key in enumerate(body.absent):
-        found = [] if key not in present else [Difference("", f"no requirement for {key}", render(present[key]))]
+        there = key in present and present[key].operator != "DoesNotExist"
+        found = [Difference("", f"no value for {key}", render(present[key]))] if there else []
         yield Verdict.of(f"{entry.label}.absent.{key}", entry.mark("absent", index), found)
 
 

@@ -77,7 +77,9 @@ class RequirementsExpectation(Body):
     are: dict[Text, RequirementMatch] = Field(
         default_factory=dict, description="Requirement by key: its only value, or conditions."
     )
-    absent: list[Text] = Field(default_factory=list, description="Keys that it has no requirement for.")
+    absent: list[Text] = Field(
+        default_factory=list, description="Keys that it has no value for: no requirement, or DoesNotExist."
+    )
     capacity: dict[Text, QuantityMatch] = Field(default_factory=dict, description="Capacity by resource.")
     allocatable: dict[Text, QuantityMatch] = Field(default_factory=dict, description="Allocatable by resource.")
     offerings: list[OfferingMatch] = Field(default_factory=list, description="Offerings that exist, in any order.")

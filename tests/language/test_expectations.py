@@ -1,0 +1,246 @@
+"""Expectations on real worlds: what holds passes, what does not is told with its place, and silence never passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.scenario.files import load_text
+from harness.scenario.runner import Runner
+from harness.scenario.verdicts import CaseReport, Outcome
+
+NODECLASS = """
+---
+apiVersion: karpenter.azure.com/v1beta1
+kind: AKSNodeClass
+metadata: {name: default}
+"""
+POOL = (
+    NODECLASS
+    + """---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    metadata:
+      labels: {team: blue}
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements:
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+      - {key: node.kubernetes.io/instance-type, operator: In, values: [Standard_D4s_v5]}
+"""
+)
+POD = """---
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: c, image: pause, resources: {requests: {cpu: "1"}}}]}
+"""
+BAD_POOL = """
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: bad}
+spec:
+  template:
+    metadata:
+      labels:
+        kubernetes.azure.com/foo: bar
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]
+"""
+
+
+@pytest.fixture(scope="module")
+def runner() -> Runner:
+    return Runner()
+
+
+def run(runner: Runner, text: str) -> CaseReport:
+    ((case,),) = (scenario.cases for scenario in load_text(text, file="f.yaml"))
+    runner.check_inputs([case])
+    return runner.run(case)
+
+
+def scenario(then: str, manifests: str = "", more: str = "") -> str:
+    return f"scenario: x\n{more}then:\n{then}\n{manifests}"
+
+
+HOLDS = {
+    "requirements": scenario(
+        "- requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: 4, karpenter.sh/capacity-type: {in: [spot, on-demand]},\n"
+        "    topology.kubernetes.io/zone: {contains: [eastus-1], excludes: [westus-1]}},\n"
+        "    absent: [kubernetes.azure.com/fips_enabled, no/such], capacity: {cpu: 4000m}, allocatable: {memory: {below: 16Gi}},\n"
+        "    offerings: [{zone: eastus-1, capacityType: spot, price: {above: 0}}], offeringCount: {atLeast: 2}}"
+    ),
+    "dropped": scenario("- requirements: {of: Standard_DC4as_v5, dropped: confidential}"),
+    "within a NodePool": scenario(
+        "- requirements: {of: Standard_D4s_v5, nodepool: default, are: {team: blue, karpenter.sh/capacity-type: on-demand}}",
+        POOL,
+    ),
+    "rejected": scenario(
+        "- rejected: {object: NodePool/bad, layer: crd-cel, key: kubernetes.azure.com/foo, path: spec.template.metadata.labels,\n"
+        '    message: label domain "kubernetes.azure.com" is restricted}',
+        BAD_POOL,
+    ),
+    "rejected since a later release": scenario(
+        "- rejected: {object: NodePool/bad, since: 1.13.0}", BAD_POOL, "given: {karpenter: 1.12.2}\n"
+    ),
+    "node": scenario(
+        "- node: {of: Pod/web, size: Standard_D4s_v5, capacityType: on-demand, ready: true, labels: {team: {value: blue, by: kubelet},\n"
+        "    karpenter.sh/registered: {by: karpenter}, topology.kubernetes.io/zone: {matches: ^eastus-}}, absent: [no/such],\n"
+        "    capacity: {cpu: 4}, taints: []}",
+        POOL + POD,
+    ).replace("{matches: ^eastus-}", "{value: {matches: ^eastus-}}"),
+    "pods, nodeclaims, events, objects, azure, cost": scenario(
+        "- pods: {bound: {web: default}, pending: 0}\n"
+        "- pods: {bound: 1}\n"
+        "- nodeclaims: {count: 1, created: 1, are: [{size: Standard_D4s_v5, sizes: {exactly: [Standard_D4s_v5]}, pods: [web],\n"
+        "    conditions: {Registered: True}, requirements: {karpenter.sh/capacity-type: on-demand}}]}\n"
+        "- events: {of: Pod/web, reason: Nominated, message: {contains: nodeclaim/}}\n"
+        "- events: {reason: InsufficientCapacityError, count: 0}\n"
+        "- objects: {kind: Node, count: 1, match: {status: {conditions: [{type: Ready, status: True}]}}}\n"
+        "- objects: {of: NodePool/default, match: {spec: {template: {metadata: {labels: {team: blue}}}}}}\n"
+        "- objects: {of: Pod/none, count: 0}\n"
+        "- azure: {calls: [{method: PUT, resource: virtualMachines, size: Standard_D4s_v5, count: 1}], vms: 1, usage: {cores: {used: 4}}}\n"
+        "- cost: {perHour: {above: 0.1, below: 0.3}}",
+        POOL + POD,
+    ),
+    "labels": scenario(
+        "- labels: {are: {kubernetes.azure.com/mode: {pod: yes, nodepool: yes, written: {value: user}},\n"
+        "    agentpool: {nodepool: {settable: no, layer: crd-cel}},\n"
+        "    no/such: {pod: {outcome: no-known-values, message: {contains: does not have known values}}, written: no}}}"
+    ),
+    "steps": scenario(
+        "- pods: {bound: 1}\n- objects: {of: NodePool/default, match: {spec: {weight: 7}}}\n- azure: {usage: {cores: {limit: 50}}}",
+        POOL + POD,
+        "when: [{apply: Pod/web}, settle, {patch: {of: NodePool/default, to: {spec: {weight: 7}}}},\n"
+        "  {azure: {quota: {cores: 50}}}, {advance: 1m}]\n",
+    ),
+    "xfail": scenario("- pods: {bound: 1}", "", "xfail: {reason: not yet}\n"),
+}
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_holds(runner: Runner, name: str) -> None:
+    report = run(runner, HOLDS[name])
+    assert report.failures == () or name == "xfail"
+    assert report.error == ""
+    assert report.outcome in (Outcome.PASSED, Outcome.EXPECTED_FAILURE)
+
+
+FAILS = {
+    "a wrong value": (
+        scenario("- requirements:\n    of: Standard_D4s_v5\n    are: {karpenter.azure.com/sku-cpu: 8}"),
+        ["f.yaml:5:11: then[0].requirements.are.karpenter.azure.com/sku-cpu: expected In [8], found In [4]"],
+    ),
+    "a misspelt key": (
+        scenario("- requirements:\n    of: Standard_D4s_v5\n    are: {karpenter.azure.com/sku-cpus: 4}"),
+        [
+            "f.yaml:5:11: then[0].requirements.are.karpenter.azure.com/sku-cpus: expected In [4], found nothing "
+            "(did you mean 'karpenter.azure.com/sku-cpu' or 'karpenter.azure.com/sku-gpu-name' or 'karpenter.azure.com/sku-series'?)"
+        ],
+    ),
+    "a size that is dropped": (
+        scenario("- requirements: {of: Standard_DC4as_v5}"),
+        [
+            "f.yaml:3:18: then[0].requirements: expected Standard_DC4as_v5 as an instance type, "
+            "found dropped by the filter confidential"
+        ],
+    ),
+    "nothing is refused": (
+        scenario("- rejected: {object: NodePool/default}", POOL),
+        ["f.yaml:3:14: then[0].rejected: expected NodePool/default refused, found it was taken"],
+    ),
+    "refused for another reason": (
+        scenario("- rejected: {object: NodePool/bad, layer: crd-schema}", BAD_POOL),
+        [
+            "f.yaml:3:36: then[0].rejected: layer: expected crd-schema, found crd-cel (refused at f.yaml:13:9: "
+            'spec.template.metadata.labels: Invalid value: "object": label domain "kubernetes.azure.com" is restricted)'
+        ],
+    ),
+    "refused before since": (
+        scenario("- rejected: {object: NodePool/bad, since: 1.14.1}", BAD_POOL),
+        [
+            "f.yaml:3:14: then[0].rejected: expected NodePool/bad taken before 1.14.1, found crd-cel refused it: "
+            'spec.template.metadata.labels: Invalid value: "object": label domain "kubernetes.azure.com" is restricted '
+            "(f.yaml:13:9)"
+        ],
+    ),
+    "an unexpected refusal": (
+        scenario("- pods: {bound: 0}", BAD_POOL),
+        [
+            "f.yaml:13:9: unexpected rejection by crd-cel: expected NodePool/bad taken, found "
+            'spec.template.metadata.labels: Invalid value: "object": label domain "kubernetes.azure.com" is restricted'
+        ],
+    ),
+    "no such Node": (
+        scenario("- node: {of: Pod/web, labels: {a: b}}", NODECLASS + POD),
+        ["f.yaml:3:10: then[0].node: expected a Node of Pod/web, found Pod/web runs on no Node"],
+    ),
+    "no such event": (
+        scenario("- events: {reason: Nothing}"),
+        ["f.yaml:3:3: then[0].events: expected such an event, found none among 0 (the last: [])"],
+    ),
+    "no call": (
+        scenario("- azure: {calls: [{method: DELETE, resource: disks}]}"),
+        ["f.yaml:3:19: then[0].azure.calls[0]: expected such a call, found Azure was not called at all"],
+    ),
+    "a silent fault": (
+        scenario(
+            "- pods: {bound: 0}",
+            "",
+            "given:\n  azure:\n    faults:\n    - {what: SkuNotAvailable, where: {zone: 1}}\n",
+        ),
+        ["f.yaml:5:7: given.azure.faults[0]: expected a fault that happens, found never: SkuNotAvailable at "],
+    ),
+    "a wrong count": (
+        scenario("- nodeclaims: {count: {atLeast: 1}}"),
+        ["f.yaml:3:16: then[0].nodeclaims.count: expected at least 1, found 0"],
+    ),
+    "an unexpected pass": (scenario("- pods: {bound: 0}", "", "xfail: {reason: not yet}\n"), []),
+}
+
+
+@pytest.mark.parametrize("name", FAILS)
+def test_fails(runner: Runner, name: str) -> None:
+    text, expected = FAILS[name]
+    report = run(runner, text)
+    found = [f"{verdict.mark}: {verdict.label}: {verdict.differences[0]}" for verdict in report.failures]
+    assert report.outcome in (Outcome.FAILED, Outcome.UNEXPECTED_PASS)
+    assert len(found) == len(expected)
+    for line, beginning in zip(found, expected, strict=True):
+        assert line.startswith(beginning)
+
+
+INPUTS = {
+    "release": ("given: {karpenter: 1.14.9}\n", "f.yaml:2:9: given.karpenter: unknown release '1.14.9'; did you mean"),
+    "region": ("given: {region: eastsu}\n", "f.yaml:2:9: given.region: unknown region 'eastsu'; did you mean eastus"),
+    "size": (
+        "",
+        "f.yaml:3:18: then[0].requirements.of: unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'",
+    ),
+    "fault": (
+        "given: {azure: {faults: [{what: SkuNotAvailabel}]}}\n",
+        "f.yaml:2:27: given.azure.faults[0].what: unknown value 'SkuNotAvailabel'; did you mean SkuNotAvailable?",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_inputs_that_do_not_exist(runner: Runner, name: str) -> None:
+    from harness.scenario.problems import ScenarioError
+
+    more, expected = INPUTS[name]
+    size = "Standard_D4s_v55" if name == "size" else "Standard_D4s_v5"
+    with pytest.raises(ScenarioError) as caught:
+        run(runner, scenario(f"- requirements: {{of: {size}}}", "", more))
+    assert str(caught.value).startswith(expected)
+    assert len(caught.value.problems) == 1
+
+
+def test_the_same_run_twice_gives_the_same(runner: Runner) -> None:
+    text = HOLDS["pods, nodeclaims, events, objects, azure, cost"]
+    assert run(runner, text).verdicts == run(Runner(), text).verdicts
