@@ -104,6 +104,7 @@ _IN_PART = re.compile(r"(?:x|self) in \[([^\]]*)\]")
 
 
 def words(text: str) -> list[str]:
+    """The quoted words of a CEL list."""
     return re.findall(r"""["']([^"']+)["']""", text)
 
 
@@ -184,10 +185,12 @@ class Ranges:
 
 
 def version_key(text: str) -> list[int]:
+    """Releases in their order."""
     return [int(part) for part in text.split(".")]
 
 
 def build(source: Path) -> dict[str, Any]:
+    """The tables of all releases below a directory."""
     releases = sorted((entry.name for entry in source.iterdir() if entry.is_dir()), key=version_key)
     crds: dict[str, Any] = {}
     fields: dict[str, Ranges] = {}
@@ -227,6 +230,7 @@ def render(tables: dict[str, Any]) -> str:
 
 
 def main() -> int:
+    """Command line."""
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
         print(__doc__, file=sys.stderr)
         return 2

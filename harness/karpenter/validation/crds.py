@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,6 @@ from harness.karpenter.validation.predicates import rule_of
 from harness.kube.cel_rules import Rule
 from harness.kube.custom_resource import CustomResource
 from harness.kube.schema import parse_schema
-
 
 _TABLES = Path(__file__).parent / "data" / "crds.json"
 
@@ -77,6 +76,26 @@ def crd_set(name: str) -> CrdSet:
 def crd_sets() -> tuple[str, ...]:
     """The names of all sets, oldest first."""
     return tuple(_tables()["releases"])
+
+
+def openapi_of(crds: CrdSet, resource: str, expression: Callable[[Mapping[str, Any]], str]) -> Mapping[str, Any]:
+    """The OpenAPI definition of a resource (``group/version/Kind``) with its rules, as a CRD file carries it.
+
+    ``expression`` writes the CEL of a rule, given the name and the arguments of its predicate. Descriptions are not kept.
+    """
+    table = _tables()["crds"][resource]
+    fields = {path: dict(row) for path, row, first, last in table["fields"] if _within(crds.name, first, last)}
+    for path, row, message, first, last in table["rules"]:
+        if _within(crds.name, first, last):
+            rule = {"rule": expression(row), "message": message}
+            fields[path].setdefault("x-kubernetes-validations", []).append(rule)
+    return _definition(fields)
+
+
+def names_of(resource: str) -> tuple[str, str]:
+    """Plural and scope (``Namespaced``, ``Cluster``) of a resource (``group/version/Kind``)."""
+    table = _tables()["crds"][resource]
+    return table["plural"], table["scope"]
 
 
 def all_rules(kind: str = "") -> Iterator[RuleRow]:

@@ -1,0 +1,94 @@
+"""Updates: rules that compare with the old object, and old mistakes that stay tolerated until somebody touches them."""
+
+import pytest
+
+from harness.karpenter.validation import admit, crd_set
+from tests.admission.objects import Object, changed, exists, nodeclaim, nodeclass, nodepool
+
+CRDS = crd_set("1.14.0")
+REF = ("spec", "template", "spec", "nodeClassRef")
+MODES = "Cannot transition NodePool between static (replicas set) and dynamic (replicas unset) provisioning modes"
+
+
+def stored(obj: Object, release: str = "1.14.0") -> Object:
+    """What the API server kept of an object that it accepted."""
+    admission = admit(obj, crds=crd_set(release))
+    assert admission.accepted, admission.message
+    return admission.object
+
+
+def complaints(new: Object, old: Object) -> list[str]:
+    return [str(error) for error in admit(new, old=old, crds=CRDS).errors]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "texts"),
+    [
+        (
+            nodepool(),
+            changed(nodepool(), *REF, "group", to="example.com"),
+            ["spec.template.spec.nodeClassRef: Invalid value: nodeClassRef.group is immutable"],
+        ),
+        (nodepool(), changed(nodepool(), *REF, "name", to="other"), []),
+        (nodepool(), nodepool(of_pool={"replicas": 2}), [f"spec: Invalid value: {MODES}"]),
+        (nodepool(of_pool={"replicas": 1}), nodepool(of_pool={"replicas": 2}), []),
+        (nodeclaim(), nodeclaim(exists("team")), ["spec: Invalid value: spec is immutable"]),
+        (nodeclaim(exists("team")), nodeclaim(exists("team")), []),
+    ],
+)
+def test_rules_that_compare(old: Object, new: Object, texts: list[str]) -> None:
+    assert complaints(new, stored(old)) == texts
+
+
+def test_rules_that_compare_do_not_run_on_create() -> None:
+    assert admit(nodepool(of_pool={"replicas": 2}), crds=CRDS).accepted
+
+
+def test_a_forbidden_label_from_before_the_rule_stays() -> None:
+    old = stored(nodepool(labels={"kubernetes.azure.com/storageprofile": "managed"}), "1.12.2")
+    assert not admit(old, crds=CRDS).accepted
+    heavier = changed(old, "spec", "weight", to=10)
+    assert complaints(heavier, old) == []
+    more = changed(heavier, "spec", "template", "metadata", "labels", "team", to="a")
+    assert complaints(more, old) == [
+        'spec.template.metadata.labels: Invalid value: label domain "kubernetes.azure.com" is restricted'
+    ]
+
+
+def test_a_forbidden_requirement_stays_only_with_its_whole_list() -> None:
+    """Requirements are no list of type map, so its elements have no old value of their own."""
+    old = stored(nodepool(requirements=[exists("agentpool")]), "1.12.2")
+    assert complaints(changed(old, "spec", "weight", to=10), old) == []
+    both = changed(old, "spec", "template", "spec", "requirements", to=[exists("agentpool"), exists("team")])
+    assert complaints(both, old) == [
+        'spec.template.spec.requirements[0].key: Invalid value: "agentpool": label "agentpool" is restricted'
+    ]
+
+
+def test_a_value_that_the_schema_no_longer_allows_stays() -> None:
+    old = changed(stored(nodeclass()), "spec", "osDiskSizeGB", to=5000)
+    assert complaints(changed(old, "spec", "maxPods", to=50), old) == []
+    assert complaints(changed(old, "spec", "osDiskSizeGB", to=4000), old) == [
+        "spec.osDiskSizeGB: Invalid value: 4000: spec.osDiskSizeGB in body should be less than or equal to 2048"
+    ]
+
+
+def test_a_rule_that_cannot_be_evaluated_is_not_tolerated() -> None:
+    old = changed(
+        stored(nodepool()),
+        *("spec", "template", "spec", "requirements"),
+        to=[{"key": "team", "operator": "Gt", "values": ["many"]}],
+    )
+    (text,) = complaints(changed(old, "spec", "weight", to=10), old)
+    assert "type conversion error from 'string' to 'int' evaluating rule" in text
+
+
+def test_metadata_that_may_not_change() -> None:
+    old = changed(stored(nodepool()), "metadata", to={"name": "neg", "uid": "u1"})
+    new = changed(old, "metadata", to={"name": "neg", "uid": "u2"})
+    assert complaints(new, old) == ['metadata.uid: Invalid value: "u2": field is immutable']
+    deleted = changed(old, "metadata", "deletionTimestamp", to="2026-01-01T00:00:00Z")
+    assert complaints(changed(deleted, "metadata", "finalizers", to=["example.com/x"]), deleted) == [
+        "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, "
+        'found new finalizers []string{"example.com/x"}'
+    ]
