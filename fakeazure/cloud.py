@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fakeazure.aks.managed_clusters import NAMESPACE
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.ids import ResourceId, location_key
 from fakeazure.arm.messages import EMPTY, Document, Request, Response
@@ -196,8 +197,8 @@ class FakeAzure:
 
     def _check_faults(self, asked: Request, match: Match[State], now: float) -> None:
         resource = match.route.resource
-        if (asked.method, resource) == ("PUT", "virtualMachines"):
-            return  # judged where the VM is let in, with its size, zone and priority
+        if asked.method == "PUT" and resource in ("virtualMachines", "machines"):
+            return  # judged where they are let in, with size, zone and priority
         if not self.market.faults.all:
             return
         subject = Subject(
@@ -291,6 +292,14 @@ class FakeAzure:
     def vanish(self, name: str) -> None:
         """Take a VM away at once, without a word: a host lost, a portal used."""
         vm_lifecycle.remove(self.state, self.vm_id(name))
+
+    def upgrade_cluster(self, kubernetes: str) -> None:
+        """Let the cluster's control plane run another version of Kubernetes; its machines are behind from then on."""
+        names = self.state.settings
+        cluster = ResourceId(names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,))
+        document = self.state.found(cluster).document
+        versions = {"kubernetesVersion": kubernetes, "currentKubernetesVersion": kubernetes}
+        self.state.store.put(cluster, {**document, "properties": {**document["properties"], **versions}})
 
     def publish_image(self, definition: str, version: str) -> None:
         """Publish a newer version of an image definition. KeyError for a definition that AKS does not have."""

@@ -10,6 +10,7 @@ from fakeazure.aks import machine_launch
 from fakeazure.aks.managed_clusters import POOL, found_cluster, found_pool
 from fakeazure.arm.bodies import body_of, pairs, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.operations import Operation
@@ -17,6 +18,7 @@ from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import failure, refuse
 from fakeazure.market.facts import Size
+from fakeazure.market.faults import STUCK
 from fakeazure.market.match import Subject
 from fakeazure.resources import vm_lifecycle
 from fakeazure.state import State
@@ -43,29 +45,46 @@ def _put(state: State, request: Request) -> Response:
     if header is not None:
         return _put_batch(state, request, header)
     id_ = _machine_id(state, request)
-    existed = state.store.get(id_) is not None
-    operation = _create_or_update(state, request, id_, body_of(request), request.header("If-Match"))
+    old = state.store.get(id_)
+    etag = old.document["properties"]["eTag"] if old is not None else None
+    check_etag(request, old.document if old is not None else None, etag=etag, row="ConditionNotMet")
+    operation = _create_or_update(state, request, id_, body_of(request))
     return state.operations.accepted(
-        200 if existed else 201, operation, request.api_version, state.found(id_).document
+        201 if old is None else 200, operation, request.api_version, state.found(id_).document
     )
 
 
 def _create_or_update(
-    state: State, request: Request, id_: ResourceId, body: Mapping[str, Any], if_match: str | None = None
+    state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]
 ) -> Operation:
     if len(id_.name) > MAX_NAME:
         raise refuse("InvalidRequestContent", reason=f"the machine name '{id_.name}' has more than {MAX_NAME} characters")
+    subject = _subject(id_, body)
+    fault = state.market.faults.take(subject, state.now(), at_end=False)
+    if fault is not None:
+        raise ArmError(fault.failure(subject, id=id_, subscription=id_.subscription))
     if state.store.get(id_) is not None:
-        return _update(state, id_, body, if_match)
+        return _update(state, id_, body)
     return _create(state, request, id_, body)
 
 
-def _update(state: State, id_: ResourceId, body: Mapping[str, Any], if_match: str | None) -> Operation:
+def _subject(id_: ResourceId, body: Mapping[str, Any]) -> Subject:
+    """The facts by which faults of machines are picked; faults of VM creations hit the VM behind it as well."""
+    properties = section(body, "properties")
+    return Subject(
+        "PUT",
+        TYPE,
+        name=id_.name,
+        size=text(section(properties, "hardware"), "vmSize"),
+        zone=next(iter(texts(body, "zones")), ""),
+        priority=text(properties, "priority", "Regular"),
+    )
+
+
+def _update(state: State, id_: ResourceId, body: Mapping[str, Any]) -> Operation:
     """Only tags may change; a PUT of what is there already changes nothing else."""
     document = state.found(id_).document
     properties, wanted = document["properties"], section(body, "properties")
-    if if_match is not None and if_match != properties["eTag"]:
-        raise refuse("ConditionNotMet")
     for name, before, after in (
         ("zones", list(document.get("zones") or ()), body.get("zones")),
         ("vmSize", properties["hardware"]["vmSize"], section(wanted, "hardware").get("vmSize")),
@@ -105,8 +124,15 @@ def _create(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
     state.store.put(id_, document)
 
     ended: list[Failure | None] = []
+    subject = _subject(id_, body)
+    fault = state.market.faults.take(subject, state.now(), at_end=True)
+    launched: Failure | bool
     try:
-        launched = machine_launch.launch(state, id_, document, cluster, size, ended.append)
+        if fault is not None:  # AKS itself fails: there is no VM
+            stuck = fault.what == STUCK
+            launched = False if stuck else fault.failure(subject, id=id_, subscription=id_.subscription)
+        else:
+            launched = machine_launch.launch(state, id_, document, cluster, size, ended.append)
     except ArmError:  # the body itself is wrong: nothing was made of it
         state.store.remove(id_)
         raise

@@ -22,7 +22,7 @@ def section(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = holder.get(name)
     if value is None:
         return {}
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict | Mapping):
         raise _refused(name, "an object")
     return value
 

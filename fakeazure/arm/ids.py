@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,16 @@ class ResourceId:
     namespace: str
     types: tuple[str, ...]
     names: tuple[str, ...]
+    key: str = field(init=False, compare=False, repr=False)
+    """What two spellings of the same id have in common."""
+    _text: str = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Render once: an id is asked for its text and key dozens of times in a launch."""
+        tail = "".join([f"/{type_}/{name}" for type_, name in zip(self.types, self.names, strict=True)])
+        text = f"/subscriptions/{self.subscription}/resourceGroups/{self.group}/providers/{self.namespace}{tail}"
+        object.__setattr__(self, "_text", text)
+        object.__setattr__(self, "key", text.lower())
 
     @classmethod
     def parse(cls, text: str) -> ResourceId:
@@ -40,11 +50,6 @@ class ResourceId:
         return self.names[-1]
 
     @property
-    def key(self) -> str:
-        """What two spellings of the same id have in common."""
-        return str(self).lower()
-
-    @property
     def parent(self) -> ResourceId | None:
         """The resource that this one is nested in."""
         if len(self.types) == 1:
@@ -57,8 +62,7 @@ class ResourceId:
 
     def __str__(self) -> str:
         """The id as text."""
-        tail = "/".join(f"{type_}/{name}" for type_, name in zip(self.types, self.names, strict=True))
-        return f"/subscriptions/{self.subscription}/resourceGroups/{self.group}/providers/{self.namespace}/{tail}"
+        return self._text
 
 
 def location_key(text: str) -> str:

@@ -83,6 +83,7 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
             "credentials.",
         ),
         "RequestDisallowedByPolicy": (403, "Resource '{name}' was disallowed by policy."),
+        "PreconditionFailed": (412, "The condition specified using HTTP conditional header(s) is not met."),
         "ConditionNotMet": (412, "The condition specified using HTTP conditional header(s) is not met."),
         # Microsoft.Compute: allocation
         "SkuNotAvailable": (

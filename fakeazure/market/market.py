@@ -52,6 +52,7 @@ class Market:
         self.stock = stock or Stock()
         self.faults = faults or Faults()
         self.prices = prices or Prices()
+        self._families: dict[str, tuple[str, ...]] = {}
         self._sizes: dict[tuple[str, str, int], Size | None] = {}
 
     def region(self, location: str) -> RegionLike | None:
@@ -83,9 +84,12 @@ class Market:
 
     def usages(self, subscription: str, location: str) -> list[dict[str, object]]:
         """The usages list of a region."""
-        region = self.region(location)
-        families = (str(record.get("family", "")) for record in region.skus) if region is not None else ()
-        return self.quota.usages(subscription, location_key(location), sorted(families, key=str.lower))
+        place = location_key(location)
+        if place not in self._families:
+            region = self.region(place)
+            names = {str(record.get("family", "")) for record in region.skus} if region is not None else set()
+            self._families[place] = tuple(sorted(names, key=lambda name: (name.lower(), name)))
+        return self.quota.usages(subscription, place, self._families[place])
 
     def refusal(self, size: Size, subject: Subject, *, subscription: str, id_: str) -> Failure | None:
         """Why this placement is closed to the subscription, whatever is in stock; None if it is open."""

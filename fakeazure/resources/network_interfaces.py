@@ -8,6 +8,7 @@ from typing import Any
 
 from fakeazure.arm.bodies import body_of, items, pairs, section, text
 from fakeazure.arm.errors import Failure
+from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.paging import page
@@ -163,7 +164,9 @@ def _put(state: State, request: Request) -> Response:
     id_ = nic_id(state, request)
     body = body_of(request)
     location = state.location_of(body, FULL_TYPE, request.api_version)
-    existed = state.store.get(id_) is not None
+    old = state.store.get(id_)
+    existed = old is not None
+    check_etag(request, old.document if old is not None else None)
     document = create(state, id_, body, location)
     operation = state.begin(
         Subject("PUT", TYPE, id_.name, location=location),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, pairs, section
+from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.paging import page
@@ -32,7 +33,9 @@ class PlainType:
         id_ = self.id_of(state, request)
         body = body_of(request)
         location = state.location_of(body, id_.type, request.api_version)
-        existed = state.store.get(id_) is not None
+        old = state.store.get(id_)
+        existed = old is not None
+        check_etag(request, old.document if old is not None else None)
         entry = state.store.put(id_, self.document(id_, body, location))
         return Response(200 if existed else 201, body=entry.document)
 

@@ -19,6 +19,7 @@ from fakeazure.state import State
 
 PATH = "/api/retail/prices"
 PAGE = 1000
+ORIGIN = "https://prices.azure.com"
 
 
 def items(state: State, region: str) -> Iterator[dict[str, Any]]:
@@ -75,7 +76,7 @@ def _list(state: State, request: Request) -> Response:
     following = None
     if skip + PAGE < len(found):
         query = urlencode({**request.query, "$skip": str(skip + PAGE)})
-        following = f"https://prices.azure.com{PATH}?{query}"
+        following = f"{ORIGIN}{PATH}?{query}"
     body = {
         "BillingCurrency": "USD",
         "CustomerEntityId": "Default",

@@ -7,6 +7,7 @@ from typing import Any
 
 from fakeazure.arm.bodies import body_of, items, pairs, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.paging import page
@@ -89,7 +90,9 @@ def _put(state: State, request: Request) -> Response:
     id_ = vm_id(state, request)
     body = body_of(request)
     location = state.location_of(body, FULL_TYPE, request.api_version)
-    if state.store.get(id_) is not None:
+    old = state.store.get(id_)
+    check_etag(request, old.document if old is not None else None)
+    if old is not None:
         return _replace(state, request, id_, body)
     properties = section(body, "properties")
     size = known_size(state, text(section(properties, "hardwareProfile"), "vmSize"), location)
@@ -168,7 +171,7 @@ def _replace(state: State, request: Request, id_: ResourceId, body: Mapping[str,
 
 def _patch(state: State, request: Request) -> Response:
     id_ = vm_id(state, request)
-    state.found(id_)
+    check_etag(request, state.found(id_).document)
     return _change(state, request, id_, body_of(request))
 
 

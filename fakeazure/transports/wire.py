@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from fakeazure.arm.messages import Response
 from fakeazure.arm.texts import failure
 from fakeazure.cloud import FakeAzure
+from fakeazure.resources.retail_prices import ORIGIN
 from fakeazure.transports.tokens import Tokens
 
 _ABSOLUTE = ("Azure-AsyncOperation", "Location")
@@ -76,9 +77,10 @@ class Front:
         content = b""
         if answer.body is not None:
             body = answer.body
-            following = body.get("nextLink")
-            if isinstance(following, str) and following.startswith(base):
-                body = {**body, "nextLink": origin + following.removeprefix(base)}
+            for link, host in (("nextLink", base), ("NextPageLink", ORIGIN)):
+                following = body.get(link)
+                if isinstance(following, str) and following.startswith(host):
+                    body = {**body, link: origin + following.removeprefix(host)}
             content = json.dumps(body, default=_plain, separators=(",", ":")).encode()
             headers["Content-Type"] = "application/json; charset=utf-8"
         headers["Content-Length"] = str(len(content))

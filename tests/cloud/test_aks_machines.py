@@ -390,3 +390,33 @@ def test_reservations(vcpus: int, gib: float, cpu: int, by_size: int) -> None:
     assert reserved_cpu(vcpus) == cpu
     assert reserved_memory_by_size(gib) == by_size
     assert reserved_memory_by_pods(gib, 30) == min(650, int(gib * 256))
+
+
+def test_aks_itself_can_refuse_or_fail_by_machine() -> None:
+    where = {"resource": "machines", "name": "m2"}
+    faults = [
+        {"what": "InternalOperationError", "where": where},
+        {"what": "AllocationFailed", "where": {"resource": "machines", "size": "Standard_D4s_v5"}, "at": "end"},
+    ]
+    driver = Driver({"faults": faults})
+    entries = [{"machineName": name, "zones": ["1"], "tags": {}} for name in ("m1", "m2")]
+    answer = put(driver, "m1", machine_body(zone=""), {"BatchPutMachine": json.dumps({"batchMachines": entries})})
+    assert answer.body is not None
+    assert (answer.status, answer.body["code"]) == (500, "BatchMachineInternalServerError")
+    [detail] = json.loads(answer.body["message"])["details"]
+    assert (detail["code"], detail["target"]) == ("InternalOperationError", "m2")
+    assert put(driver, "m3", machine_body("Standard_D4s_v5")).status == 201
+    driver.cloud.advance(10)
+    assert properties(get(driver, "m3"))["status"]["provisioningError"]["code"] == "AllocationFailed"
+    assert [event.vm.machine["name"] for event in driver.events if event.vm.machine is not None] == ["m1"]
+    assert driver.cloud.unfired() == []
+
+
+def test_upgraded_cluster_gives_new_machines_its_version() -> None:
+    driver = Driver()
+    driver.cloud.upgrade_cluster("1.35.0")
+    body = machine_body()
+    del body["properties"]["kubernetes"]["orchestratorVersion"]
+    put(driver, "m", body)
+    driver.cloud.advance(10)
+    assert "KUBERNETES_VERSION=1.35.0" in base64.b64decode(driver.events[0].vm.custom_data).decode()

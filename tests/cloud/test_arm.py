@@ -190,3 +190,44 @@ def test_unknown_region_is_a_value_error() -> None:
         FakeAzure(region="eastuss")
     with pytest.raises(KeyError):
         FakeAzure(region="mars", catalogue=CATALOGUE)
+
+
+@pytest.mark.parametrize(
+    ("headers", "on_new", "on_old"),
+    [
+        ({"If-None-Match": "*"}, 201, 412),
+        ({"If-Match": "*"}, 412, 200),
+        ({"If-Match": '"stale"'}, 412, 412),
+        ({}, 201, 200),
+    ],
+)
+def test_conditional_puts(headers: dict[str, str], on_new: int, on_old: int) -> None:
+    driver = Driver()
+    driver.put_vm("old")
+    driver.put_nic("new")
+    for name, status in (("new", on_new), ("old", on_old)):
+        answer = driver.cloud.request(
+            "PUT", driver.vm_path(name), query={"api-version": "2025-04-01"}, body=driver.vm_body(name), headers=headers
+        )
+        assert answer.status == status
+    for name, status in (("other", on_new), ("old", on_old)):
+        answer = driver.cloud.request(
+            "PUT", driver.nic_path(name), query={"api-version": "2022-01-01"}, body=driver.nic_body(name), headers=headers
+        )
+        assert answer.status == status
+
+
+def test_current_etag_matches_until_the_next_change() -> None:
+    driver = Driver()
+    answer = driver.put_vm("a")
+    assert answer.body is not None
+    etag = answer.body["etag"]
+    for status in (200, 412):
+        answer = driver.cloud.request(
+            "PATCH",
+            driver.vm_path("a"),
+            query={"api-version": "2025-04-01"},
+            body={"tags": {"a": "b"}},
+            headers={"if-match": etag},
+        )
+        assert answer.status == status
