@@ -39,7 +39,7 @@ class Karpenter:
         release, options = offers.release, offers.options
         arm = Arm(cloud, options)
         self.promises = Promises(engine, view, writer, sink, arm)
-        self.provider = AzureProvider(view, sink, arm, offers, self.promises, rng, region)
+        self.provider = AzureProvider(view, sink, engine.clock, arm, offers, self.promises, rng, region)
         self.lifecycle = NodeClaimLifecycle(view, writer, sink, engine.clock, self.provider, release.core)
         evictions = Evictions(engine, view, writer, sink)
         labels = rng.stream("labels")
@@ -49,7 +49,7 @@ class Karpenter:
             writer,
             sink,
             offers,
-            rng,
+            failures=self.provider.failures,
             options=SchedulingOptions(choose=labels.randrange),
             indexes=indexes,
         )

@@ -18,7 +18,7 @@ from harness.engine.ports import Layer as LabelLayer
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.offers import Offers
-from harness.karpenter.releases import ProviderOptions, ProviderRelease, provider
+from harness.karpenter.releases import ProviderOptions, ProviderRelease, ProvisionMode, provider
 from harness.karpenter.validation.admission import admit
 from harness.karpenter.validation.crds import crd_set
 from harness.karpenter.validation.layers import Layer, Rejection
@@ -36,6 +36,9 @@ from harness.world.azure import Azure
 from harness.world.caches import Caches, default_caches
 from harness.world.karpenter import Karpenter
 from harness.world.recorder import Event, LogLine, Recorder
+
+_MACHINE_MODES = (ProvisionMode.AKS_MACHINE_API, ProvisionMode.AKS_MACHINE_API_HEADER_BATCH)
+_GALLERY_SUBSCRIPTION = "10945678-1234-1234-1234-123456789012"
 
 Rejected: TypeAlias = list[Rejection]
 Objects: TypeAlias = list[dict[str, Any]]
@@ -71,6 +74,9 @@ class World:
         changes = dict(options or {})
         if provision_mode is not None:
             changes["provision_mode"] = provision_mode
+        if changes.get("provision_mode") in _MACHINE_MODES:
+            # AKS machines boot from AKS's own gallery only, so such a controller runs with USE_SIG.
+            changes = {"use_sig": True, "sig_subscription_id": _GALLERY_SUBSCRIPTION, **changes}
         self.options = ProviderOptions.of(defaults, region=self.region, **changes)
         self.caches = caches or default_caches()
         self.clock = Clock()

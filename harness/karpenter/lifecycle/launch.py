@@ -6,6 +6,7 @@ from harness.engine.ports import Sink, Writer
 from harness.karpenter.launch.errors import FailureKind, LaunchError
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.provider import Instance, Provider
+from harness.karpenter.validation.layers import Layer, Rejection
 from harness.kube.objects import name_of, uid_of
 from harness.kube.status import ApiError
 
@@ -38,6 +39,7 @@ class Launch:
             try:
                 created = self._provider.create(draft.object)
             except LaunchError as error:
+                self._sink.rejected((_rejection(draft, error),))
                 if error.kind in (FailureKind.CAPACITY, FailureKind.NODECLASS_NOT_READY):
                     self._give_up(draft, error)
                     return None
@@ -87,3 +89,16 @@ def populate(draft: Draft, created: Instance) -> None:
         draft.status["imageID"] = created.image_id
     draft.status["capacity"] = dict(created.capacity)
     draft.status["allocatable"] = dict(created.allocatable)
+
+
+def _rejection(draft: Draft, error: LaunchError) -> Rejection:
+    return Rejection(
+        layer=Layer.LAUNCH,
+        object=f"NodeClaim/{name_of(draft.stored)}",
+        path="",
+        key=None,
+        rule=error.condition_reason or str(error.kind),
+        message=error.condition_message or error.text,
+        text=error.text,
+        pointer=(),
+    )

@@ -9,6 +9,7 @@ from collections.abc import MutableSequence, Sequence
 from functools import cached_property
 from typing import Any
 
+from harness.engine.clock import Clock
 from harness.engine.ports import Layer, Sink, View
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import Offering
@@ -28,7 +29,7 @@ from harness.karpenter.launch.names import machine_name, resource_name
 from harness.karpenter.lifecycle.provider import Instance
 from harness.karpenter.offers import Offers
 from harness.karpenter.provider.arm import NETWORK, Answer, Arm
-from harness.karpenter.provider.failures import Failures
+from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.provider.machines import AksMachines
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provider.selection import best_types
@@ -36,12 +37,22 @@ from harness.karpenter.provider.virtual_machines import VirtualMachines
 from harness.kube.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, status_of
 from harness.kube.resources import render
 
+_MANAGEMENT = "https://management.azure.com"
+
 
 class AzureProvider:
     """Launches NodeClaims on Azure. Failures mark offerings unavailable, so that the next attempt picks others."""
 
     def __init__(
-        self, view: View, sink: Sink, arm: Arm, offers: Offers, promises: Promises, rng: Rng, region: str
+        self,
+        view: View,
+        sink: Sink,
+        clock: Clock,
+        arm: Arm,
+        offers: Offers,
+        promises: Promises,
+        rng: Rng,
+        region: str,
     ) -> None:
         self._view = view
         self._sink = sink
@@ -53,10 +64,19 @@ class AzureProvider:
         self._machine_api = arm.options.machine_api
         self._vms = VirtualMachines(arm)
         self._machines = AksMachines(arm)
-        self._failures = Failures(offers, sink)
+        self.failures: dict[str, str] = {}
+        """The last failure of each NodeClaim, by its name."""
+        self._failures = Failures(offers, sink, clock)
 
     def create(self, claim: Object) -> Instance:
         """Launches a NodeClaim. Raises LaunchError."""
+        try:
+            return self._create(claim)
+        except LaunchError as error:
+            self.failures[name_of(claim)] = str(error)
+            raise
+
+    def _create(self, claim: Object) -> Instance:
         nodeclass = self._nodeclass(claim)
         _check_readiness(nodeclass)
         try:
@@ -78,21 +98,17 @@ class AzureProvider:
         )
         choice = planned.choice
 
-        def classify(answer: Answer, doing: str) -> LaunchError:
-            return self._failures.classify(answer, doing, choice, name_of(claim))
+        def classify(answer: Answer, phase: Phase, name: str, path: str) -> LaunchError:
+            error = self._failures.error(answer, phase, choice, name, f"{_MANAGEMENT}{path}")
+            self.failures[name_of(claim)] = str(error)
+            return error
 
         if isinstance(planned, VmPlan):
-            try:
-                promise = self._vms.create(planned, classify)
-            except LaunchError as error:
-                raise error.as_create_error("creating instance failed") from error
+            promise = self._vms.create(planned, classify)
             created = planned.created()
             vm = planned.given.name
         else:
-            try:
-                promise, vm_id = self._machines.create(planned, classify)
-            except LaunchError as error:
-                raise error.as_create_error("creating AKS machine failed") from error
+            promise, vm_id = self._machines.create(planned, classify)
             created = planned.created(vm_id)
             vm = vm_id.rpartition("/")[2]
         self._promises.add(promise)

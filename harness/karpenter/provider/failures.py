@@ -1,25 +1,116 @@
-"""What a refusal of Azure means: the error that core sees, and the offerings that are left alone for a while.
-
-Source: kaz pkg/providers/instance/offerings.
-"""
+"""What a refusal of Azure means for one launch: the error that core sees, and the offerings that are left alone for a while."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from harness.engine.clock import Clock
 from harness.engine.ports import Sink
 from harness.karpenter.launch import Choice, LaunchError
+from harness.karpenter.launch.failures import (
+    AzureFailure,
+    Verdict,
+    classify,
+    machine_begin_error,
+    machine_provisioning_error,
+    vm_error,
+)
 from harness.karpenter.offers import Offers
 from harness.karpenter.provider.arm import Answer
 
+_REASONS: Mapping[int, str] = {
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    409: "Conflict",
+    412: "Precondition Failed",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+}
+_RULE = "-" * 80
+
+
+class Phase(StrEnum):
+    """What was being done when Azure refused."""
+
+    BOOTSTRAPPING = "node bootstrapping"
+    NIC = "network interface"
+    VM = "virtual machine"
+    VM_OPERATION = "virtual machine operation"
+    MACHINE = "machine"
+    MACHINE_EARLY = "machine, right after it was accepted"
+    MACHINE_OPERATION = "machine operation"
+
 
 class Failures:
-    """Classifies answers and marks offerings."""
+    """Classifies answers and marks offerings unavailable."""
 
-    def __init__(self, offers: Offers, sink: Sink) -> None:
+    def __init__(self, offers: Offers, sink: Sink, clock: Clock) -> None:
         self._offers = offers
         self._sink = sink
+        self._clock = clock
 
-    def classify(self, answer: Answer, doing: str, choice: Choice, claim: str) -> LaunchError:
-        """The error of a call (`doing`) that was made for this choice."""
-        error = answer.body.get("error") or {}
-        code, message = str(error.get("code") or answer.status), str(error.get("message") or "")
-        return LaunchError(f"{doing}: {code}: {message}")
+    def error(self, answer: Answer, phase: Phase, choice: Choice, name: str, url: str) -> LaunchError:
+        """The error of a call about the resource `name`; what it says about offerings is remembered."""
+        failure = failure_of(answer, "GET" if "operation" in phase else "PUT", url)
+        if phase in (Phase.BOOTSTRAPPING, Phase.NIC):
+            return LaunchError(failure.searched).as_create_error("creating instance failed")
+        release = self._offers.release
+        verdict = classify(failure, choice, release, machine_request=phase is Phase.MACHINE)
+        if verdict is not None:
+            self._mark(verdict, choice)
+        if phase is Phase.VM:
+            return vm_error(name, failure, verdict)
+        if phase is Phase.VM_OPERATION:
+            return verdict.error() if verdict is not None else LaunchError(failure.searched)
+        if phase is Phase.MACHINE:
+            return machine_begin_error(name, failure, verdict)
+        if phase is Phase.MACHINE_EARLY:
+            early = machine_provisioning_error(name, failure, verdict, phase="early provisioning")
+            return early.as_create_error("creating AKS machine failed")
+        return machine_provisioning_error(name, failure, verdict)
+
+    def _mark(self, verdict: Verdict, choice: Choice) -> None:
+        sku = self._offers.sku(choice.instance_type.name)
+        if sku is None:
+            return
+        verdict.mark(self._offers.unavailable, sku, choice, self._offers.release, now=self._clock.seconds)
+        for zone, capacity_type in verdict.offerings(choice, self._offers.release):
+            self._sink.log(
+                "debug",
+                "offerings",
+                "removing offering from offerings",
+                unavailable=verdict.reason,
+                **{"instance-type": sku.name, "zone": zone, "capacity-type": capacity_type, "ttl": verdict.ttl},
+            )
+
+
+def failure_of(answer: Answer, method: str, url: str) -> AzureFailure:
+    """The error of an answer, with the text that Azure's SDK for Go prints for it."""
+    error: Mapping[str, Any] = answer.body.get("error") or {}
+    for _ in range(8):
+        inner = error.get("details") or ()
+        if answer.body.get("status") != "Failed" or not inner or not inner[0].get("code"):
+            break
+        error = inner[0]
+    code = str(error.get("code") or "UNAVAILABLE")
+    body = json.dumps(answer.body, indent=2) if answer.body else "Response contained no body"
+    text = "\n".join(
+        (
+            f"{method} {url}",
+            _RULE,
+            f"RESPONSE {answer.status}: {answer.status} {_REASONS.get(answer.status, '')}",
+            f"ERROR CODE: {code}" if code != "UNAVAILABLE" else "ERROR CODE UNAVAILABLE",
+            _RULE,
+            body,
+            _RULE,
+            "",
+        )
+    )
+    return AzureFailure(code, str(error.get("message") or ""), text)

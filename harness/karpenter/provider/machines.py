@@ -14,6 +14,7 @@ from harness.karpenter.launch.names import provider_id
 from harness.karpenter.launch.tags import NODEPOOL_TAG
 from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, InstanceNotFound
 from harness.karpenter.provider.arm import MACHINES, Answer, Arm
+from harness.karpenter.provider.failures import Phase
 from harness.karpenter.provider.promises import Promise
 from harness.karpenter.provider.virtual_machines import Classify
 from harness.karpenter.vocabulary import NODEPOOL
@@ -32,17 +33,17 @@ class AksMachines:
         answer = self._arm.call("PUT", path, MACHINES, body=plan.body, headers={"AllowSpotVMSystemNode": "true"})
         if not answer.ok:
             self._arm.call("DELETE", path, MACHINES)
-            raise classify(answer, "machine")
+            raise classify(answer, Phase.MACHINE, name, path)
         got = self._arm.call("GET", path, MACHINES)
         problem = (got.properties.get("status") or {}).get("provisioningError")
         if problem:
             self._arm.call("DELETE", path, MACHINES)
-            raise classify(Answer(200, {}, {"status": "Failed", "error": problem}), "machine")
+            raise classify(_failed(problem), Phase.MACHINE_EARLY, name, path)
 
         def failed(ended: Answer) -> LaunchError:
             now = self._arm.call("GET", path, MACHINES)
             found = (now.properties.get("status") or {}).get("provisioningError")
-            return classify(Answer(200, {}, {"status": "Failed", "error": found}) if found else ended, "machine poll")
+            return classify(_failed(found) if found else ended, Phase.MACHINE_OPERATION, name, path)
 
         promise = Promise(plan.launch.nodeclaim, answer.operation, failed, lambda: self._clean_up(path))
         return promise, str(got.properties.get("resourceId") or "")
@@ -73,6 +74,10 @@ class AksMachines:
         answer = self._arm.call("DELETE", f"{self._arm.machines}/{name}", MACHINES)
         if not answer.ok and answer.status != 404:
             raise CloudProviderError(f"deleting AKS machine, {answer.status}")
+
+
+def _failed(error: Mapping[str, Any]) -> Answer:
+    return Answer(200, {}, {"status": "Failed", "error": error})
 
 
 def _instance(machine: Mapping[str, Any]) -> Instance:

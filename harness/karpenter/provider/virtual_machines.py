@@ -16,11 +16,12 @@ from harness.karpenter.launch.tags import NODEPOOL_TAG
 from harness.karpenter.launch.vm import BILLING_EXTENSION, CUSTOM_SCRIPT_EXTENSION
 from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, InstanceNotFound
 from harness.karpenter.provider.arm import COMPUTE, NETWORK, Answer, Arm
+from harness.karpenter.provider.failures import Phase
 from harness.karpenter.provider.promises import Promise, Step
 from harness.karpenter.vocabulary import NODEPOOL
 
-Classify = Callable[[Answer, str], LaunchError]
-"""The failure that an answer means, given what was being done (`PUT <path>`)."""
+Classify = Callable[[Answer, Phase, str, str], LaunchError]
+"""The error that an answer means, given what was being done, the name of the resource, and its path."""
 
 
 class VirtualMachines:
@@ -36,20 +37,24 @@ class VirtualMachines:
         if plan.provision is not None:
             answer = arm.call("GET", f"{arm.cluster}/nodeBootstrapping", body=plan.provision)
             if not answer.ok:
-                raise classify(answer, "node bootstrapping")
+                raise classify(answer, Phase.BOOTSTRAPPING, name, arm.cluster)
             plan = plan.bootstrapped(str(answer.body["customData"]))
             command = str(answer.body.get("cse") or "")
         nic = arm.call("PUT", arm.nic(name), NETWORK, body=plan.nic)
         if not nic.ok:
-            raise classify(nic, "network interface")
+            raise classify(nic, Phase.NIC, name, arm.nic(name))
         path = arm.vm(name)
         claim = plan.launch.nodeclaim
+
+        def failed(ended: Answer) -> LaunchError:
+            return classify(ended, Phase.VM_OPERATION, name, path)
+
         if arm.call("GET", path, COMPUTE).status == 200:
-            return Promise(claim, None, lambda answer: classify(answer, "poll"), lambda: self.clean_up(name))
+            return Promise(claim, None, failed, lambda: self.clean_up(name))
         answer = arm.call("PUT", path, COMPUTE, body=plan.vm)
         if not answer.ok:
             self.clean_up(name)
-            raise classify(answer, "virtual machine")
+            raise classify(answer, Phase.VM, name, path)
         steps: deque[Step] = deque([lambda: arm.call("GET", path, COMPUTE)])
         if command:
             extension = plan.custom_script_extension(command)
@@ -59,9 +64,7 @@ class VirtualMachines:
         steps.append(
             lambda: arm.call("PUT", f"{path}/extensions/{BILLING_EXTENSION}", COMPUTE, body=plan.billing_extension)
         )
-        return Promise(
-            claim, answer.operation, lambda failed: classify(failed, "poll"), lambda: self.clean_up(name), steps
-        )
+        return Promise(claim, answer.operation, failed, lambda: self.clean_up(name), steps)
 
     def get(self, name: str) -> Instance:
         """A VM. Raises InstanceNotFound, CloudProviderError."""

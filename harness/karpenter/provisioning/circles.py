@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from harness.engine.ports import View
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
 from harness.karpenter.lifecycle.names import REGISTERED_LABEL, nodes_of
 from harness.karpenter.requirements import Conflicts, Requirements, UndefinedKey
 from harness.karpenter.vocabulary import Vocabulary
-from harness.kube.objects import Object, conditions_of, labels_of, name_of, namespace_of, uid_of
+from harness.kube.objects import Object, labels_of, name_of, namespace_of, uid_of
 
 BOUND = 8
 """Equal loops in a row that count as a circle. A node that is about to register can end a short row by itself."""
 
 
 class Circles:
-    """Remembers which NodeClaims were made for which pods."""
+    """Remembers which NodeClaims were made for which pods. `failures` are the launch failures by NodeClaim."""
 
-    def __init__(self, view: View, vocabulary: Vocabulary, bound: int = BOUND) -> None:
+    def __init__(self, view: View, vocabulary: Vocabulary, failures: Mapping[str, str], bound: int = BOUND) -> None:
         self._view = view
         self._vocabulary = vocabulary
+        self._failures = failures
         self._detector = RunawayDetector(bound)
         self._last: dict[str, Object] = {}
         """The last NodeClaim of each pod, by the pod's uid, as it was when last seen."""
@@ -48,7 +49,7 @@ class Circles:
                 continue
             name = name_of(last)
             if self._view.get("NodeClaim", name) is None:
-                return None, f"NodeClaim/{name} is gone: {_failure(last)}"
+                return None, f"NodeClaim/{name} is gone: {self._failures.get(name) or 'deleted'}"
             nodes = nodes_of(self._view, last)
             speaker = nodes[0] if nodes and labels_of(nodes[0]).get(REGISTERED_LABEL) == "true" else last
             offered = Requirements.from_labels(labels_of(speaker), vocabulary=self._vocabulary)
@@ -59,10 +60,3 @@ class Circles:
                 return cause.keys[0].key, f"NodeClaim/{name} does not take the pod: {cause}"
             return None, f"NodeClaim/{name} did not take the pod"
         return None, ""
-
-
-def _failure(claim: Object) -> str:
-    for each in conditions_of(claim):
-        if each["type"] == "Launched" and each["status"] != "True":
-            return str(each.get("message") or each.get("reason"))
-    return "deleted"

@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from harness.engine.clock import SECOND
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
-from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.names import DISRUPTED_TAINT
@@ -53,8 +52,8 @@ class Provisioner:
         writer: Writer,
         sink: Sink,
         offers: Offers,
-        rng: Rng,
         *,
+        failures: Mapping[str, str],
         options: SchedulingOptions,
         indexes: CatalogIndexes,
     ) -> None:
@@ -66,7 +65,7 @@ class Provisioner:
         self._options = options
         self._indexes = indexes
         self._batcher = Batcher(engine.clock)
-        self._circles = Circles(view, offers.release.vocabulary)
+        self._circles = Circles(view, offers.release.vocabulary, failures)
         self._changes = 0
         self._solved: object = None
         self._results = SchedulingResults()
