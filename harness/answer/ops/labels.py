@@ -106,7 +106,7 @@ def _with_status(nodeclass: dict[str, Any], kubernetes: str, release: ProviderRe
     spec = nodeclass["spec"]
     images = []
     if spec["imageFamily"] in _FAMILIES_WITH_IMAGES:
-        fips = spec.get("fipsMode") == "FIPS"
+        fips = release.asks_fips(spec)
         family = image_family(spec["imageFamily"], fips=fips, kubernetes=kubernetes, release=release)
         images = [
             {

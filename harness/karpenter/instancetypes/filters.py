@@ -20,7 +20,6 @@ _MIN_VCPUS = 2
 _MIN_MEMORY_GIB = 3.5
 _LOCAL_DNS_MIN_VCPUS = 4
 _LOCAL_DNS_MIN_MIB = 244
-_UBUNTU_FAMILIES = frozenset({"Ubuntu", "Ubuntu2204", "Ubuntu2404"})
 
 Details = Mapping[str, Any]
 
@@ -115,7 +114,8 @@ def _image_family(subject: _Subject) -> Details | None:
     if gpu is None or subject.knobs is None:
         return None
     family = subject.knobs.image_family
-    system = "ubuntu" if family in _UBUNTU_FAMILIES else "azurelinux" if family == "AzureLinux" else ""
+    # Families that the release does not know have no GPU sizes.
+    system = subject.release.image_families.get(family, "").lower()
     return None if system in gpu.systems else {"image_family": family, "systems": sorted(gpu.systems)}
 
 

@@ -35,7 +35,7 @@ class Knobs:
             encryption_at_host=bool((spec.get("security") or {}).get("encryptionAtHost")),
             gpu_driver=((spec.get("gpu") or {}).get("mode") or "Driver") == "Driver",
             artifact_streaming=bool((spec.get("artifactStreaming") or {}).get("enabled")),
-            fips=spec.get("fipsMode") == "FIPS",
+            fips=release.asks_fips(spec),
             local_dns=local_dns_enabled(nodeclass, release),
         )
 

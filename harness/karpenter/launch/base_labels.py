@@ -52,7 +52,7 @@ class _Facts:
 
     @property
     def fips(self) -> bool:
-        return bool(self.spec.get("fipsMode") == "FIPS")
+        return self.release.asks_fips(self.spec)
 
     @property
     def subnet(self) -> Subnet:

@@ -127,5 +127,5 @@ def _artifact_streaming(given: MachineInput, spec: Mapping[str, Any]) -> dict[st
 
 def _os_sku(given: MachineInput, spec: Mapping[str, Any], kubernetes: str) -> str:
     name = spec.get("imageFamily") or ""
-    family = image_family(name, fips=spec.get("fipsMode") == "FIPS", kubernetes=kubernetes, release=given.release)
+    family = image_family(name, fips=given.release.asks_fips(spec), kubernetes=kubernetes, release=given.release)
     return family.name if family.os_sku == "Ubuntu" else family.os_sku

@@ -83,7 +83,7 @@ class Launch:
 
     @property
     def fips(self) -> bool:
-        return (self.nodeclass.get("spec") or {}).get("fipsMode") == "FIPS"
+        return self.release.asks_fips(self.nodeclass.get("spec") or {})
 
     @property
     def family(self) -> ImageFamily:

@@ -7,6 +7,7 @@ what the code does when it is set.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from harness.karpenter.vocabulary import Vocabulary
 
@@ -210,3 +211,7 @@ class ProviderRelease:
     restricted_skus: frozenset[str]
     skus_without_price: str
     defaults: Defaults = Defaults()
+
+    def asks_fips(self, spec: Mapping[str, Any]) -> bool:
+        """Whether an AKSNodeClass's spec asks for FIPS images; older releases do not have the field."""
+        return "FIPSMode" in self.nodeclass_hash_fields and spec.get("fipsMode") == "FIPS"
