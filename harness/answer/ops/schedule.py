@@ -27,10 +27,10 @@ _INDEXES = "\0indexes"  # beside the catalogs, under a name that no request can 
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     """NodeClaims, placements and errors as the protocol shows them. Raises RequestError for unusable input."""
-    nodepools = [_nodepool(pool) for pool in _list(request, "nodepools")]
+    nodepools, pods = with_defaults(_list(request, "nodepools"), _list(request, "pods"))
     snapshot = ClusterSnapshot(
-        nodepools=nodepools,
-        pods=[_pod(pod) for pod in _list(request, "pods")],
+        nodepools,
+        pods,
         daemonsets=[_in_namespace(each, "kube-system") for each in _list(request, "daemonsets")],
         pvcs=[_in_namespace(each, "default") for each in _list(request, "pvcs")],
         nodes=_list(request, "nodes"),
@@ -44,7 +44,7 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     try:
         results = solve(
             snapshot,
-            _types(request, context, [name_of(pool) for pool in nodepools]),
+            _types(request, context, [name_of(pool) for pool in snapshot.nodepools]),
             release=context.release,
             options=SchedulingOptions(
                 preference_policy=options.get("preferencePolicy") or "Respect",
@@ -68,6 +68,11 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
             for event in results.events
         ],
     }
+
+
+def with_defaults(nodepools: Sequence[Any], pods: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Both lists with what the protocol fills in: ready NodePools with a node class, unschedulable pods in a namespace."""
+    return [_nodepool(pool) for pool in nodepools], [_pod(pod) for pod in pods]
 
 
 def _list(request: Mapping[str, Any], name: str) -> Sequence[Any]:
