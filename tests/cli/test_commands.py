@@ -1,0 +1,154 @@
+"""The subcommands: what they print, and the exit codes 0 ok, 1 an expectation failed, 2 bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import COMMANDS, main
+
+GOOD = "scenario: x\nthen: [{requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: 4}}}]\n"
+WRONG = GOOD.replace(": 4}", ": 5}")
+POOL = """
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    metadata: {labels: {team: blue}}
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    code, out, err = call(capsys, *arguments, "--format", "json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_run(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "good.yaml").write_text(GOOD)
+    (here / "wrong.yaml").write_text(WRONG)
+    (here / "manifest.yaml").write_text(POOL)
+    code, out, err = call(capsys, "run", "good.yaml")
+    assert (code, err) == (0, "")
+    assert out.startswith("1 passed (1 expectations) in ")
+    code, out, _ = call(capsys, "run", ".", "--junit", "junit.xml", "--html", "page.html")
+    assert code == 1
+    assert "FAILED wrong.yaml::x" in out
+    assert "wrong.yaml:2:51: then[0].requirements.are.karpenter.azure.com/sku-cpu" in out
+    assert (here / "junit.xml").read_text().startswith("<?xml")
+    assert "<!doctype html>" in (here / "page.html").read_text()
+    code, out, _ = call(capsys, "run", ".", "-k", "good", "--format", "json")
+    assert code == 0
+    assert json.loads(out)["counts"] == {"passed": 1}
+
+
+def test_bad_input_is_lines_and_exit_code_2(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.yaml").write_text("scenario: x\nthn: []\nthen: [{pods: {bnd: 1}}]\n")
+    (here / "b.yaml").write_text("scenario: x\ngiven: {region: mars}\nthen: [{pods: {bound: 1}}]\n")
+    code, out, err = call(capsys, "run", "a.yaml", "b.yaml", "none.yaml")
+    assert (code, out) == (2, "")
+    lines = err.splitlines()
+    assert [line.split(": ")[0] for line in lines] == ["a.yaml:2:1", "a.yaml:3:16", "b.yaml:2:9", "none.yaml:1:1"]
+    code, out, err = call(capsys, "run", "a.yaml", "--format", "json")
+    assert (code, err) == (2, "")
+    assert len(json.loads(out)["problems"]) == 2
+    (here / "empty").mkdir()
+    assert call(capsys, "run", "empty") == (2, "", "no scenarios found\n")
+
+
+def test_requirements(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    value = as_json(capsys, "requirements", "--size", "Standard_D4s_v5", "--region", "eastus")
+    assert value["requirements"]["karpenter.azure.com/sku-cpu"] == {"operator": "In", "values": ["4"]}
+    assert value["capacity"]["cpu"] == "4"
+    assert value["dropped"] is None
+    assert as_json(capsys, "requirements", "--size", "Standard_DC4as_v5")["dropped"]["filter"] == "confidential"
+    arm = as_json(capsys, "requirements", "--size", "Standard_D4ps_v6")
+    assert arm["requirements"]["kubernetes.io/arch"]["values"] == ["arm64"]
+    regional = as_json(capsys, "requirements", "--size", "Standard_D2s_v3", "--region", "westcentralus")
+    assert {offering["zone"] for offering in regional["offerings"]} == {"0"}
+
+
+def test_requirements_within_a_nodepool(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "pool.yaml").write_text(POOL)
+    value = as_json(capsys, "requirements", "--size", "Standard_D4s_v5", "--nodepool", "pool.yaml")
+    assert value["requirements"]["karpenter.sh/capacity-type"]["values"] == ["spot"]
+    assert value["requirements"]["team"]["values"] == ["blue"]
+    (here / "pool.yaml").write_text(POOL.replace("blue", "'-'"))
+    code, _, err = call(capsys, "requirements", "--size", "Standard_D4s_v5", "--nodepool", "pool.yaml")
+    assert code == 2
+    assert err.startswith("pool.yaml:7:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--size", "Standard_D4s_v55"), "unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'"),
+        (("--size", "x", "--region", "eastu"), "unknown region 'eastu'; did you mean eastus"),
+        (("--size", "x", "--release", "1.14.9"), "unknown release '1.14.9'; did you mean '1.14.2'"),
+    ],
+)
+def test_requirements_of_what_does_not_exist(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], text: str
+) -> None:
+    code, out, err = call(capsys, "requirements", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"harness requirements: {text}")
+
+
+def test_labels(capsys: pytest.CaptureFixture[str]) -> None:
+    value = as_json(capsys, "labels", "kubernetes.azure.com/mode", "agentpool", "team")
+    rows = {row["key"]: row for row in value["labels"]}
+    mode = rows["kubernetes.azure.com/mode"]
+    assert (mode["pod"]["schedulable"], mode["nodepool"]["settable"], mode["written"]["value"]) == (True, True, "user")
+    assert rows["agentpool"]["nodepool"]["layer"] == "crd-cel"
+    assert rows["team"]["pod"]["outcome"] == "no-known-values"
+    assert rows["team"]["written"]["on_node"] is False
+    assert all(row[cell]["source"] for row in rows.values() for cell in ("pod", "nodepool", "written"))
+
+
+def test_keys_of_labels() -> None:
+    from harness.explain.labels import known_keys
+    from harness.karpenter.releases import provider
+
+    release = provider("1.14.0")
+    keys = known_keys(release)
+    assert len(keys) == len(set(keys))
+    assert len(keys) >= 76
+    assert release.vocabulary.well_known <= set(keys)
+
+
+def test_defaults_and_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    assert as_json(capsys, "defaults")["1.14.0"]["provision_mode"] == "aksscriptless"
+    assert "1.34.0" in call(capsys, "defaults", "--release", "v1.14.0")[1]
+    code, _, err = call(capsys, "defaults", "--release", "2")
+    assert code == 2
+    assert err.startswith("harness defaults: unknown release '2'")
+    assert json.loads(call(capsys, "schema")[1])["definitions"]["Header"]
+    assert call(capsys, "schema", "--reference")[1].startswith("# Scenario files")
+
+
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in COMMANDS:
+        with pytest.raises(SystemExit) as caught:
+            main([name, "--help"])
+        assert caught.value.code == 0
+        assert "usage: harness" in capsys.readouterr().out

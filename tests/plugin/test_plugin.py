@@ -1,0 +1,120 @@
+"""Scenario files under pytest: items, ids, marks, subtests, mistakes, fixtures."""
+
+from __future__ import annotations
+
+import pytest
+
+import harness.pytest_plugin.items
+import harness.world  # noqa: F401  imported once here: the tests below run pytest in this process
+
+FILE = """
+scenario: sizes
+tags: [fast]
+matrix: {karpenter: [1.13.1, 1.14.0]}
+then:
+- requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: 4}}
+- requirements: {of: Standard_D2s_v5, are: {karpenter.azure.com/sku-cpu: 4}}
+---
+scenario: later
+skip: not yet
+then: [{pods: {bound: 1}}]
+---
+scenario: known
+xfail: {reason: broken}
+then: [{pods: {bound: 1}}]
+---
+scenario: repaired
+xfail: {reason: was broken}
+then: [{pods: {bound: 0}}]
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
+    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
+    return pytester
+
+
+def run(project: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return project.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *arguments)
+
+
+def test_items_outcomes_and_texts(project: pytest.Pytester) -> None:
+    project.makefile(".yaml", web=FILE)
+    result = run(project, "web.yaml", "-rA")
+    result.assert_outcomes(
+        failed=3 + 2, skipped=1, xfailed=1
+    )  # the two wrong subtests, their two tests, the repaired one
+    result.stdout.fnmatch_lines(
+        [
+            "*web.yaml:6:45: then[[]1[]].requirements.are.karpenter.azure.com/sku-cpu",
+            "*expected  In [[]4[]]",
+            "*found     In [[]2[]]",
+            "*marked xfail and passes: was broken*",
+        ]
+    )
+    assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "selected"),
+    [(("-k", "sizes and 1.14.0"), 1), (("-m", "fast"), 2), (("web.yaml::sizes[1.13.1]",), 1)],
+)
+def test_selection(project: pytest.Pytester, arguments: tuple[str, ...], selected: int) -> None:
+    project.makefile(".yaml", web=FILE)
+    result = run(project, "--collect-only", "-q", *arguments)
+    assert len([line for line in result.stdout.lines if line.startswith("web.yaml::")]) == selected
+
+
+def test_mistakes_are_collection_errors_without_traceback(project: pytest.Pytester) -> None:
+    project.makefile(".yaml", bad="scenario: x\ngiven: {karpenter: 9.9.9}\nthen: [{requirments: {}}]\n")
+    project.makefile(".yaml", release="scenario: x\ngiven: {karpenter: 9.9.9}\nthen: [{pods: {bound: 0}}]\n")
+    result = run(project)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        [
+            "bad.yaml:3:9: then[[]0[]].requirments: unknown key 'requirments'; did you mean 'requirements'?",
+            "release.yaml:2:9: given.karpenter: unknown release '9.9.9'*",
+        ]
+    )
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_other_yaml_is_left_alone(project: pytest.Pytester) -> None:
+    project.makefile(".yaml", manifest="apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", data="a: [1\n")
+    assert run(project).ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_a_broken_file_among_scenarios_is_not_overlooked(project: pytest.Pytester) -> None:
+    folder = project.mkdir("scenarios")
+    (folder / "typo.yaml").write_text("senario: x\n")
+    result = run(project)
+    result.stdout.fnmatch_lines(["*neither a scenario nor a Kubernetes object*did you mean 'scenario'?"])
+
+
+def test_release_option(project: pytest.Pytester) -> None:
+    project.makefile(".yaml", web="scenario: x\nthen: [{pods: {bound: 0}}]\n")
+    run(project, "--release", "1.13.1").assert_outcomes(passed=1)
+    result = run(project, "--release", "1.1")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--release: unknown Karpenter release '1.1'*"])
+
+
+def test_fixtures_for_tests_in_python(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.world(karpenter="1.13.1", azure={"quota": {"cores": 0}})
+        def test_world(world, azure):
+            assert world.release.version == "1.13.1"
+            assert world.list("Node") == []
+            assert azure is world.cloud
+            assert azure.market.quota.limit("eastus", "cores") == 0
+
+        def test_another(world):
+            assert world.release.version == "1.14.0"
+        """
+    )
+    run(project).assert_outcomes(passed=2)
