@@ -1,0 +1,144 @@
+"""From custom data and machine bodies to kubelet flags."""
+
+import base64
+
+import pytest
+
+from harness.nodes.boot import BootError, Taint, boot_plan
+from harness.nodes.machine import Hardware, Machine
+from harness.nodes.node_object import allocatable, capacity, initial_node, node_labels
+
+# The two lines that decide, as provider 1.14.0 wrote them for a Standard_D2as_v6 (flags shortened, labels chosen).
+_FLAGS = (
+    "--cloud-provider=external --max-pods=250 --eviction-hard=memory.available<750Mi "
+    "--register-with-taints=example.com/dedicated=x:NoSchedule,example.com/starting=true:NoSchedule,"
+    "karpenter.sh/unregistered:NoExecute --system-reserved=cpu=0,memory=0 --kube-reserved=cpu=100m,memory=1843Mi"
+)
+RECORDED = f"""#!/bin/bash
+KUBERNETES_VERSION=1.36.3
+KUBELET_CLIENT_CONTENT=""
+KUBELET_FLAGS="{_FLAGS}"
+KUBELET_NODE_LABELS="kubernetes.azure.com/scalesetpriority=regular,team=alpha,kubernetes.io/arch=amd64,kubernetes.azure.com/kubelet-identity-client-id="
+"""
+
+
+def machine(script: str = RECORDED, **fields: object) -> Machine:
+    facts: dict[str, object] = {
+        "vm_id": "/vm",
+        "name": "aks-Default-6vl6h",
+        "provider_id": "azure:///vm",
+        "region": "southcentralus",
+        "size": "Standard_D2as_v6",
+        "zone": "3",
+        "priority": "Regular",
+        "hardware": Hardware(cpus=2, memory_gib=8),
+        "custom_data": base64.b64encode(script.encode()).decode(),
+        **fields,
+    }
+    return Machine(**facts)  # type: ignore[arg-type]
+
+
+def test_custom_data_as_recorded():
+    plan = boot_plan(machine(), kubernetes_version="1.0.0")
+    assert plan.node_name == "aks-default-6vl6h"
+    assert plan.kubernetes_version == "1.36.3"
+    assert plan.max_pods == 250
+    assert plan.error is None
+    assert plan.labels == {
+        "kubernetes.azure.com/scalesetpriority": "regular",
+        "team": "alpha",
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.azure.com/kubelet-identity-client-id": "",
+    }
+    assert plan.taints == (
+        Taint("example.com/dedicated", "x", "NoSchedule"),
+        Taint("example.com/starting", "true", "NoSchedule"),
+        Taint("karpenter.sh/unregistered", "", "NoExecute"),
+    )
+
+
+def test_what_is_left_for_pods():
+    plan = boot_plan(machine(), kubernetes_version="1.0.0")
+    total = capacity(plan, machine())
+    left = allocatable(plan, total)
+    assert left["cpu"] == "1900m"
+    assert left["pods"] == "250"
+    ki = int(total["memory"].removesuffix("Ki")) - (1843 + 750) * 1024
+    assert left["memory"] == f"{ki}Ki"
+
+
+def test_a_one_line_cloud_config():
+    text = '#cloud-config bootstrap KUBELET_NODE_LABELS="a=b" KUBELET_FLAGS="--max-pods=30"'
+    plan = boot_plan(machine(text), kubernetes_version="1.30.0")
+    assert plan.labels == {"a": "b"}
+    assert plan.max_pods == 30
+    assert plan.kubernetes_version == "1.30.0"
+
+
+BROKEN = ["not base64!", base64.b64encode(b'KUBELET_FLAGS="--a=b').decode(), base64.b64encode(b"\xff\xfe").decode()]
+
+
+@pytest.mark.parametrize("custom_data", BROKEN)
+def test_custom_data_that_cannot_be_read(custom_data):
+    with pytest.raises(BootError):
+        boot_plan(machine(custom_data=custom_data), kubernetes_version="1.30.0")
+
+
+def test_the_kubelets_own_label_rule():
+    plan = boot_plan(
+        machine('KUBELET_NODE_LABELS="node-role.kubernetes.io/foo=,agentpool=x,k8s.io/b=1"'),
+        kubernetes_version="1.30.0",
+    )
+    assert plan.error == (
+        "unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: "
+        "[k8s.io/b node-role.kubernetes.io/foo]\n"
+        "--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix "
+        "(kubelet.kubernetes.io, node.kubernetes.io) or be in the specifically allowed set "
+        "(beta.kubernetes.io/arch, beta.kubernetes.io/instance-type, beta.kubernetes.io/os, "
+        "failure-domain.beta.kubernetes.io/region, failure-domain.beta.kubernetes.io/zone, kubernetes.io/arch, "
+        "kubernetes.io/hostname, kubernetes.io/os, node.kubernetes.io/instance-type, topology.kubernetes.io/region, "
+        "topology.kubernetes.io/zone)"
+    )
+
+
+def test_a_machine_body():
+    body = {
+        "properties": {
+            "kubernetes": {
+                "nodeLabels": {"team": "alpha", "agentpool": "mine"},
+                "nodeInitializationTaints": ["example.com/a=x:NoSchedule", "karpenter.sh/unregistered:NoExecute"],
+                "nodeTaints": [],
+                "orchestratorVersion": "1.36.3",
+                "maxPods": 40,
+            }
+        }
+    }
+    aks = {"agentpool": "pool", "kubernetes.azure.com/mode": "user"}
+    plan = boot_plan(machine(body=body, aks_labels=aks), kubernetes_version="1.0.0")
+    assert plan.labels == {"agentpool": "mine", "kubernetes.azure.com/mode": "user", "team": "alpha"}
+    assert [taint.key for taint in plan.taints] == ["example.com/a", "karpenter.sh/unregistered"]
+    assert (plan.kubernetes_version, plan.max_pods) == ("1.36.3", 40)
+    labels = node_labels(plan, "amd64")
+    assert labels["kubernetes.azure.com/mode"] == ("user", "aks-rp")
+    assert labels["agentpool"] == ("mine", "")
+    assert labels["kubernetes.io/hostname"] == ("aks-default-6vl6h", "kubelet-default")
+
+
+def test_the_new_node():
+    plan = boot_plan(machine(), kubernetes_version="1.0.0")
+    node = initial_node(plan, machine(), "2026-01-01T00:00:00Z")
+    assert node["metadata"]["labels"]["beta.kubernetes.io/os"] == "linux"
+    assert [taint["key"] for taint in node["spec"]["taints"]] == [
+        "example.com/dedicated",
+        "example.com/starting",
+        "karpenter.sh/unregistered",
+        "node.cloudprovider.kubernetes.io/uninitialized",
+    ]
+    assert "providerID" not in node["spec"]
+    assert node["status"]["nodeInfo"]["kubeletVersion"] == "v1.36.3"
+    assert node["status"]["conditions"][-1]["status"] == "False"
+
+
+@pytest.mark.parametrize(("zone", "name"), [("2", "southcentralus-2"), ("", "0")])
+def test_zones_as_the_cloud_provider_names_them(zone, name):
+    assert machine(zone=zone).topology_zone == name
