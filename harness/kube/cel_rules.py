@@ -113,20 +113,14 @@ def _visit(
     if not schema.has_rules:
         return
     if isinstance(value, dict):
-        properties, additional = schema.properties, schema.additional
-        for key, entry in value.items():
-            child = properties.get(key)
-            if child is not None:
-                if not child.has_rules:
-                    continue
-                below = f"{path}.{key}" if path else key
-            elif additional is not None and additional.has_rules:
-                child, below = additional, f"{path}[{key}]"
-            else:
-                continue
+        below = [(key, f"{path}.{key}" if path else key, child) for key, child in schema.ruled if key in value]
+        additional = schema.additional
+        if additional is not None and additional.has_rules:
+            below += [(key, f"{path}[{key}]", additional) for key in value if key not in schema.properties]
+        for key, place, child in below:
             before = old.get(key) if isinstance(old, Mapping) else None
             next_ratchet = _CREATED if ratchet is _CREATED else ratchet.key(key)
-            _visit(child, entry, before, below, (*at, key), next_ratchet, prints_value, errors)
+            _visit(child, value[key], before, place, (*at, key), next_ratchet, prints_value, errors)
     elif isinstance(value, list) and schema.items is not None and schema.items.has_rules:
         items = schema.items
         for index, entry in enumerate(value):

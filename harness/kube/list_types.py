@@ -23,11 +23,13 @@ def _visit(schema: Schema, value: Any, path: str, at: Pointer, errors: list[Fiel
     if not schema.has_list_types:
         return
     if isinstance(value, dict):
-        for key, entry in value.items():
-            if (child := schema.properties.get(key)) is not None:
-                _visit(child, entry, f"{path}.{key}" if path else key, (*at, key), errors)
-            elif schema.additional is not None:
-                _visit(schema.additional, entry, f"{path}[{key}]", (*at, key), errors)
+        for key, child in schema.listed:
+            if key in value:
+                _visit(child, value[key], f"{path}.{key}" if path else key, (*at, key), errors)
+        if schema.additional is not None and schema.additional.has_list_types:
+            for key, entry in value.items():
+                if key not in schema.properties:
+                    _visit(schema.additional, entry, f"{path}[{key}]", (*at, key), errors)
     elif isinstance(value, list):
         _elements(schema, value, path, at, errors)
         if schema.items is not None:

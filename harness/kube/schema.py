@@ -63,6 +63,12 @@ class Schema:
     rules: tuple[Rule, ...] = ()
     has_rules: bool = False
     has_list_types: bool = False
+    combined: bool = False
+    """Whether any of ``all_of``, ``any_of``, ``one_of`` and ``not_`` is there."""
+    ruled: tuple[tuple[str, Schema], ...] = ()
+    """Properties with rules, their own or below."""
+    listed: tuple[tuple[str, Schema], ...] = ()
+    """Properties with lists of type set or map, themselves or below."""
     checks_range: bool = False
     """Whether integers are held to the range of their format (Kubernetes 1.36 and later)."""
     defaulted: tuple[tuple[str, Any], ...] = ()
@@ -184,6 +190,9 @@ def parse_schema(
         rules=own,
         has_rules=bool(own) or any(child.has_rules for child in children),
         has_list_types=list_type in ("set", "map") or any(child.has_list_types for child in children),
+        combined=bool(_VARIANTS.keys() & definition.keys()) or "not" in definition,
+        ruled=tuple((name, entry) for name, entry in properties.items() if entry.has_rules),
+        listed=tuple((name, entry) for name, entry in properties.items() if entry.has_list_types),
         checks_range=integer_formats,
         defaulted=tuple((name, entry.default) for name, entry in properties.items() if entry.has_default),
     )
@@ -222,8 +231,14 @@ def prepare(value: Any, schema: Schema) -> dict[str, Any]:
     return prepared
 
 
+_SCALARS = frozenset({str, int, bool, float, type(None)})
+
+
 def _prepare(value: Any, schema: Schema | None, root: bool = False) -> Any:
-    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - the abstract class alone is slow
+    kind = value.__class__
+    if kind in _SCALARS:
+        return value
+    if kind is dict or isinstance(value, Mapping):
         if schema is None:
             return {}
         if schema.preserve_unknown:
@@ -242,10 +257,8 @@ def _prepare(value: Any, schema: Schema | None, root: bool = False) -> Any:
                     kept[key] = None
                 elif child.has_default:
                     kept[key] = _prepare(child.default, child)
-            elif entry.__class__ is str:
-                kept[key] = entry
             else:
-                kept[key] = _prepare(entry, child)
+                kept[key] = entry if entry.__class__ in _SCALARS else _prepare(entry, child)
         for key, default in schema.defaulted:
             if key not in kept:
                 kept[key] = _prepare(default, properties[key])

@@ -53,7 +53,7 @@ def _validate(schema: Schema, value: Any, at: Pointer, errors: list[FieldError],
             _type_error(schema, "boolean", at, errors)
     else:
         _number(schema, value, at, errors)
-    if value is not None and (schema.any_of or schema.all_of or schema.one_of or schema.not_ is not None):
+    if schema.combined and value is not None:
         _combinations(schema, value, at, errors)
     if schema.enum and not (kind is str and value in schema.enum) and not any(same(value, e) for e in schema.enum):
         _enum_error(schema, value, at, errors)
