@@ -110,9 +110,9 @@ class Defaults:
     vm_memory_overhead_percent: float = 0.075
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ProviderRelease:
-    """A release of karpenter-provider-azure.
+    """A release of karpenter-provider-azure; there is one object per release, so it is compared and hashed by identity.
 
     ``vocabulary`` holds the label sets as they are after the provider edited core's; ``azure_well_known`` is the provider's part of
     them, ``allowed_at_create`` the keys that may be undefined on either side when a NodeClaim is launched.

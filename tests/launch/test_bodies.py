@@ -1,0 +1,135 @@
+"""What is sent to Azure is what the real controller sent (recorded bodies of release 1.14.0)."""
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+from harness.karpenter.launch import MachinePlan, VmPlan
+from harness.karpenter.launch.names import machine_name, provider_id
+from tests.launch.conftest import GROUP, SUBSCRIPTION, nodeclaim, recorded_bodies
+
+Launcher = Callable[..., Any]
+
+
+def recorded_claim(name: str) -> dict[str, Any]:
+    claim = nodeclaim(
+        name,
+        {"team": "alpha", "example.com/tier": "gold"},
+        size=["Standard_D2as_v6"],
+        zone=["southcentralus-2", "southcentralus-3"],
+        capacity_type=["on-demand"],
+    )
+    claim["spec"]["taints"] = [{"key": "example.com/dedicated", "value": "x", "effect": "NoSchedule"}]
+    claim["spec"]["startupTaints"] = [{"key": "example.com/starting", "value": "true", "effect": "NoSchedule"}]
+    return claim
+
+
+def variables(custom_data: str) -> dict[str, str]:
+    lines = base64.b64decode(custom_data).decode().splitlines()
+    return {name: value.strip('"') for name, equals, value in (line.partition("=") for line in lines) if equals}
+
+
+def test_virtual_machine(launch: Launcher) -> None:
+    made = launch(recorded_claim("aks-default-gx6s5".removeprefix("aks-")), prefer_zone="southcentralus-2")
+    assert isinstance(made, VmPlan)
+    body = made.vm
+    custom_data = body["properties"]["osProfile"].pop("customData")
+    assert body == recorded_bodies()["vm"]
+    got, want = variables(custom_data), recorded_bodies()["variables"]
+    for name, value in want.items():
+        if name in ("KUBELET_FLAGS", "KUBELET_NODE_LABELS"):
+            separator = " " if name == "KUBELET_FLAGS" else ","
+            assert sorted(got[name].split(separator)) == sorted(value.split(separator))
+        else:
+            assert got[name] == value, name
+
+
+def test_network_interface_and_extensions(launch: Launcher) -> None:
+    made = launch(recorded_claim("default-gx6s5"))
+    assert made.nic["properties"]["enableAcceleratedNetworking"] is True
+    (configuration,) = made.nic["properties"]["ipConfigurations"]
+    assert configuration["properties"]["subnet"]["id"].endswith("/virtualNetworks/aks-vnet-12345678/subnets/aks-subnet")
+    assert "networkSecurityGroup" not in made.nic["properties"]
+    assert made.billing_extension["properties"]["type"] == "Compute.AKS.Linux.Billing"
+    assert made.custom_script_extension("run")["properties"]["protectedSettings"] == {"commandToExecute": "run"}
+
+
+def test_azure_cni_without_overlay_takes_an_address_per_pod(launch: Launcher) -> None:
+    made = launch(recorded_claim("default-gx6s5"), network_plugin_mode="", spec={"maxPods": 12})
+    assert len(made.nic["properties"]["ipConfigurations"]) == 12
+    assert "KUBELET_NODE_LABELS" in base64.b64decode(made.vm["properties"]["osProfile"]["customData"]).decode()
+    assert "kubernetes.azure.com/azure-cni-overlay" not in made.labels.values()
+
+
+def test_aks_machine(launch: Launcher) -> None:
+    made = launch(recorded_claim("default-rvw92"), provision_mode="aksmachineapi", prefer_zone="southcentralus-3")
+    assert isinstance(made, MachinePlan)
+    assert made.body == recorded_bodies()["machine"]
+    assert made.given.machine_id == (
+        f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/c"
+        "/agentPools/kpool/machines/default-rvw92"
+    )
+
+
+def test_bootstrapping_client(launch: Launcher) -> None:
+    made = launch(recorded_claim("default-6vl6h"), provision_mode="bootstrappingclient", prefer_zone="southcentralus-3")
+    want = recorded_bodies()["bootstrapping_vm"]
+    custom_data = want["properties"]["osProfile"]["customData"]
+    template = (
+        base64.b64decode(custom_data).decode().replace("abcdef.0123456789abcdef", "{{.TokenID}}.{{.TokenSecret}}")
+    )
+    assert made.bootstrapped(base64.b64encode(template.encode()).decode()).vm == want
+    profile = made.provision["provisionProfile"]
+    assert (profile["name"], profile["mode"], profile["osSku"], profile["distro"]) == (
+        "",
+        2,
+        1,
+        "aks-ubuntu-containerd-24.04-gen2",
+    )
+    assert profile["nodeInitializationTaints"] == [
+        "example.com/starting=true:NoSchedule",
+        "karpenter.sh/unregistered:NoExecute",
+    ]
+    assert profile["customNodeLabels"]["karpenter.sh/do-not-sync-taints"] == "true"
+    assert made.provision["provisionHelperValues"] == {"skuCPU": 2, "skuMemory": 8}
+
+
+def test_spot_and_security_settings(launch: Launcher) -> None:
+    claim = nodeclaim(size=["Standard_D2s_v3"], zone=["0"], capacity_type=["spot"])
+    body = launch(claim, spec={"security": {"encryptionAtHost": True}}, disk_encryption_set_id="/des").vm
+    assert body["zones"] == []
+    properties = body["properties"]
+    assert (properties["priority"], properties["evictionPolicy"], properties["billingProfile"]) == (
+        "Spot",
+        "Delete",
+        {"maxPrice": -1},
+    )
+    assert properties["securityProfile"] == {"encryptionAtHost": True}
+    assert properties["storageProfile"]["osDisk"]["managedDisk"] == {"diskEncryptionSet": {"id": "/des"}}
+
+
+def test_ephemeral_disk_when_it_fits(launch: Launcher) -> None:
+    claim = nodeclaim(size=["Standard_D2s_v3"], zone=["0"], capacity_type=["on-demand"])
+    assert launch(claim, spec={"osDiskSizeGB": 53}).vm["properties"]["storageProfile"]["osDisk"][
+        "diffDiskSettings"
+    ] == {
+        "option": "Local",
+        "placement": "CacheDisk",
+    }
+    assert (
+        "diffDiskSettings" not in launch(claim, spec={"osDiskSizeGB": 54}).vm["properties"]["storageProfile"]["osDisk"]
+    )
+
+
+def test_long_names_are_hashed() -> None:
+    assert machine_name("default-abcde") == "default-abcde"
+    long = machine_name("thisisaverylongnodepoolnamethatgoeson-a1b2c")
+    assert len(long) == 34
+    assert long.startswith("thisisaverylongnodepoo")
+    assert long.endswith("-a1b2c")
+
+
+def test_provider_id_has_its_group_in_lower_case() -> None:
+    assert provider_id(f"{GROUP}/providers/Microsoft.Compute/virtualMachines/aks-x") == (
+        f"azure:///subscriptions/{SUBSCRIPTION}/resourceGroups/mc_rg_c_southcentralus/providers/Microsoft.Compute/virtualMachines/aks-x"
+    )

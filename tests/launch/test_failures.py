@@ -1,0 +1,201 @@
+"""What each refusal of Azure leads to: reason, marks, time and words, as the real controller shows them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.karpenter.instancetypes import UnavailableOfferings
+from harness.karpenter.launch import AzureFailure, FailureKind, classify
+from harness.karpenter.launch.failures import machine_begin_error, machine_provisioning_error, vm_error
+from harness.karpenter.releases import provider
+from tests.launch.conftest import nodeclaim
+
+Launcher = Callable[..., Any]
+LATEST = provider("1.14.0")
+ZONES = ("southcentralus-1", "southcentralus-2", "southcentralus-3")
+BOTH = ("on-demand", "spot")
+
+
+def offerings(zones: tuple[str, ...], capacity_types: tuple[str, ...]) -> set[tuple[str, str]]:
+    return {(zone, capacity_type) for zone in zones for capacity_type in capacity_types}
+
+
+def quota(text: str) -> AzureFailure:
+    return AzureFailure("OperationNotAllowed", text)
+
+
+FAMILY = "Operation could not be completed as it results in exceeding approved standardDSv3Family Cores quota. Current Limit: {}, ..."
+HERE = ("southcentralus-2",)
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason", "hours", "marked", "start"),
+    [
+        (
+            quota(FAMILY.format(0)),
+            "SubscriptionQuotaReached",
+            1,
+            offerings(("0", *ZONES), ("on-demand",)),
+            "subscription level on-demand vCPU quota for Standard_D2s_v3 has been",
+        ),
+        (
+            quota(FAMILY.format(8)),
+            "SubscriptionQuotaReached",
+            1 / 6,
+            offerings(("0", *ZONES), ("on-demand",)),
+            "subscription level on-demand",
+        ),
+        (
+            quota("LowPriorityCores"),
+            "SubscriptionQuotaReached",
+            1,
+            set(),
+            "this subscription has reached the regional vCPU quota for spot",
+        ),
+        (
+            AzureFailure("SkuNotAvailable", ""),
+            "SKUNotAvailable",
+            23,
+            offerings(ZONES, ("on-demand",)),
+            "the requested SKU is unavailable for instance type Standard_D2s_v3 in zone southcentralus-2 with",
+        ),
+        (
+            AzureFailure("ZonalAllocationFailed", ""),
+            "ZonalAllocationFailure",
+            1,
+            offerings(HERE, BOTH),
+            "unable to allocate resources in the selected zone (southcentralus-2). (will try",
+        ),
+        (
+            AzureFailure("AllocationFailed", ""),
+            "AllocationFailure",
+            1,
+            offerings(ZONES, BOTH),
+            "unable to allocate resources with selected VM size (Standard_D2s_v3)",
+        ),
+        (
+            AzureFailure("OverconstrainedZonalAllocationRequest", ""),
+            "OverconstrainedZonalAllocationFailure",
+            1,
+            offerings(HERE, ("on-demand",)),
+            "unable to allocate resources in the selected zone (southcentralus-2) with on-demand capacity type and",
+        ),
+        (
+            AzureFailure("OverconstrainedAllocationRequest", ""),
+            "OverconstrainedAllocationFailure",
+            1,
+            offerings(ZONES, ("on-demand",)),
+            "unable to allocate resources in all zones with on-demand capacity type",
+        ),
+    ],
+)
+def test_refusals_of_a_vm(
+    launch: Launcher, failure: AzureFailure, reason: str, hours: float, marked: set[tuple[str, str]], start: str
+) -> None:
+    made = launch(nodeclaim(size=["Standard_D2s_v3"], capacity_type=["on-demand"]), prefer_zone="southcentralus-2")
+    verdict = classify(failure, made.choice, LATEST)
+    assert verdict is not None
+    assert (verdict.reason, verdict.ttl) == (reason, hours * 3600)
+    assert set(verdict.offerings(made.choice, LATEST)) == marked
+    error = vm_error("aks-x", failure, verdict)
+    assert error.kind is FailureKind.CREATE
+    assert error.condition_reason == reason
+    assert error.condition_message.startswith(start)
+    assert str(error) == f"creating nodeclaim, creating instance failed, creating nodeclaim, {error.condition_message}"
+    sku = made.launch.skus["Standard_D2s_v3"]
+    marks = UnavailableOfferings()
+    verdict.mark(marks, sku, made.choice, LATEST, now=0.0)
+    for zone, capacity_type in offerings(("0", *ZONES), BOTH):
+        expected = (zone, capacity_type) in marked or (capacity_type == "spot" and "LowPriority" in failure.message)
+        assert (marks.why(sku, zone, capacity_type) is not None) is expected
+
+
+def test_regional_quota_is_about_capacity(launch: Launcher) -> None:
+    made = launch(nodeclaim(size=["Standard_D2s_v3"], capacity_type=["on-demand"]))
+    failure = quota("... exceeding approved Total Regional Cores quota ...")
+    verdict = classify(failure, made.choice, LATEST)
+    assert verdict is not None
+    assert not verdict.offerings(made.choice, LATEST)
+    error = vm_error("aks-x", failure, verdict)
+    assert error.kind is FailureKind.CAPACITY
+    assert str(error) == (
+        "creating nodeclaim, creating instance failed, insufficient capacity, regional on-demand vCPU quota limit for subscription has "
+        "been "
+        "reached. To scale beyond this limit, please review the quota increase process here: "
+        "https://learn.microsoft.com/en-us/azure/quotas/regional-quota-requests"
+    )
+
+
+def test_regional_placement_is_a_scope_of_its_own(launch: Launcher) -> None:
+    made = launch(nodeclaim(size=["Standard_D2s_v3"], zone=["0"], capacity_type=["spot"]))
+    verdict = classify(AzureFailure("SkuNotAvailable", ""), made.choice, LATEST)
+    assert verdict is not None
+    assert verdict.ttl == 3600
+    assert verdict.offerings(made.choice, LATEST) == (("0", "spot"),)
+
+
+def test_unknown_refusals(launch: Launcher) -> None:
+    made = launch(nodeclaim(size=["Standard_D2s_v3"]))
+    failure = AzureFailure("Conflict", "no", "PUT https://x\nRESPONSE 409: 409 Conflict\nERROR CODE: Conflict\n")
+    assert classify(failure, made.choice, LATEST) is None
+    error = vm_error("aks-x", failure, None)
+    assert error.condition_reason == "CreateInstanceFailed"
+    assert str(error).startswith(
+        'creating nodeclaim, creating instance failed, virtualMachine.BeginCreateOrUpdate for VM "aks-x" failed: PUT https://x'
+    )
+
+
+def test_older_releases_do_not_name_the_reason(launch: Launcher) -> None:
+    release = provider("1.13.1")
+    made = launch(nodeclaim(size=["Standard_D2s_v3"]), release="1.13.1")
+    failure = AzureFailure("AllocationFailed", "")
+    error = vm_error("aks-x", failure, classify(failure, made.choice, release))
+    assert error.condition_reason == "CreateInstanceFailed"
+    assert str(error).startswith(
+        "creating nodeclaim, creating instance failed, unable to allocate resources with selected VM size"
+    )
+
+
+@pytest.mark.parametrize(("release", "seconds"), [("1.7.2", 180.0), ("1.10.2", 600.0)])
+def test_how_long_a_small_quota_blocks(launch: Launcher, release: str, seconds: float) -> None:
+    made = launch(nodeclaim(size=["Standard_D2s_v3"]), release=release)
+    verdict = classify(quota(FAMILY.format(8)), made.choice, provider(release))
+    assert verdict is not None
+    assert verdict.ttl == seconds
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        AzureFailure("VMSizeNotSupported", ""),
+        AzureFailure("BadRequest", "Virtual Machine size: 'x' is not supported for subscription y"),
+    ],
+)
+def test_sizes_that_aks_refuses(launch: Launcher, failure: AzureFailure) -> None:
+    made = launch(nodeclaim(size=["Standard_D2s_v3"]), provision_mode="aksmachineapi")
+    verdict = classify(failure, made.choice, LATEST, machine_request=True)
+    assert verdict is not None
+    assert verdict.ttl == 23 * 3600
+    assert set(verdict.offerings(made.choice, LATEST)) == offerings(("0", *ZONES), BOTH)
+    error = machine_begin_error("default-abcde", failure, verdict)
+    assert error.condition_reason == "SKUNotAvailable"
+    assert str(error).startswith(
+        "creating nodeclaim, creating AKS machine failed, "
+        'failed to begin create AKS machine "default-abcde", handled error: creating nodeclaim, VM size'
+    )
+    assert classify(failure, made.choice, LATEST) is None
+
+
+def test_machines_that_fail_later(launch: Launcher) -> None:
+    made = launch(nodeclaim(size=["Standard_D2s_v3"]), provision_mode="aksmachineapi")
+    failure = AzureFailure("AllocationFailed", "x")
+    handled = machine_provisioning_error("m", failure, classify(failure, made.choice, LATEST))
+    assert str(handled).startswith(
+        'failed to create AKS machine "m" during LRO, handled provisioning error: creating nodeclaim, unable to allocate'
+    )
+    unknown = machine_provisioning_error("m", AzureFailure("Boom", "why"), None)
+    assert (
+        str(unknown)
+        == 'failed to create AKS machine "m" during LRO, unhandled provisioning error: code=Boom, message=why'
+    )

@@ -1,0 +1,123 @@
+"""What each release knows: label sets, known values, flags, options."""
+
+import pytest
+
+from harness.karpenter import azure_keys as keys
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, Defaults, ProviderOptions, UnknownRelease, provider
+from harness.karpenter.vocabulary import CAPACITY_TYPE, DO_NOT_SYNC_TAINTS
+
+# The first release that has each well-known label (kaz pkg/apis/v1beta1/labels.go of the tags).
+WELL_KNOWN_SINCE = {
+    keys.SKU_NAME: "1.4.0",
+    keys.AKS_CLUSTER: "1.4.0",
+    keys.AKS_CPU: "1.6.5",
+    keys.AKS_MEMORY: "1.6.5",
+    keys.SKU_SERIES: "1.6.6",
+    keys.AKS_MODE: "1.6.7",
+    keys.AKS_SCALE_SET_PRIORITY: "1.7.0",
+    keys.AKS_OS_SKU: "1.7.0",
+    keys.AKS_FIPS: "1.10.0",
+    keys.AKS_PRIORITY: "1.12.0",
+    keys.PLACEMENT_SCOPE: "1.12.0",
+    keys.SKU_ULTRA_SSD: "1.14.0",
+}
+
+
+@pytest.mark.parametrize(("key", "since"), WELL_KNOWN_SINCE.items())
+def test_well_known_since(key: str, since: str) -> None:
+    first = ALL_PROVIDER_RELEASES.index(since)
+    known = [key in provider(version).vocabulary.well_known for version in ALL_PROVIDER_RELEASES]
+    assert known == [False] * first + [True] * (len(known) - first)
+
+
+def test_names_with_and_without_v() -> None:
+    assert provider("v1.14.0") is provider("1.14.0")
+    assert provider("1.14.2").core.version == "1.14.0"
+
+
+def test_unknown_release_names_the_known_ones() -> None:
+    with pytest.raises(
+        UnknownRelease, match=r"unknown Karpenter release 'v9\.9'; known: 1\.4\.0, .*, 1\.14\.2"
+    ) as caught:
+        provider("v9.9")
+    assert caught.value.known == ALL_PROVIDER_RELEASES
+
+
+@pytest.mark.parametrize(
+    ("version", "key", "start"),
+    [
+        ("1.4.0", "kubernetes.io/x", "label kubernetes.io/x is restricted; specify a well known label: ["),
+        (
+            "1.6.5",
+            "k8s.io/x",
+            "label is restricted; specify a well known label or a custom label that does not use a restricted domain (label=k8s.io/x, ",
+        ),
+        ("1.14.0", "karpenter.sh/x", "using label karpenter.sh/x is not allowed as it might interfere"),
+        ("1.14.0", "a.karpenter.azure.com/x", "using label a.karpenter.azure.com/x is not allowed"),
+        ("1.13.0", "agentpool", "using label agentpool is not allowed"),
+    ],
+)
+def test_restricted(version: str, key: str, start: str) -> None:
+    assert (provider(version).vocabulary.restricted(key) or "").startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("version", "key"),
+    [
+        ("1.7.2", "node.kubernetes.io/x"),
+        ("1.10.0", "kubernetes.io/x"),
+        ("1.14.0", "mykarpenter.sh/x"),
+        ("1.12.2", "agentpool"),
+        ("1.13.1", "agentpool"),
+        ("1.14.0", "kubernetes.azure.com/anything"),
+    ],
+)
+def test_not_restricted(version: str, key: str) -> None:
+    assert provider(version).vocabulary.restricted(key) is None
+
+
+def test_known_values() -> None:
+    assert provider("1.4.0").vocabulary.known_values == {}
+    assert provider("1.10.2").vocabulary.known_values[CAPACITY_TYPE] == {"on-demand", "spot", "reserved"}
+    assert provider("1.12.1").vocabulary.known_values[CAPACITY_TYPE] == {"on-demand", "spot"}
+    assert provider("1.12.1").vocabulary.known_values[keys.AKS_FIPS] == {"true"}
+    assert keys.SKU_ULTRA_SSD not in provider("1.13.1").vocabulary.known_values
+
+
+def test_do_not_sync_taints_came_in_core_before_the_provider_used_it() -> None:
+    assert not provider("1.4.0").core.honours_do_not_sync_taints
+    assert provider("1.5.0").core.honours_do_not_sync_taints
+    assert DO_NOT_SYNC_TAINTS not in provider("1.6.7").base_keys
+    assert DO_NOT_SYNC_TAINTS in provider("1.6.8").base_keys
+
+
+def test_empty_csi_zone_means_regional_since_1_14() -> None:
+    assert provider("1.13.1").vocabulary.normalized_values == {}
+    assert provider("1.14.0").vocabulary.normalized_values == {"topology.kubernetes.io/zone": {"": "0"}}
+
+
+def test_options_from_the_providers_own_names() -> None:
+    options = ProviderOptions.of(Defaults(), region="eastus").with_json(
+        {
+            "networkPlugin": "none",
+            "vmMemoryOverheadPercent": 0,
+            "nodeIdentities": ["a"],
+            "nodeResourceGroup": "MC_x",
+            "unknown": 1,
+        }
+    )
+    assert options.network_plugin == "none"
+    assert options.vm_memory_overhead_percent == 0.0
+    assert options.node_identities == ("a",)
+    assert options.node_resource_group == "MC_x"
+    assert options.subnet_id.endswith(
+        "/resourceGroups/MC_rg_harness_eastus/providers/Microsoft.Network/virtualNetworks/aks-vnet-12345678/subnets/aks-subnet"
+    )
+
+
+@pytest.mark.parametrize(
+    "changes", [{"networkPlugin": 1}, {"useSIG": "yes"}, {"vmMemoryOverheadPercent": "1"}, {"additionalTags": []}]
+)
+def test_options_of_the_wrong_type(changes: dict[str, object]) -> None:
+    with pytest.raises(TypeError):
+        ProviderOptions().with_json(changes)
