@@ -6,7 +6,10 @@ Sources: kubernetes pkg/apis/core/v1/defaults.go, plugin/pkg/admission/{defaultt
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
+
+from harness.kube.quantity import Quantity
 
 NOT_READY = "node.kubernetes.io/not-ready"
 UNREACHABLE = "node.kubernetes.io/unreachable"
@@ -15,7 +18,10 @@ _SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-cri
 
 
 def default_pod(pod: dict[str, Any], priority_of: Callable[[str], int | None]) -> dict[str, Any]:
-    """A pod as the API server stores it: defaulted spec, added tolerations, priority, phase Pending."""
+    """A pod as the API server stores it: defaulted spec, added tolerations, priority, phase Pending.
+
+    Raises UnknownPriorityClass, QuantityError.
+    """
     spec: dict[str, Any] = {
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
@@ -32,19 +38,58 @@ def default_pod(pod: dict[str, Any], priority_of: Callable[[str], int | None]) -
     spec["tolerations"] = tolerations
     if "priority" not in spec:
         name = spec.get("priorityClassName")
-        spec["priority"] = 0 if not name else _SYSTEM_PRIORITIES.get(name, priority_of(name) or 0)
-    return {**pod, "spec": spec, "status": {"phase": "Pending"}}
+        spec["priority"] = _priority(name, priority_of) if name else 0
+    return {**pod, "spec": spec, "status": {"phase": "Pending", "qosClass": _quality_of_service(spec)}}
+
+
+class UnknownPriorityClass(LookupError):
+    """A pod names a PriorityClass that does not exist; the message is the Priority admission plugin's."""
+
+
+def _priority(name: str, priority_of: Callable[[str], int | None]) -> int:
+    found = _SYSTEM_PRIORITIES.get(name, priority_of(name))
+    if found is None:
+        raise UnknownPriorityClass(f"no PriorityClass with name {name} was found")
+    return found
+
+
+def _quality_of_service(spec: Mapping[str, Any]) -> str:
+    """pkg/apis/core/v1/helper/qos: Guaranteed when every container limits cpu and memory to what it requests."""
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    named = [
+        {
+            name: part
+            for name, part in ((each.get("resources") or {}).get(kind) or {}).items()
+            if name in ("cpu", "memory")
+        }
+        for each in containers
+        for kind in ("requests", "limits")
+    ]
+    if not any(named):
+        return "BestEffort"
+    pairs = zip(named[::2], named[1::2], strict=True)
+    return "Guaranteed" if all(len(limits) == 2 and requests == limits for requests, limits in pairs) else "Burstable"
 
 
 def _default_container(container: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Limits stand in for missing requests."""
-    resources = container.get("resources") or {}
-    limits = resources.get("limits") or {}
-    requests = resources.get("requests") or {}
-    missing = {name: value for name, value in limits.items() if name not in requests}
-    if not missing:
+    """Quantities in their canonical form; limits stand in for missing requests."""
+    resources = container.get("resources")
+    if not resources:
         return container
-    return {**container, "resources": {**resources, "requests": {**requests, **missing}}}
+    limits = canonical_list(resources.get("limits") or {})
+    requests = {**limits, **canonical_list(resources.get("requests") or {})}
+    lists = {kind: found for kind, found in (("limits", limits), ("requests", requests)) if found}
+    return {**container, "resources": {**resources, **lists}}
+
+
+def canonical_list(resources: Mapping[str, Any]) -> dict[str, str]:
+    """Quantities as the API server writes them: `0.5` becomes `500m`, 1 becomes `"1"`. Raises QuantityError."""
+    return {name: _canonical(value) for name, value in resources.items()}
+
+
+@cache
+def _canonical(value: str | int | float) -> str:
+    return str(Quantity.parse(value))
 
 
 def _covers_no_execute(toleration: Mapping[str, Any], key: str) -> bool:
@@ -53,6 +98,10 @@ def _covers_no_execute(toleration: Mapping[str, Any], key: str) -> bool:
 
 def default_node(node: dict[str, Any]) -> dict[str, Any]:
     """A node as the API server stores it: with the taint that keeps pods away until it is ready."""
+    status = node.get("status") or {}
+    lists = {kind: canonical_list(status[kind]) for kind in ("allocatable", "capacity") if status.get(kind)}
+    if lists:
+        node = {**node, "status": {**status, **lists}}
     spec = node.get("spec") or {}
     taints = spec.get("taints") or []
     taint = {"key": NOT_READY, "effect": "NoSchedule"}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.kube.objects import copy_json
-from harness.kube.status import bad_request
+from harness.kube.status import bad_request, rejected
 
 _MERGE_KEYS: Mapping[str, str] = {
     "conditions": "type",
@@ -114,9 +114,7 @@ def json_patch(target: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
         try:
             document = _OPERATIONS[each["op"]](document, each)
         except (KeyError, IndexError, ValueError, TypeError) as error:
-            raise bad_request(
-                f"the server rejected our request: {each.get('op')} {each.get('path')}: {error}"
-            ) from error
+            raise rejected() from error
     return document
 
 
@@ -160,8 +158,11 @@ def _remove(document: Any, path: str) -> Any:
 
 
 def _replace(document: Any, path: str, value: Any) -> Any:
-    _find(document, _pointer(path))
-    return _add(_remove(document, path), path, value) if path else copy_json(value)
+    parts = _pointer(path)
+    # the API server's library replaces a key that is not there, too; an index must exist
+    if isinstance(_find(document, parts[:-1]), list):
+        _remove(document, path)
+    return _add(document, path, value)
 
 
 def _move(document: Any, source: str, path: str) -> Any:

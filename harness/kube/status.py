@@ -79,10 +79,29 @@ def forbidden(kind: Kind, name: str, why: str) -> ApiError:
 
 def invalid(kind: Kind, name: str, causes: Sequence[Mapping[str, str]], text: str, *, cause: object = None) -> ApiError:
     """422: validation failed. `causes` have reason, message and field; `text` is their joined rendering."""
-    shown = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
-    return ApiError(
-        422, "Invalid", f'{shown} "{name}" is invalid: {text}', details=_details(kind, name, causes), cause=cause
+    details = {**_details(kind, name, causes), "kind": kind.kind}
+    return ApiError(422, "Invalid", f'{_shown(kind)} "{name}" is invalid: {text}', details=details, cause=cause)
+
+
+def precondition_failed(kind: Kind, name: str, field: str, wanted: str, actual: str) -> ApiError:
+    """409: a deletion names another uid or resourceVersion (`field` UID, ResourceVersion) than the object has."""
+    happened = "deleted and then recreated" if field == "UID" else "modified"
+    why = (
+        f"the {field} in the precondition ({wanted}) does not match the {field} in record ({actual}). "
+        f"The object might have been {happened}"
     )
+    details = {**_details(kind, name), "kind": kind.kind}
+    text = f'Operation cannot be fulfilled on {_shown(kind)} "{name}": {why}'
+    return ApiError(409, "Conflict", text, details=details)
+
+
+def rejected() -> ApiError:
+    """422: a JSON patch that does not apply."""
+    return ApiError(422, "Invalid", "the server rejected our request due to an error in our request")
+
+
+def _shown(kind: Kind) -> str:
+    return f"{kind.kind}.{kind.group}" if kind.group else kind.kind
 
 
 def bad_request(message: str) -> ApiError:

@@ -8,12 +8,13 @@ from typing import Any
 from harness.clusters.memory.store import Admission, Request, Store
 from harness.karpenter.validation.admission import admit
 from harness.karpenter.validation.crds import CrdSet
-from harness.kube.defaults import default_node, default_pod, default_workload
+from harness.kube.defaults import UnknownPriorityClass, default_node, default_pod, default_workload
 from harness.kube.field_errors import FieldError
 from harness.kube.node_restriction import node_write_error
 from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
 from harness.kube.objects import spec_of
-from harness.kube.status import forbidden, invalid
+from harness.kube.quantity import QuantityError
+from harness.kube.status import bad_request, forbidden, invalid
 
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
 _NODE_PREFIX = "system:node:"
@@ -30,10 +31,16 @@ def defaults(store: Callable[[], Store]) -> Admission:
         if request.verb != "create":
             return request.object
         kind = request.kind.kind
-        if kind == "Pod":
-            return default_pod(request.object, priority_of)
-        if kind == "Node":
-            return default_node(request.object)
+        try:
+            if kind == "Pod":
+                return default_pod(request.object, priority_of)
+            if kind == "Node":
+                return default_node(request.object)
+        except UnknownPriorityClass as error:
+            raise forbidden(request.kind, request.key.name, str(error)) from None
+        except QuantityError as error:
+            version = request.kind.version
+            raise bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}') from None
         if kind in _WORKLOADS:
             return default_workload(request.object)
         return request.object

@@ -19,7 +19,7 @@ from harness.engine.ids import Ids
 from harness.engine.ports import Change, ChangeType, Identity
 from harness.kube.kinds import KINDS, Kind, served
 from harness.kube.objects import Key, Object, copy_json
-from harness.kube.status import ApiError, already_exists, bad_request, conflict, gone, not_found
+from harness.kube.status import ApiError, already_exists, conflict, gone, not_found, precondition_failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,8 @@ class Store:
             meta["name"] = self._ids.generate_name(base)
             generated = True
         if meta.get("resourceVersion"):
-            raise bad_request("resourceVersion should not be set on objects to be created")
+            # a plain error of the storage layer, hence no reason
+            raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         for field in ("uid", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"):
             meta.pop(field, None)
         if kind.status_subresource and not kind.status_on_create:
@@ -224,6 +225,10 @@ class Store:
         old_meta, sent_meta = old["metadata"], sent.get("metadata") or {}
         version = sent_meta.get("resourceVersion")
         request = Request(verb, identity, kind, key, subresource, new, old)
+        if not version and verb == "update" and kind.custom:
+            error = _version_required(kind, key.name)
+            self._refused(request, error)
+            raise error
         if version and version != old_meta["resourceVersion"]:
             error = conflict(kind, key.name)
             self._refused(request, error)
@@ -275,8 +280,7 @@ class Store:
             ("ResourceVersion", resource_version, meta["resourceVersion"]),
         ):
             if wanted is not None and wanted != actual:
-                text = f"Precondition failed: {name} in precondition: {wanted}, {name} in object meta: {actual}"
-                error = conflict(kind, key.name, text)
+                error = precondition_failed(kind, key.name, name, wanted, actual)
                 self._refused(request, error)
                 raise error
         grace = _grace(kind, old, grace_period_seconds)
@@ -375,6 +379,15 @@ class Store:
             del self._log[: len(self._log) - self._log_limit]
         for receive in self._subscribers:
             receive(change)
+
+
+def _version_required(kind: Kind, name: str) -> ApiError:
+    """Custom resources are not replaced unconditionally; core kinds are."""
+    body = "Invalid value: 0: must be specified for an update"
+    field = "metadata.resourceVersion"
+    causes = [{"reason": "FieldValueInvalid", "message": body, "field": field}]
+    details = {"name": name, "group": kind.group, "kind": kind.plural, "causes": causes}
+    return ApiError(422, "Invalid", f'{kind.resource} "{name}" is invalid: {field}: {body}', details=details)
 
 
 def _with_object(request: Request, new: dict[str, Any]) -> Request:

@@ -11,7 +11,7 @@ from harness.engine.ports import Identity, PatchType
 from harness.kube.kinds import KINDS
 from harness.kube.objects import Key, Object
 from harness.kube.patch import json_patch, merge_patch, strategic_patch
-from harness.kube.status import ApiError, bad_request, conflict, not_found
+from harness.kube.status import ApiError, bad_request, not_found, precondition_failed
 
 _SCALABLE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 
@@ -48,7 +48,9 @@ class MemoryWriter:
         known = KINDS.get(kind)
         if type == "json":
             if not isinstance(patch, Sequence) or isinstance(patch, str):
-                raise bad_request("error decoding patch: json: a JSON patch is a list of operations")
+                raise bad_request(
+                    "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"
+                )
             change = lambda old: json_patch(old, patch)  # noqa: E731
         elif type == "strategic":
             if known is not None and known.custom:
@@ -61,7 +63,9 @@ class MemoryWriter:
             change = lambda old: strategic_patch(old, patch)  # noqa: E731
         else:
             if not isinstance(patch, Mapping):
-                raise bad_request("error decoding patch: json: a merge patch is an object")
+                raise bad_request(
+                    "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"
+                )
             change = lambda old: merge_patch(old, patch)  # noqa: E731
         return self._store.modify(
             "patch", Key(kind, namespace, name), change, self.identity, subresource=subresource, dry_run=dry_run
@@ -92,9 +96,9 @@ class MemoryWriter:
         def bound(pod: Object) -> dict[str, Any]:
             spec, status = pod["spec"], pod.get("status") or {}
             if pod["metadata"].get("deletionTimestamp"):
-                raise conflict(KINDS["Pod"], name, f"pod {name} is being deleted, cannot be assigned to a host")
+                raise _unbindable(name, f"pod {name} is being deleted, cannot be assigned to a host")
             if spec.get("nodeName"):
-                raise conflict(KINDS["Pod"], name, f'pod {name} is already assigned to node "{spec["nodeName"]}"')
+                raise _unbindable(name, f'pod {name} is already assigned to node "{spec["nodeName"]}"')
             now = self._store.clock.timestamp()
             others = [each for each in status.get("conditions") or () if each.get("type") != "PodScheduled"]
             scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
@@ -114,8 +118,7 @@ class MemoryWriter:
         if pod is None:
             raise not_found(KINDS["Pod"], name)
         if uid is not None and uid != pod["metadata"]["uid"]:
-            text = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {pod['metadata']['uid']}"
-            raise conflict(KINDS["Pod"], name, text)
+            raise precondition_failed(KINDS["Pod"], name, "UID", uid, pod["metadata"]["uid"])
         check_eviction(pod, self._store.list("PodDisruptionBudget", namespace=namespace))
         self.delete("Pod", name, namespace=namespace, grace_period_seconds=grace_period_seconds)
 
@@ -128,3 +131,9 @@ class MemoryWriter:
             return {**old, "spec": {**old["spec"], "replicas": replicas}}
 
         return self._store.modify("patch", Key(kind, namespace, name), scaled, self.identity, subresource="scale")
+
+
+def _unbindable(name: str, why: str) -> ApiError:
+    details = {"name": name, "kind": "pods/binding"}
+    text = f'Operation cannot be fulfilled on pods/binding "{name}": {why}'
+    return ApiError(409, "Conflict", text, details=details)

@@ -7,7 +7,7 @@ import json
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -100,10 +100,14 @@ class Connection:
                 self._drop()
                 raise self._lost(error) from error
 
-    def stream(self, path: str, query: Mapping[str, str]) -> tuple[socket.socket | None, Iterator[dict[str, Any]]]:
+    def stream(
+        self, path: str, query: Mapping[str, str]
+    ) -> tuple[socket.socket, Generator[dict[str, Any], None, None]]:
         """A watch, on a connection of its own: the socket (shut it down to stop) and the events as they come."""
         connection = _open(self.endpoint, None)
-        connection.request("GET", f"{path}?{urlencode(query)}", headers={"Accept": "application/json", **self.endpoint.headers})
+        connection.request(
+            "GET", f"{path}?{urlencode(query)}", headers={"Accept": "application/json", **self.endpoint.headers}
+        )
         wire = connection.sock
         answer = connection.getresponse()
         if answer.status != 200:
@@ -113,7 +117,7 @@ class Connection:
                 raise error_of(answer.status, json.loads(text), text)
             raise error_of(answer.status, None, text)
 
-        def events() -> Iterator[dict[str, Any]]:
+        def events() -> Generator[dict[str, Any], None, None]:
             try:
                 while line := answer.readline():
                     yield json.loads(line)

@@ -26,7 +26,9 @@ from harness.kube.status import ApiError, gone
 __all__ = ["MIRRORED", "Mirror"]
 
 MIRRORED: tuple[str, ...] = tuple(
-    kind for kind in KINDS if kind not in ("ConfigMap", "Lease", "Secret", "Service", "ServiceAccount", "VolumeAttachment")
+    kind
+    for kind in KINDS
+    if kind not in ("ConfigMap", "Lease", "Secret", "Service", "ServiceAccount", "VolumeAttachment")
 )
 """What is watched. Other kinds are read from the server when they are asked for."""
 
@@ -37,7 +39,7 @@ class Mirror:
     def __init__(self, connection: Connection, *, kinds: Iterable[str] = MIRRORED, clock: Clock | None = None) -> None:
         self.revision = 0
         self._connection = connection
-        self._clock = clock
+        self.clock = clock
         self._objects: dict[str, dict[tuple[str, str], Object]] = {}
         self._order: dict[str, int] = {}
         self._index = Index()
@@ -159,7 +161,9 @@ class Mirror:
         if kind.kind not in self._watches:
             return
         meta = metadata_of(obj)
-        finished = meta.get("deletionTimestamp") and not meta.get("finalizers") and not meta.get("deletionGracePeriodSeconds")
+        finished = (
+            meta.get("deletionTimestamp") and not meta.get("finalizers") and not meta.get("deletionGracePeriodSeconds")
+        )
         if finished:
             self._remove(kind, obj)
         else:
@@ -227,12 +231,12 @@ class Mirror:
     def _stamped(self, kind: Kind, obj: Object) -> dict[str, Any]:
         """The object with its kind (lists leave it out), without managedFields, in virtual time."""
         meta = {key: value for key, value in metadata_of(obj).items() if key != "managedFields"}
-        if self._clock is not None:
+        if self.clock is not None:
             uid = meta["uid"]
             if "creationTimestamp" in meta:
-                meta["creationTimestamp"] = self._stamps.setdefault((uid, "created"), self._clock.timestamp())
+                meta["creationTimestamp"] = self._stamps.setdefault((uid, "created"), self.clock.timestamp())
             if "deletionTimestamp" in meta:
-                due = self._clock.now + int(meta.get("deletionGracePeriodSeconds") or 0) * SECOND
+                due = self.clock.now + int(meta.get("deletionGracePeriodSeconds") or 0) * SECOND
                 meta["deletionTimestamp"] = self._stamps.setdefault((uid, "deleted"), render(due))
         return {"apiVersion": kind.api_version, **obj, "kind": kind.kind, "metadata": meta}
 

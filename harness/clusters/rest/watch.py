@@ -86,10 +86,15 @@ class Watch:
                 self._ended.wait(0.05 * 2**failures)
 
     def _listen(self) -> None:
-        query = {"watch": "1", "resourceVersion": self._revision, "allowWatchBookmarks": "true", "timeoutSeconds": "600"}
+        query = {
+            "watch": "1",
+            "resourceVersion": self._revision,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": "600",
+        }
         self._socket, events = self._connection.stream(path_of(self.kind), query)
         if self._ended.is_set():
-            events.close()  # type: ignore[attr-defined]
+            events.close()
             return
         for event in events:
             if self._ended.is_set():

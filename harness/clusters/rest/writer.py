@@ -41,7 +41,12 @@ class RestWriter:
     """Writes in the name of one identity; see the Writer port for the meaning of each call."""
 
     def __init__(
-        self, connection: Connection, identity: Identity, *, witness: Witness | None = None, explain: Explain | None = None
+        self,
+        connection: Connection,
+        identity: Identity,
+        *,
+        witness: Witness | None = None,
+        explain: Explain | None = None,
     ) -> None:
         self.identity = identity
         self._connection = connection

@@ -1,0 +1,1 @@
+"""A cluster of real programs on this machine: etcd, kube-apiserver, kube-scheduler, kube-controller-manager."""

@@ -1,0 +1,188 @@
+"""The `apiserver` cluster: real programs from `KUBEBUILDER_ASSETS` on loopback ports, up in seconds, gone with the process."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from harness.clusters.apiserver.processes import Processes, free_ports
+from harness.clusters.real.audit import POLICY, AuditLog
+from harness.clusters.real.cluster import RealCluster
+from harness.clusters.real.pki import Authority, MissingTool
+from harness.clusters.waiting import poll
+from harness.engine.ports import ADMIN, CONTROLLER_MANAGER, SCHEDULER, Identity
+
+__all__ = ["PREFIX", "ApiServerCluster", "assets"]
+
+PREFIX = "karpenter-harness-apiserver-"
+"""How the folders of these clusters are called, below the system's folder for temporary files."""
+
+_PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager")
+_FOREVER = "1000h"
+
+
+def assets(environ: Mapping[str, str] = os.environ) -> Path:
+    """The folder of the programs. Raises MissingTool, naming what is missing."""
+    text = environ.get("KUBEBUILDER_ASSETS")
+    if not text:
+        raise MissingTool(
+            "KUBEBUILDER_ASSETS is not set: it names a folder with etcd, kube-apiserver, kube-scheduler and "
+            "kube-controller-manager (`setup-envtest use`, and the Kubernetes release's server tarball)"
+        )
+    missing = [name for name in _PROGRAMS if not os.access(Path(text, name), os.X_OK)]
+    if missing:
+        raise MissingTool(f"KUBEBUILDER_ASSETS={text} has no {', '.join(missing)}")
+    return Path(text)
+
+
+class ApiServerCluster(RealCluster):
+    """etcd, kube-apiserver, kube-scheduler and kube-controller-manager. Nodes are objects: nothing runs on them."""
+
+    name = "apiserver"
+
+    def __init__(self, *, binaries: Path | None = None) -> None:
+        self._binaries = binaries or assets()
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        (self.folder / "owner").write_text(str(os.getpid()))
+        self.processes = Processes(self.folder)
+        try:
+            etcd, peer, api, scheduler, manager = free_ports(5)
+            super().__init__(
+                "127.0.0.1",
+                api,
+                Authority(self.folder),
+                AuditLog(self._audit_text),
+                diagnose=self.processes.diagnose,
+            )
+            self._start_server(etcd, peer, api)
+            self.wait_ready()
+            self._start_controllers(scheduler, manager)
+            self.grant()
+            poll(
+                lambda: self.admin.raw("GET", "/api/v1/namespaces/default/serviceaccounts/default")[0] == 200,
+                lambda: f"kube-controller-manager to make the first service account\n{self.processes.diagnose()}",
+                seconds=60,
+            )
+            self.view.start()
+        except BaseException:
+            self.processes.stop()
+            raise
+
+    def stop(self) -> None:
+        """Ends everything and removes the folder."""
+        self.close()
+        self.processes.stop()
+
+    def __enter__(self) -> ApiServerCluster:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def kubeconfig(self, identity: Identity = ADMIN) -> dict[str, Any]:
+        """A kubeconfig in the name of somebody."""
+        client = self.authority.client(identity)
+        cluster = {"server": f"https://127.0.0.1:{self.port}", "certificate-authority": str(self.authority.ca)}
+        user = {"client-certificate": str(client), "client-key": str(self.authority.key)}
+        return {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": self.name, "cluster": cluster}],
+            "users": [{"name": "user", "user": user}],
+            "contexts": [{"name": self.name, "context": {"cluster": self.name, "user": "user"}}],
+            "current-context": self.name,
+        }
+
+    def memory(self) -> dict[str, int]:
+        """Resident memory of each program in MiB."""
+        found = {}
+        for name, pid in self.processes.pids.items():
+            for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+                if line.startswith("VmRSS:"):
+                    found[name] = int(line.split()[1]) // 1024
+        return found
+
+    def _audit_text(self) -> str:
+        path = self.folder / "audit.log"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    def _start_server(self, etcd: int, peer: int, api: int) -> None:
+        client_url, peer_url = f"http://127.0.0.1:{etcd}", f"http://127.0.0.1:{peer}"
+        self.processes.start(
+            "etcd",
+            str(self._binaries / "etcd"),
+            f"--data-dir={self.folder / 'etcd'}",
+            f"--listen-client-urls={client_url}",
+            f"--advertise-client-urls={client_url}",
+            f"--listen-peer-urls={peer_url}",
+            f"--initial-advertise-peer-urls={peer_url}",
+            f"--initial-cluster=default={peer_url}",
+            "--unsafe-no-fsync",
+            "--log-level=warn",
+        )
+        certificate = self.authority.server("apiserver", ["127.0.0.1", "localhost", "kubernetes", "10.96.0.1"])
+        private, public = self.authority.service_account_keys()
+        (self.folder / "audit-policy.json").write_text(json.dumps(POLICY))
+        self.processes.start(
+            "kube-apiserver",
+            str(self._binaries / "kube-apiserver"),
+            f"--etcd-servers={client_url}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            f"--secure-port={api}",
+            f"--cert-dir={self.folder}",
+            f"--tls-cert-file={certificate}",
+            f"--tls-private-key-file={self.authority.key}",
+            f"--client-ca-file={self.authority.ca}",
+            f"--service-account-key-file={public}",
+            f"--service-account-signing-key-file={private}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            "--service-cluster-ip-range=10.96.0.0/16",
+            "--authorization-mode=Node,RBAC",
+            "--enable-admission-plugins=NodeRestriction",
+            "--allow-privileged",
+            f"--audit-policy-file={self.folder / 'audit-policy.json'}",
+            f"--audit-log-path={self.folder / 'audit.log'}",
+            "--audit-log-mode=blocking",
+            "--endpoint-reconciler-type=none",
+            "--profiling=false",
+        )
+
+    def _start_controllers(self, scheduler: int, manager: int) -> None:
+        """kube-controller-manager never finds a silent Node unready: kubelets here are simulated and send no heartbeats."""
+        private = self.folder / "sa.key"
+        for name, port, identity, flags in (
+            ("kube-scheduler", scheduler, SCHEDULER, ()),
+            (
+                "kube-controller-manager",
+                manager,
+                CONTROLLER_MANAGER,
+                (
+                    f"--service-account-private-key-file={private}",
+                    f"--node-monitor-grace-period={_FOREVER}",
+                    "--use-service-account-credentials",
+                ),
+            ),
+        ):
+            config = self.folder / f"{name}.kubeconfig"
+            config.write_text(json.dumps(self.kubeconfig(identity)))
+            self.processes.start(
+                name,
+                str(self._binaries / name),
+                f"--kubeconfig={config}",
+                "--bind-address=127.0.0.1",
+                f"--secure-port={port}",
+                f"--cert-dir={self.folder / name}",
+                "--leader-elect=false",
+                "--profiling=false",
+                "--kube-api-qps=200",
+                "--kube-api-burst=400",
+                *flags,
+            )

@@ -1,0 +1,77 @@
+"""The HTTP cluster put together: a memory cluster with a loop of its own behind a socket, and the ports that lead to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import TracebackType
+
+from harness.clusters.http.server import ApiServer
+from harness.clusters.memory.cluster import MemoryCluster
+from harness.clusters.provenance import Evidence
+from harness.clusters.rest.connection import Connection
+from harness.clusters.rest.mirror import Mirror
+from harness.clusters.rest.writer import RestWriter
+from harness.engine.clock import Clock
+from harness.engine.engine import Engine
+from harness.engine.ids import Ids
+from harness.engine.ports import Identity, Sink
+from harness.engine.rng import Rng
+from harness.karpenter.validation.crds import CrdSet
+from harness.kube.objects import Key
+
+__all__ = ["HttpCluster"]
+
+
+class HttpCluster:
+    """`view` is a mirror, `writer(identity)` sends requests; scheduler and workload controllers run behind the socket.
+
+    With the `clock` of a world both live in the same virtual time.
+    """
+
+    name = "http"
+
+    def __init__(self, sink: Sink, *, crds: CrdSet, kubernetes: str, clock: Clock | None = None, seed: int = 0) -> None:
+        rng = Rng(seed)
+        engine = Engine(clock or Clock())
+        self._memory = MemoryCluster(engine, rng, Ids(rng), sink, crds=crds, kubernetes=kubernetes)
+        self.server = ApiServer(self._memory.store, kubernetes=kubernetes, settle=engine.settle)
+        self._writers: dict[Identity, RestWriter] = {}
+        self._connections: list[Connection] = []
+        self.view = Mirror(self._connection(None))
+
+    def start(self) -> HttpCluster:
+        """Begins to answer and to watch."""
+        self.server.start()
+        self.view.start()
+        return self
+
+    def stop(self) -> None:
+        """Ends the watches, closes the port."""
+        self.view.stop()
+        for each in self._connections:
+            each.close()
+        self.server.stop()
+
+    def __enter__(self) -> HttpCluster:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def writer(self, identity: Identity) -> RestWriter:
+        """A Writer in the name of this identity."""
+        if identity not in self._writers:
+            self._writers[identity] = RestWriter(self._connection(identity), identity, witness=self.view)
+        return self._writers[identity]
+
+    def evidence(self, node: str) -> Iterable[Evidence]:
+        """The requests about a Node, in order."""
+        with self.server.lock:
+            return self._memory.journal.of(Key("Node", "", node))
+
+    def _connection(self, identity: Identity | None) -> Connection:
+        endpoint = self.server.endpoint() if identity is None else self.server.endpoint(identity)
+        self._connections.append(Connection(endpoint))
+        return self._connections[-1]

@@ -1,0 +1,220 @@
+"""The sockets of the HTTP cluster: one thread for each connection, one lock around the store."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from harness.clusters.http.api import Answer, Api, Request, Stream
+from harness.clusters.memory.store import Store
+from harness.clusters.rest.connection import Endpoint
+from harness.clusters.waiting import Deadline
+from harness.engine.ports import ADMIN, Change, Identity
+from harness.kube.status import ApiError, bad_request
+
+__all__ = ["ApiServer"]
+
+_BOOKMARK_EVERY = 30.0
+
+
+class ApiServer:
+    """Serves a store on a port of the loopback interface.
+
+    Every request runs under `lock`; whoever touches the store directly meanwhile takes it, too. `settle` is called under the lock
+    after each write: the loop of whatever runs on the store (scheduler, workload controllers), so that a client finds its effects.
+    Without TLS there are no client certificates: a request speaks for the administrator, or for whom `Impersonate-User` names.
+    """
+
+    def __init__(
+        self, store: Store, *, kubernetes: str, settle: Callable[[], object] | None = None, port: int = 0
+    ) -> None:
+        self.lock = threading.RLock()
+        self._api = Api(store, kubernetes)
+        self._store = store
+        self._settle = settle
+        self._changed = threading.Condition(self.lock)
+        self._closing = False
+        store.subscribe(self._notice)
+        handler = type("Handler", (_Handler,), {"cluster": self})
+        self._server = _Server(("127.0.0.1", port), handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="api-server", daemon=True)
+
+    def start(self) -> ApiServer:
+        """Begins to answer."""
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Ends all watches and closes the port."""
+        with self.lock:
+            self._closing = True
+            self._changed.notify_all()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(5)
+
+    def __enter__(self) -> ApiServer:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """`http://127.0.0.1:PORT`."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def endpoint(self, identity: Identity = ADMIN) -> Endpoint:
+        """How our own client speaks to it in the name of somebody."""
+        groups = ",".join(identity.groups)
+        return Endpoint(
+            "127.0.0.1", self.port, headers={"Impersonate-User": identity.user, "X-Impersonate-Groups": groups}
+        )
+
+    def kubeconfig(self) -> dict[str, Any]:
+        """A kubeconfig for kubectl and the `kubernetes` package."""
+        return {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "http", "cluster": {"server": self.url}}],
+            "users": [{"name": "admin", "user": {}}],
+            "contexts": [{"name": "http", "context": {"cluster": "http", "user": "admin"}}],
+            "current-context": "http",
+        }
+
+    def handle(self, request: Request) -> Answer | Stream:
+        """One request, under the lock, with what follows from it."""
+        with self.lock:
+            before = self._store.revision
+            answer = self._api.handle(request)
+            if self._settle is not None and self._store.revision != before:
+                self._settle()
+            return answer
+
+    def stream(self, stream: Stream, send: Callable[[Mapping[str, Any]], None]) -> None:
+        """Sends the events of a watch until its time is over, the client goes or the server stops. Raises ApiError 410."""
+        deadline = Deadline(stream.seconds if stream.seconds is not None else 1 << 20)
+        revision = stream.since
+        for event in stream.first:
+            send(event)
+        while not deadline.passed:
+            with self._changed:
+                found = list(self._store.changes(revision))
+                if not found:
+                    if self._closing:
+                        return
+                    self._changed.wait(min(deadline.left, _BOOKMARK_EVERY))
+                    found = list(self._store.changes(revision))
+                revision = max(revision, self._store.revision)
+            for change in found:
+                for event in stream.wants(change):
+                    send(event)
+            if not found and stream.bookmark is not None:
+                send(stream.bookmark(revision))
+
+    def _notice(self, change: Change) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away in the middle is no error of ours."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    cluster: ApiServer
+
+    def _serve(self) -> None:
+        try:
+            answer = self.cluster.handle(self._request())
+            if isinstance(answer, Stream):
+                self._stream(answer)
+            else:
+                self._answer(answer.status, answer.body)
+        except ApiError as error:
+            self._answer(error.code, error.status)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve
+
+    def _request(self) -> Request:
+        parts = urlsplit(self.path)
+        length = int(self.headers.get("Content-Length") or 0)
+        text = self.rfile.read(length)
+        content_type = self.headers.get("Content-Type") or "application/json"
+        body = None
+        if text:
+            if "json" not in content_type:
+                what = f"{content_type} is not there; send JSON"
+                raise ApiError(
+                    415, "UnsupportedMediaType", f"the body of the request was in an unknown format - {what}"
+                )
+            try:
+                body = json.loads(text)
+            except ValueError as error:
+                raise bad_request(f"the body of the request is not JSON: {error}") from error
+        user = self.headers.get("Impersonate-User")
+        groups = self.headers.get("X-Impersonate-Groups") or ",".join(self.headers.get_all("Impersonate-Group") or ())
+        identity = Identity(user, tuple(filter(None, groups.split(",")))) if user else ADMIN
+        return Request(
+            self.command,
+            parts.path.rstrip("/"),
+            dict(parse_qsl(parts.query, keep_blank_values=True)),
+            body,
+            content_type,
+            identity,
+        )
+
+    def _answer(self, status: int, body: Mapping[str, Any]) -> None:
+        payload = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+        self.wfile.flush()
+
+    def _stream(self, stream: Stream) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.flush()
+
+        def send(event: Mapping[str, Any]) -> None:
+            line = json.dumps(event).encode() + b"\n"
+            self.wfile.write(f"{len(line):x}\r\n".encode() + line + b"\r\n")
+            self.wfile.flush()
+
+        try:
+            self.cluster.stream(stream, send)
+        except ApiError as error:
+            send({"type": "ERROR", "object": error.status})
+        with suppress(OSError):
+            self.wfile.write(b"0\r\n\r\n")
+            self.wfile.flush()
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Requests are not printed."""

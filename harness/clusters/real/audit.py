@@ -1,0 +1,128 @@
+"""The audit log of a real API server as evidence for who wrote what on Nodes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from harness.engine.ports import Identity
+from harness.kube.objects import Object
+from harness.kube.status import ApiError
+
+__all__ = ["POLICY", "AuditEntry", "AuditLog"]
+
+POLICY: dict[str, Any] = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived", "ResponseStarted"],
+    "omitManagedFields": True,
+    "rules": [
+        {
+            "level": "RequestResponse",
+            "verbs": ["create", "update", "patch", "delete"],
+            "resources": [{"group": "", "resources": ["nodes", "nodes/status"]}],
+        },
+        {"level": "None"},
+    ],
+}
+"""Writes to Nodes with what was sent and answered; nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One request about a Node. `object` is what was sent (a patch as it was sent); a refused one has `error` and no `after`."""
+
+    revision: int
+    identity: Identity
+    verb: str
+    subresource: str
+    before: Object | None
+    after: Object | None
+    object: Object | None
+    error: ApiError | None
+
+
+class AuditLog:
+    """Reads the log, which is written after each answer went out: the last line may come a moment after the answer."""
+
+    def __init__(self, read: Callable[[], str]) -> None:
+        self._read = read
+
+    def of_node(self, name: str) -> list[AuditEntry]:
+        """The requests about one Node: what was done in order of resourceVersions, and what was refused where it came in."""
+        done: list[tuple[int, str, dict[str, Any]]] = []
+        refused: list[tuple[str, dict[str, Any]]] = []
+        for event in self._events():
+            if _node_of(event) != name:
+                continue
+            came = event.get("requestReceivedTimestamp") or ""
+            if int((event.get("responseStatus") or {}).get("code") or 0) >= 400:
+                refused.append((came, event))
+                continue
+            after = event.get("responseObject") or {}
+            revision = (after.get("metadata") or {}).get("resourceVersion")
+            if revision is not None:
+                done.append((int(revision), came, event))
+            elif event["verb"] == "delete":
+                done.append((done[-1][0] if done else 0, came, event))
+        return list(_entries(sorted(done, key=lambda each: each[:2]), refused))
+
+    def revision_of(self, name: str) -> int:
+        """The resourceVersion of the last write of a Node that the log knows."""
+        return max((entry.revision for entry in self.of_node(name)), default=0)
+
+    def _events(self) -> Iterator[dict[str, Any]]:
+        for line in self._read().splitlines():
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue  # the last line, half written
+
+
+def _node_of(event: dict[str, Any]) -> str:
+    found: str = (event.get("objectRef") or {}).get("name") or ""
+    if found:
+        return found
+    # the name of a created object stands in the answer, or in what was sent when it was refused
+    for part in ("responseObject", "requestObject"):
+        meta = (event.get(part) or {}).get("metadata") or {}
+        if meta.get("name"):
+            return str(meta["name"])
+    return ""
+
+
+def _entries(
+    done: list[tuple[int, str, dict[str, Any]]], refused: list[tuple[str, dict[str, Any]]]
+) -> Iterator[AuditEntry]:
+    waiting = sorted(refused, key=lambda each: each[0])
+    before: Object | None = None
+    revision = 0
+    for number, came, event in done:
+        while waiting and waiting[0][0] < came:
+            yield _entry(waiting.pop(0)[1], revision, before, None)
+        deleted = event["verb"] == "delete"
+        after = None if deleted else event["responseObject"]
+        yield _entry(event, number, before, after)
+        before, revision = after, number
+    for _, event in waiting:
+        yield _entry(event, revision, before, None)
+
+
+def _entry(event: dict[str, Any], revision: int, before: Object | None, after: Object | None) -> AuditEntry:
+    user = event.get("user") or {}
+    status = event.get("responseStatus") or {}
+    error = None
+    if int(status.get("code") or 0) >= 400:
+        error = ApiError(int(status["code"]), status.get("reason") or "", status.get("message") or "")
+    return AuditEntry(
+        revision,
+        Identity(user.get("username") or "", tuple(user.get("groups") or ())),
+        event["verb"],
+        (event.get("objectRef") or {}).get("subresource") or "",
+        before,
+        after,
+        event.get("requestObject") if isinstance(event.get("requestObject"), dict) else None,
+        error,
+    )

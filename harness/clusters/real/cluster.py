@@ -1,0 +1,169 @@
+"""The ports of a real cluster, wherever its API server runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from harness.clusters.provenance import Evidence
+from harness.clusters.real.audit import AuditLog
+from harness.clusters.real.crds import crd_manifests
+from harness.clusters.real.pki import Authority
+from harness.clusters.real.rejections import explainer
+from harness.clusters.rest.connection import ClusterLost, Connection, Endpoint
+from harness.clusters.rest.mirror import Mirror
+from harness.clusters.rest.writer import RestWriter
+from harness.clusters.waiting import poll
+from harness.engine.clock import Clock
+from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER, Identity
+from harness.karpenter.validation.crds import CrdSet
+from harness.kube.objects import labels_of
+from harness.kube.status import ApiError
+
+__all__ = ["RealCluster"]
+
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+_TRUSTED = (KARPENTER, CLOUD_NODE_MANAGER)
+"""Identities of workloads that the harness plays; on a test cluster they may do everything."""
+
+
+class RealCluster:
+    """View, Writers and evidence over an API server at `host:port` whose certificate authority we hold.
+
+    Every identity has a client certificate of its own, so authorization, NodeRestriction and the audit log see who writes.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        authority: Authority,
+        audit: AuditLog,
+        *,
+        diagnose: Callable[[], str] = lambda: "",
+        seconds: float = 60.0,
+    ) -> None:
+        self.host, self.port = host, port
+        self.authority = authority
+        self._audit = audit
+        self._diagnose = diagnose
+        self._seconds = seconds
+        self._crds: CrdSet | None = None
+        self._connections: dict[Identity, Connection] = {}
+        self._writers: dict[Identity, RestWriter] = {}
+        self.admin = self.connection(ADMIN)
+        self.view = Mirror(self.admin)
+
+    @property
+    def crds(self) -> CrdSet:
+        """The set that is installed. Raises LookupError before one is."""
+        if self._crds is None:
+            raise LookupError("no CRDs are installed")
+        return self._crds
+
+    def connection(self, identity: Identity) -> Connection:
+        """A connection in the name of somebody."""
+        if identity not in self._connections:
+            endpoint = Endpoint(self.host, self.port, self.authority.context(identity), diagnose=self._diagnose)
+            self._connections[identity] = Connection(endpoint)
+        return self._connections[identity]
+
+    def writer(self, identity: Identity) -> RestWriter:
+        """A Writer in the name of this identity."""
+        if identity not in self._writers:
+            explain = explainer(lambda: self.crds)
+            self._writers[identity] = RestWriter(
+                self.connection(identity), identity, witness=self.view, explain=explain
+            )
+        return self._writers[identity]
+
+    def evidence(self, node: str) -> Iterable[Evidence]:
+        """The requests about a Node in order, from the audit log, once it knows the Node's last write."""
+        present = self.view.get("Node", node)
+        if present is not None:
+            wanted = int(present["metadata"]["resourceVersion"])
+            poll(
+                lambda: self._audit.revision_of(node) >= wanted, f"the audit log to know {node} at {wanted}", seconds=5
+            )
+        return self._audit.of_node(node)
+
+    def wait_ready(self) -> None:
+        """Waits until the API server is ready. Raises TimedOut, or ClusterLost with the log of what ended."""
+
+        def ready() -> bool:
+            try:
+                return self.admin.raw("GET", "/readyz")[0] == 200
+            except ClusterLost:
+                why = self._diagnose()
+                if why:
+                    raise ClusterLost(f"the cluster did not start\n{why}") from None
+                return False
+
+        poll(ready, lambda: f"the API server at {self.host}:{self.port}\n{self._diagnose()}", seconds=self._seconds)
+
+    def grant(self) -> None:
+        """Lets the identities that the harness plays do their work."""
+        subjects = [{"kind": "User", "name": each.user, "apiGroup": "rbac.authorization.k8s.io"} for each in _TRUSTED]
+        binding = {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "test-harness"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": subjects,
+        }
+        try:
+            self.admin.request("POST", _BINDINGS, body=binding)
+        except ApiError as error:
+            if error.reason != "AlreadyExists":
+                raise
+
+    def install(self, crds: CrdSet, manifests: Sequence[dict[str, Any]] | None = None) -> None:
+        """Installs the definitions of a release, in place of those that are there; `manifests` if files were given.
+
+        Returns when every kind is served. A replaced definition is removed first, since an updated one takes effect unseen.
+        """
+        if manifests is None and self._crds == crds:
+            return
+        wanted = list(manifests) if manifests is not None else crd_manifests(crds)
+        present = {each["metadata"]["name"] for each in self.admin.request("GET", _CRDS)["items"]}
+        for each in wanted:
+            name = each["metadata"]["name"]
+            if name in present:
+                self.admin.request("DELETE", f"{_CRDS}/{name}")
+                poll(lambda name=name: not self._has(f"{_CRDS}/{name}"), f"{name} to go", seconds=self._seconds)  # type: ignore[misc]
+                poll(lambda each=each: not self._has(_served_at(each)), f"{name} to go", seconds=self._seconds)  # type: ignore[misc]
+        for each in wanted:
+            self.admin.request("POST", _CRDS, body=each)
+        for each in wanted:
+            what = f"{each['metadata']['name']} to be served"
+            poll(lambda each=each: self._has(_served_at(each)), what, seconds=self._seconds)  # type: ignore[misc]
+        self._crds = crds
+        for each in wanted:
+            self.view.watch(each["spec"]["names"]["kind"])
+
+    def _has(self, path: str) -> bool:
+        return self.admin.raw("GET", path)[0] == 200
+
+    def use_clock(self, clock: Clock | None) -> None:
+        """The virtual time in which the mirror dates what it sees from now on."""
+        self.view.clock = clock
+
+    def close(self) -> None:
+        """Ends the watches and the connections; the cluster stays."""
+        self.view.stop()
+        for each in self._connections.values():
+            with suppress(OSError):
+                each.close()
+
+    def is_ours(self, node: str) -> bool:
+        """Whether a Node is the cluster's own (kind's control plane), not one of a scenario."""
+        found = self.view.get("Node", node)
+        return found is not None and "node-role.kubernetes.io/control-plane" in labels_of(found)
+
+
+def _served_at(manifest: dict[str, Any]) -> str:
+    spec = manifest["spec"]
+    version = next(each["name"] for each in spec["versions"] if each["storage"])
+    return f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"

@@ -1,0 +1,71 @@
+"""CustomResourceDefinitions to install on a real API server: from our rule tables, or from files that were given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.clusters.real.cel import expression
+from harness.karpenter.validation.crds import CrdSet, names_of, openapi_of
+
+__all__ = ["crd_files", "crd_manifests"]
+
+_STORED = "v1beta1"
+"""AKSNodeClass is served in two versions and stored in this one."""
+
+_SHORT: Mapping[str, tuple[str, ...]] = {"AKSNodeClass": ("aksnc", "aksncs")}
+
+
+def crd_manifests(crds: CrdSet) -> list[dict[str, Any]]:
+    """The definitions of a release, one for each kind, rules included; descriptions and printed columns are not kept."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for resource in crds.kinds:
+        group, version, kind = resource.split("/")
+        kinds.setdefault((group, kind), []).append(version)
+    return [_manifest(crds, group, kind, versions) for (group, kind), versions in sorted(kinds.items())]
+
+
+def _manifest(crds: CrdSet, group: str, kind: str, versions: Sequence[str]) -> dict[str, Any]:
+    plural, scope = names_of(f"{group}/{versions[0]}/{kind}")
+    names: dict[str, Any] = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
+    names["categories"] = ["karpenter"]
+    if kind in _SHORT:
+        names["shortNames"] = list(_SHORT[kind])
+    stored = _STORED if _STORED in versions else versions[-1]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "names": names,
+            "scope": scope,
+            "versions": [
+                {
+                    "name": version,
+                    "served": True,
+                    "storage": version == stored,
+                    "subresources": {"status": {}},
+                    "schema": {"openAPIV3Schema": openapi_of(crds, f"{group}/{version}/{kind}", expression)},
+                }
+                for version in versions
+            ],
+        },
+    }
+
+
+def crd_files(path: Path) -> list[dict[str, Any]]:
+    """The definitions in a file or in the YAML files of a folder. Raises ValueError when there is none."""
+    import yaml
+
+    files = sorted([*path.rglob("*.yaml"), *path.rglob("*.yml")]) if path.is_dir() else [path]
+    found = [
+        document
+        for file in files
+        for document in yaml.safe_load_all(file.read_text(encoding="utf-8"))
+        if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition"
+    ]
+    if not found:
+        raise ValueError(f"{path}: no CustomResourceDefinition in it")
+    return found
