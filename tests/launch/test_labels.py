@@ -11,6 +11,8 @@ from harness.karpenter.releases import provider
 from tests.launch.conftest import nodeclaim
 
 Launcher = Callable[..., Any]
+PINNED: dict[str, Any] = {"example.com/pinned": ["b", "a"]}
+SYSTEM_SPOT: dict[str, Any] = {"kubernetes.azure.com/scalesetpriority": ["spot"], "mode": ["system"]}
 SPOT: dict[str, Any] = {"size": ["Standard_D2s_v3"], "zone": ["southcentralus-1"], "capacity_type": ["spot"]}
 
 
@@ -31,7 +33,7 @@ def test_a_spot_node_boots_as_regular_and_its_claim_says_spot(launch: Launcher) 
 
 
 def test_pinned_values_reach_the_kubelet_too(launch: Launcher) -> None:
-    made = launch(nodeclaim(**SPOT, **{"kubernetes.azure.com/scalesetpriority": ["spot"], "mode": ["system"]}))
+    made = launch(nodeclaim(**SPOT, **SYSTEM_SPOT))
     assert history(made.labels, "kubernetes.azure.com/scalesetpriority") == [
         ("regular", "base"),
         ("spot", "claim-requirement"),
@@ -145,7 +147,7 @@ def test_ultra_ssd_only_when_insisted_on(launch: Launcher) -> None:
 
 
 def test_older_core_turns_custom_requirements_into_labels(launch: Launcher) -> None:
-    claim = nodeclaim(**SPOT, **{"example.com/pinned": ["b", "a"]})
+    claim = nodeclaim(**SPOT, **PINNED)
     old = populated_labels(claim, launch(claim, release="1.7.2").created(), provider("1.7.2"))
     assert history(old, "example.com/pinned") == [("a", "claim-requirement")]
     new = populated_labels(claim, launch(claim).created(), provider("1.14.0"))
