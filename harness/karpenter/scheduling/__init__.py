@@ -5,7 +5,7 @@
 
 from harness.karpenter.scheduling.catalog import CatalogIndexes
 from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
-from harness.karpenter.scheduling.scheduler import solve
+from harness.karpenter.scheduling.simulation import solve
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.topology import TopologyError
 

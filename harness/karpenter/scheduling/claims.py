@@ -52,13 +52,13 @@ class PlannedNodeClaim:
 
     def truncate(self) -> TruncationUnmet | None:
         """Keeps only the cheapest instance types, as many as a launch may name; says so if ``minValues`` are then missed."""
-        if self.mask.bit_count() > self._options.max_instance_types:
+        if self.mask.bit_count() > self._rules.max_instance_types:
             template = self._inflight.template
             index, requirements = template.index, self._inflight.requirements
             prices = index.prices(index.offered(requirements.items)[1])
             ordered = [i for group in template.groups for i in bits(group.mask & self.mask)]
             sort_slice(ordered, lambda i: prices[i])
-            kept = ordered[: self._options.max_instance_types]
+            kept = ordered[: self._rules.max_instance_types]
             mask = sum(1 << i for i in kept)
             if requirements.has_min_values and self._options.min_values_policy != BEST_EFFORT:
                 unmet = template.unmet_min_values(requirements, mask)
@@ -151,6 +151,8 @@ class PlannedNodeClaim:
             vocabulary=vocabulary,
         )
         requirements = algebra.together(requirements, {INSTANCE_TYPE: names})
+        if not self._rules.names_capacity_types:
+            return requirements
         capacity_types = {
             min(index.offering_requirements(position).get(CAPACITY_TYPE).values, default="")
             for position in index.offered(requirements.items)[1]

@@ -33,8 +33,9 @@ from harness.kube.taints import untolerated
 class InflightNodeClaim:
     """A NodeClaim that the simulation will create.
 
-    ``requirements`` leave out the hostname, which is ``host``. ``mask`` are the instance types that are left; ``amounts`` what its
-    pods request, in billionths, without DaemonSets. ``judged`` are the requirements its first pod was last tried with. ``bit`` is 1 shifted by ``id``; ``version`` counts its pods.
+    ``requirements`` leave out the hostname, which is ``host``. ``mask`` are the instance types that are left; ``amounts`` what
+    its pods request, in billionths, without DaemonSets. ``judged`` are the requirements its first pod was last tried with.
+    ``bit`` is 1 shifted by ``id``; ``version`` counts its pods.
     """
 
     __slots__ = (
@@ -116,13 +117,15 @@ class Fitting:
                 self._tolerated[key] = tolerated
             if not tolerated:
                 return None
-        if shape.host_ports and not self._rules.daemons_by_instance_type:
-            ports = (
-                [*nodeclaim.template.groups[0].host_ports, *nodeclaim.host_ports] if nodeclaim.template.groups else []
-            )
-            if port_conflict(shape, ports) is not None:
-                return None
+        asks_ports = shape.host_ports and not self._rules.daemons_by_instance_type
+        if asks_ports and port_conflict(shape, self._bound(nodeclaim)) is not None:
+            return None
         return self._meet(nodeclaim.requirements, nodeclaim.host, shape.requirements)
+
+    def _bound(self, nodeclaim: InflightNodeClaim) -> Iterable[HostPort]:
+        """Host ports that count where DaemonSets are the same on all instance types."""
+        ours = nodeclaim.template.shared_ports if self._rules.host_ports_shared else nodeclaim.host_ports
+        return (*nodeclaim.template.groups[0].host_ports, *ours)
 
     def _meet(self, here: RequirementSet, host: Requirement, incoming: RequirementSet) -> RequirementSet | None:
         on_host = incoming.items.get(HOSTNAME)
@@ -165,6 +168,8 @@ class Fitting:
         return result
 
     def _ports_free(self, nodeclaim: InflightNodeClaim, group: DaemonGroup, shape: PodShape) -> bool:
+        if not self._rules.daemons_by_instance_type:
+            return True  # asked before
         return not shape.host_ports or port_conflict(shape, (*group.host_ports, *nodeclaim.host_ports)) is None
 
     def _room(self, nodeclaim: InflightNodeClaim, group: DaemonGroup, shape: PodShape) -> int:
@@ -197,10 +202,9 @@ class Fitting:
         taints = untolerated(template.taints, shape.preferences.tolerations)
         if taints:
             return TaintsNotTolerated(taints)
-        if shape.host_ports and not self._rules.daemons_by_instance_type:
-            ports = template.groups[0].host_ports if template.groups else ()
-            if (conflict := port_conflict(shape, ports)) is not None:
-                return conflict
+        asks_ports = shape.host_ports and not self._rules.daemons_by_instance_type
+        if asks_ports and (conflict := port_conflict(shape, self._bound(nodeclaim))) is not None:
+            return conflict
         base = self._meet(nodeclaim.requirements, nodeclaim.host, shape.requirements)
         if base is None:
             return self._incompatible(
@@ -308,6 +312,7 @@ class Fitting:
         for name, amount in shape.amounts:
             amounts[name] = amounts.get(name, 0) + amount
         nodeclaim.host_ports.extend(shape.host_ports)
+        nodeclaim.template.shared_ports.extend(shape.host_ports)
         host = next(iter(nodeclaim.host.values))
         self._topology.register_host(host)
         self._topology.record(shape, nodeclaim.template.taints, fit.requirements, nodeclaim.host, nodeclaim.bit)

@@ -1,5 +1,7 @@
 """Which core releases simulate how: a table; the flags are explained at :class:`SchedulingRules`."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.karpenter.scheduling.snapshot import SchedulingRules
@@ -7,20 +9,36 @@ from harness.karpenter.scheduling.snapshot import SchedulingRules
 if TYPE_CHECKING:
     from harness.karpenter.releases import CoreRelease
 
-_BEFORE_1_14 = SchedulingRules(fits_needs_offering=False, daemons_by_instance_type=False, simulates_registration=False)
-_BEFORE_1_9 = SchedulingRules(
+_NEWEST = SchedulingRules()
+_V1_13 = replace(
+    _NEWEST,
     fits_needs_offering=False,
     daemons_by_instance_type=False,
     simulates_registration=False,
+    daemons_named=False,
+)
+_V1_12_1 = replace(_V1_13, host_ports_shared=True)
+_V1_12_0 = replace(_V1_12_1, volumes_have_alternatives=False)
+_V1_10 = replace(_V1_12_0, node_limits=False)
+_V1_7 = replace(
+    _V1_10,
+    volumes_in_affinity=True,
+    limits_as_requests=True,
+    names_capacity_types=False,
     resolves_custom_labels=False,
 )
+_V1_6 = replace(_V1_7, no_nodepool_is_error=False, repeated_expressions_cancel=True, max_instance_types=60)
 
-_RULES = {
-    **dict.fromkeys(("1.4.0", "1.5.0", "1.6.1", "1.6.2", "1.7.1"), _BEFORE_1_9),
-    **dict.fromkeys(("1.10.0", "1.12.0", "1.12.1", "1.13.0"), _BEFORE_1_14),
+_RULES: Mapping[str, SchedulingRules] = {
+    **dict.fromkeys(("1.4.0", "1.5.0", "1.6.1", "1.6.2"), _V1_6),
+    "1.7.1": _V1_7,
+    "1.10.0": _V1_10,
+    "1.12.0": _V1_12_0,
+    "1.12.1": _V1_12_1,
+    "1.13.0": _V1_13,
 }
 
 
 def rules_of(core: "CoreRelease") -> SchedulingRules:
     """The rules of a core release; releases that the table does not name follow the newest rules."""
-    return _RULES.get(core.version, SchedulingRules())
+    return _RULES.get(core.version, _NEWEST)

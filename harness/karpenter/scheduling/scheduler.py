@@ -7,15 +7,13 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
-from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
+from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
 from harness.karpenter.scheduling.existing import ExistingNode
 from harness.karpenter.scheduling.inflight import Fit, Fitting, InflightNodeClaim
 from harness.karpenter.scheduling.order import InflightOrder
-from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
 from harness.karpenter.scheduling.reasons import (
     EveryNodePool,
     LimitsReached,
@@ -40,40 +38,6 @@ from harness.kube.taints import PREFER_NO_SCHEDULE
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
     from harness.karpenter.scheduling.ledger import Ledger
-
-
-def solve(
-    snapshot: ClusterSnapshot,
-    instance_types: Mapping[str, Sequence[InstanceType]],
-    *,
-    release: "ProviderRelease",
-    options: SchedulingOptions | None = None,
-    indexes: CatalogIndexes | None = None,
-    ledger: "Ledger | None" = None,
-) -> SchedulingResults:
-    """Simulates one provisioning pass over everything in ``snapshot``.
-
-    ``instance_types`` are by NodePool name, each list in the provider's order (by name). Give the same ``indexes`` to all passes
-    that share lists: what was found out about a list is kept there. A ``ledger`` is told why each NodePool took a pod or not.
-    Raises TopologyError when a constraint stops the whole pass, and ValueError (QuantityError) for pods that no API server admits.
-    """
-    options = options or SchedulingOptions()
-    volumes = VolumeLookup(snapshot, options.volumes_located)
-    pending = PendingPods(snapshot, release, volumes)
-    state = ClusterState(snapshot, volumes)
-    pods = [*pending.accepted, *state.displaced_pods()]
-    nodepools = usable_nodepools(snapshot.nodepools, options.node_class)
-    if not pods or not nodepools:
-        return SchedulingResults(ignored=pending.ignored, no_nodepools=not nodepools)
-    shared = indexes or CatalogIndexes()
-    by_pool = {
-        name_of(pool): shared.of(types, release.vocabulary)
-        for pool in nodepools
-        if (types := instance_types.get(name_of(pool)))
-    }
-    scheduler = Scheduler(snapshot, state, volumes, nodepools, by_pool, pods, release, options, ledger)
-    scheduler.run(pods)
-    return scheduler.results(pending.ignored)
 
 
 class Scheduler:
@@ -102,10 +66,16 @@ class Scheduler:
         )
         self._shapes = ShapeCatalog(self._algebra, options.preference_policy, tolerate_preferences, self._volumes_of)
         self._topology = Topology(
-            self._algebra, state, nodepools, indexes, options.preference_policy, frozenset(map(pod_key, pods))
+            self._algebra,
+            state,
+            nodepools,
+            indexes,
+            options.preference_policy,
+            frozenset(map(pod_key, pods)),
+            self._rules.repeated_expressions_cancel,
         )
-        for pod in pods:
-            shape = self._shapes.of(pod)
+        self._pending = [(self._shapes.of(pod), pod) for pod in pods]
+        for shape, _ in self._pending:
             if not shape.deferred:
                 self._topology.reach(shape)
         daemons = daemon_pods(snapshot.daemonsets, snapshot.pods, options.ignore_resource_claims)
@@ -125,7 +95,12 @@ class Scheduler:
     def _volumes_of(self, pod: Object) -> tuple[tuple[RequirementSet, ...] | None, dict[str, set[str]] | None]:
         alternatives: tuple[RequirementSet, ...] | None
         try:
-            alternatives = self._volumes.requirements(self._algebra, pod)
+            if self._rules.volumes_have_alternatives:
+                alternatives = self._volumes.requirements(self._algebra, pod)
+            else:
+                first = self._volumes.first_terms(pod)
+                apart = first and not self._rules.volumes_in_affinity
+                alternatives = (self._algebra.from_node_selector(first),) if apart else ()
         except VolumeError:
             alternatives = None
         try:
@@ -172,23 +147,23 @@ class Scheduler:
 
     # the loop
 
-    def run(self, pods: Sequence[Object]) -> None:
+    def run(self) -> None:
         """Tries every pod, largest first, again and again while that helps."""
-        queue = deque(sorted(((self._shapes.of(pod), pod) for pod in pods), key=_largest_first))
-        last_length: dict[str, int] = {}
+        queue = deque(sorted(self._pending, key=_largest_first))
+        failed: dict[str, int] = {}  # pod → length of the queue when it last failed
         while queue:
             shape, pod = queue[0]
-            key = pod_key(pod)
-            if last_length.get(key) == len(queue):
+            if failed and failed.get(pod_key(pod)) == len(queue):
                 break
             queue.popleft()
             reason = self._try(shape, pod)
-            if reason is None:
-                self._errors.pop(key, None)
-            else:
+            if reason is not None:
+                key = pod_key(pod)
                 self._errors[key] = reason
                 queue.append((shape, pod))
-                last_length[key] = len(queue)
+                failed[key] = len(queue)
+            elif self._errors:
+                self._errors.pop(pod_key(pod), None)
 
     def _try(self, shape: PodShape, pod: Object) -> Reason | None:
         """Places the pod, giving up one preference after the other; or says why the last attempt failed."""
@@ -227,7 +202,7 @@ class Scheduler:
         if self._order.items and self._add_to_inflight(shape, pod):
             return None
         if not self._templates:
-            return NoNodePool()
+            return NoNodePool() if self._rules.no_nodepool_is_error else None
         return self._add_to_new(shape, pod)
 
     def _add_to_existing(self, shape: PodShape, pod: Object) -> bool:
@@ -364,7 +339,7 @@ class Scheduler:
     def _within_limits(self, template: Template, limits: Mapping[str, Quantity]) -> int | Reason:
         mask = template.mask
         nodes = limits.get(NODES)
-        if nodes is not None and nodes.is_zero():
+        if self._rules.node_limits and nodes is not None and nodes.is_zero():
             return NodeLimitReached(template.name)
         for name, quantity in limits.items():
             mask &= template.index.within(name, quantity.nano)

@@ -157,7 +157,10 @@ class PodShape:
 
 
 class ShapeCatalog:
-    """Makes shapes, each once. ``volumes_of(pod)`` gives (requirement alternatives, claims by driver), each None when it cannot be found out."""
+    """Makes shapes, each once.
+
+    ``volumes_of(pod)`` gives (requirement alternatives, claims by driver), each None when it cannot be found out.
+    """
 
     def __init__(
         self,

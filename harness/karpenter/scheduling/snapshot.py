@@ -41,7 +41,7 @@ class SchedulingOptions:
     """Karpenter's own options, and where the simulation has a choice.
 
     ``choose(low, high)`` draws the integer in [low, high) that a label gets from an open-ended custom requirement.
-    ``max_instance_types`` limits how many a NodeClaim names. ``stable_inflight_sort`` replaces Go's unstable sort of NodeClaims.
+    ``stable_inflight_sort`` replaces Go's unstable sort of NodeClaims.
     ``node_class`` is the (group, kind) whose NodePools count. ``volumes_located`` off: as on an API server that does not find
     PersistentVolumes by a namespaced name (controller-runtime's fake client, which conformance is measured on), bound volumes
     do not say where they are, and the topology constraints of their pods hold only after a failed attempt.
@@ -51,7 +51,6 @@ class SchedulingOptions:
     min_values_policy: str = STRICT
     stable_inflight_sort: bool = False
     ignore_resource_claims: bool = True
-    max_instance_types: int = 600
     choose: Callable[[int, int], int] = _lowest
     volumes_located: bool = True
     node_class: tuple[str, str] = ("karpenter.azure.com", "AKSNodeClass")
@@ -66,9 +65,29 @@ class SchedulingRules:
       else it is one per NodePool, part of the requests from the start, and host ports are checked before requirements.
     * ``simulates_registration``: templates carry ``karpenter.sh/registered`` and ``karpenter.sh/initialized`` for DaemonSets.
     * ``resolves_custom_labels``: NodeClaims get the labels that their custom requirements name.
+    * ``names_capacity_types``: NodeClaims name the capacity types that their instance types are offered in.
+    * ``host_ports_shared``: the host ports of all NodeClaims of a NodePool count for each of them.
+    * ``volumes_have_alternatives``: each term of a volume's node affinity, or of a storage class's topologies, is tried; else the
+      first counts. ``volumes_in_affinity``: it becomes part of the pod's own required node affinity.
+    * ``limits_as_requests``: limits count as requests where there are none; pod-level resources do not count.
+    * ``node_limits``: a NodePool whose limit of nodes is used up is not tried.
+    * ``repeated_expressions_cancel``: two equal selector expressions count as none when topology groups are told apart.
+    * ``daemons_named``: pods made of DaemonSet templates have names of their own; else only the last one's host ports count.
+    * ``no_nodepool_is_error``: pods fail when no NodePool has an instance type left; else they are passed over.
+    * ``max_instance_types``: how many a NodeClaim names.
     """
 
     fits_needs_offering: bool = True
     daemons_by_instance_type: bool = True
     simulates_registration: bool = True
     resolves_custom_labels: bool = True
+    names_capacity_types: bool = True
+    host_ports_shared: bool = False
+    volumes_have_alternatives: bool = True
+    volumes_in_affinity: bool = False
+    limits_as_requests: bool = False
+    node_limits: bool = True
+    repeated_expressions_cancel: bool = False
+    daemons_named: bool = True
+    no_nodepool_is_error: bool = True
+    max_instance_types: int = 600

@@ -33,10 +33,13 @@ class DaemonGroup:
 
 
 class DaemonPod:
-    """A DaemonSet's pod. The search for a node selector term that fits consumes the terms before it, for good, as upstream."""
+    """A DaemonSet's pod, ``made`` of its template when none runs.
 
-    def __init__(self, pod: Object, node_affinity: Object | None, ignored: bool) -> None:
-        self.pod, self.ignored = pod, ignored
+    The search for a node selector term that fits consumes the terms before it, for good, as upstream.
+    """
+
+    def __init__(self, pod: Object, node_affinity: Object | None, ignored: bool, made: bool) -> None:
+        self.pod, self.ignored, self.made = pod, ignored, made
         self.key = f"{namespace_of(pod)}/{name_of(pod)}"
         spec = spec_of(pod)
         self.node_selector: Mapping[str, str] = spec.get("nodeSelector") or {}
@@ -71,13 +74,14 @@ def daemon_pods(daemonsets: Iterable[Object], pods: Iterable[Object], ignore_cla
     found = []
     for daemonset in sorted(daemonsets, key=lambda each: (namespace_of(each), name_of(each))):
         template = spec_of(daemonset).get("template") or {}
-        pod = newest.get(uid_of(daemonset) or "?") or {
+        running = newest.get(uid_of(daemonset) or "?")
+        pod = running or {
             "metadata": {"name": name_of(daemonset), "namespace": namespace_of(daemonset)},
             "spec": _with_limits_as_requests(spec_of(template)),
         }
         affinity = (spec_of(template).get("affinity") or {}).get("nodeAffinity") or {}
         required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-        found.append(DaemonPod(pod, required, ignore_claims and has_resource_claims(pod)))
+        found.append(DaemonPod(pod, required, ignore_claims and has_resource_claims(pod), running is None))
     return found
 
 
@@ -132,6 +136,7 @@ class Template:
 
         offered, _ = index.offered(requirements.items)
         self.mask = index.compatible_with_all(requirements.items) & offered & index.zero_fits
+        self.shared_ports: list[HostPort] = []
         self.groups: tuple[DaemonGroup, ...] = (DaemonGroup(index.full, {}, (), ()),)
 
     def unmet_min_values(self, requirements: RequirementSet, mask: int) -> dict[str, int]:
@@ -163,7 +168,10 @@ class Template:
         for key in sorted(compatible, key=lambda names: ",".join(sorted(names))):
             types, members = compatible[key]
             overhead = requests_for_pods([member.pod for member in members]) if members else {}
-            ports: dict[str, tuple[HostPort, ...]] = {member.key: host_ports(member.pod) for member in members}
+            ports: dict[str, tuple[HostPort, ...]] = {
+                member.key if rules.daemons_named or not member.made else "": host_ports(member.pod)
+                for member in members
+            }
             groups.append(
                 DaemonGroup(
                     types,

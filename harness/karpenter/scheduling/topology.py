@@ -10,10 +10,11 @@ from typing import Any
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.catalog import CatalogIndex
+from harness.karpenter.scheduling.domains import domains_by_key
 from harness.karpenter.scheduling.reasons import Reason, RequirementsIncompatible, TopologyUnsatisfiable
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.snapshot import IGNORE as IGNORE_PREFERENCES
-from harness.karpenter.scheduling.state import ClusterState, StateNode
+from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.scheduling.topology_group import (
     ADMITS_ALL,
     AFFINITY,
@@ -48,12 +49,14 @@ class Topology:
         indexes: Mapping[str, CatalogIndex],
         preference_policy: str,
         scheduled_pods: frozenset[str],
+        repeated_expressions_cancel: bool = False,
     ) -> None:
         self.algebra = algebra
         self._state = state
         self._active = [node for node in state.active() if node.node is not None]
         self._ignore_preferences = preference_policy == IGNORE_PREFERENCES
         self._excluded = scheduled_pods
+        self._cancel = repeated_expressions_cancel
         self._nodepools, self._indexes = nodepools, indexes
         self._groups: dict[object, TopologyGroup] = {}
         self._inverse: dict[object, TopologyGroup] = {}
@@ -67,7 +70,7 @@ class Topology:
     @cached_property
     def _domains(self) -> dict[str, dict[str, list[Sequence[Taint]]]]:
         """Worked out only when a pod has a constraint: it looks at every instance type."""
-        return _domains_by_key(self.algebra, self._nodepools, self._indexes)
+        return domains_by_key(self.algebra, self._nodepools, self._indexes)
 
     def _countable_pods(self) -> dict[str, list[tuple[Object, Object]]]:
         """Running pods that count for topology, with their nodes, by namespace."""
@@ -166,7 +169,7 @@ class Topology:
         min_domains: int | None = None,
         node_filter: NodeFilter = ADMITS_ALL,
     ) -> TopologyGroup:
-        identity = group_identity(kind, key, namespaces, max_skew, raw_selector, node_filter)
+        identity = group_identity(kind, key, namespaces, max_skew, raw_selector, node_filter, self._cancel)
         group = self._groups.get(identity)
         if group is None:
             domains = self._domains_for(key, shape.preferences.tolerations, node_filter.taint_policy)
@@ -189,7 +192,7 @@ class Topology:
     def _inverse_group(self, namespace: str, tolerations: Sequence[Object], term: Object) -> TopologyGroup:
         key, raw_selector = term["topologyKey"], term.get("labelSelector")
         namespaces = self._namespaces(namespace, term)
-        identity = group_identity(ANTI_AFFINITY, key, namespaces, MAX_SKEW, raw_selector, ADMITS_ALL)
+        identity = group_identity(ANTI_AFFINITY, key, namespaces, MAX_SKEW, raw_selector, ADMITS_ALL, self._cancel)
         group = self._inverse.get(identity)
         if group is None:
             domains = self._domains_for(key, tolerations, "")
@@ -358,45 +361,3 @@ def _parse(raw_selector: Mapping[str, Any] | None) -> Selector:
         return Selector.parse(raw_selector)
     except SelectorError:
         return NOTHING
-
-
-def _domains_by_key(
-    algebra: Algebra, nodepools: Sequence[Object], indexes: Mapping[str, CatalogIndex]
-) -> dict[str, dict[str, list[Sequence[Taint]]]]:
-    """Key → domain → taints of the NodePools that have it; one without taints makes the others irrelevant."""
-    found: dict[str, dict[str, list[Sequence[Taint]]]] = {}
-
-    def insert(key: str, values: Iterable[str], taints: Sequence[Taint]) -> None:
-        domains = found.setdefault(key, {})
-        for value in values:
-            present = domains.get(value)
-            if present is None or not taints:
-                domains[value] = [taints]
-            elif present[0] and taints not in present:
-                present.append(taints)
-
-    for nodepool in nodepools:
-        index = indexes.get(name_of(nodepool))
-        if index is None or not index.types:
-            continue
-        template = spec_of(nodepool).get("template") or {}
-        taints = tuple(spec_of(template).get("taints") or ())
-        own = algebra.together(
-            algebra.from_node_selector(spec_of(template).get("requirements")),
-            algebra.from_labels(labels_of(template)).items,
-        ).items
-        index_keys = index.keys()
-        for key, sharing in index_keys.items():
-            mine, silent = own.get(key), index.full
-            for theirs, mask in sharing.items():
-                silent &= ~mask
-                insert(key, (theirs if mine is None else theirs.intersection(mine)).values, taints)
-            if silent and mine is not None:
-                insert(key, mine.values, taints)
-        for key, mine in own.items():
-            if key not in index_keys or not mine.complement:
-                insert(key, mine.values, taints)
-    return found
-
-
-__all__ = ["StateNode", "Topology", "TopologyError"]

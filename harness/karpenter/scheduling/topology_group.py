@@ -258,12 +258,16 @@ def group_identity(
     max_skew: int,
     raw_selector: Mapping[str, Any] | None,
     node_filter: NodeFilter,
+    repeated_cancel: bool = False,
 ) -> object:
-    """Pods whose constraints agree in this share one group, as upstream's hash has it (minDomains does not count)."""
+    """Pods whose constraints agree in this share one group, as upstream's hash has it (minDomains does not count).
+
+    ``repeated_cancel``: as the hash of older releases, in which two equal selector expressions count as none.
+    """
     if raw_selector is None:
         selector: object = None
     else:
-        expressions = frozenset(
+        expressions = (_odd if repeated_cancel else frozenset)(
             (each.get("key"), each.get("operator"), _odd(each.get("values") or ()))
             for each in raw_selector.get("matchExpressions") or ()
         )

@@ -115,23 +115,41 @@ class VolumeLookup:
             alternatives = tuple(algebra.together(a, b.items) for a, b in usable)
         return alternatives
 
+    def first_terms(self, pod: Object) -> list[Mapping[str, Any]]:
+        """The first alternative of each of the pod's volumes, as node selector requirements. Raises VolumeError."""
+        found: list[Mapping[str, Any]] = []
+        for volume in spec_of(pod).get("volumes") or ():
+            claim = self.claim(pod, volume)
+            spec = spec_of(claim) if claim is not None else {}
+            if spec.get("volumeName"):
+                alternatives = _volume_expressions(spec_of(self._located_volume(spec["volumeName"])))
+            elif spec.get("storageClassName"):
+                alternatives = _class_expressions(self.storage_class(spec["storageClassName"]))
+            else:
+                continue
+            found.extend(alternatives[0] if alternatives else ())
+        return found
+
+    def _located_volume(self, name: str) -> Object:
+        if not self._located:
+            raise VolumeNotFound(f'persistentvolumes "{name}" not found')
+        return self.volume(name)
+
     def _terms(self, algebra: Algebra, pod: Object, volume: Mapping[str, Any]) -> tuple[RequirementSet, ...]:
         claim = self.claim(pod, volume)
         if claim is None:
             return ()
         spec = spec_of(claim)
         if spec.get("volumeName"):
-            if not self._located:
-                raise VolumeNotFound(f'persistentvolumes "{spec["volumeName"]}" not found')
-            return _volume_terms(algebra, spec_of(self.volume(spec["volumeName"])))
-        if not spec.get("storageClassName"):
+            volume_spec = spec_of(self._located_volume(spec["volumeName"]))
+            local = volume_spec.get("local") is not None or volume_spec.get("hostPath") is not None
+            # A term of a local volume that names its host only means anywhere: the volume goes where the pod goes.
+            kept = [each for each in _volume_expressions(volume_spec) if each or local]
+        elif spec.get("storageClassName"):
+            kept = [each for each in _class_expressions(self.storage_class(spec["storageClassName"])) if each]
+        else:
             return ()
-        terms = []
-        for topology in self.storage_class(spec["storageClassName"]).get("allowedTopologies") or ():
-            expressions = topology.get("matchLabelExpressions") or ()
-            if expressions:
-                terms.append(algebra.from_node_selector({**each, "operator": IN} for each in expressions))
-        return tuple(terms)
+        return tuple(algebra.from_node_selector(each) for each in kept)
 
     def validate(self, pod: Object) -> str | None:
         """Why Karpenter ignores the pod because of its volumes, or None (ValidatePersistentVolumeClaims)."""
@@ -185,13 +203,19 @@ def _intersect(algebra: Algebra, a: RequirementSet, b: RequirementSet) -> bool:
     return algebra.conflict(a.items, shared) is None
 
 
-def _volume_terms(algebra: Algebra, spec: Mapping[str, Any]) -> tuple[RequirementSet, ...]:
-    terms = []
+def _volume_expressions(spec: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
+    """The terms of a volume's node affinity that say something; a local volume's host does not count."""
     local = spec.get("local") is not None or spec.get("hostPath") is not None
-    for term in ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms") or ():
-        expressions = term.get("matchExpressions") or ()
-        kept = [each for each in expressions if not (local and each.get("key") == HOSTNAME)]
-        if kept or (local and expressions):
-            # A local volume goes where the pod goes, not the other way round.
-            terms.append(algebra.from_node_selector(kept))
-    return tuple(terms)
+    terms = ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms") or ()
+    return [
+        [each for each in expressions if not (local and each.get("key") == HOSTNAME)]
+        for term in terms
+        if (expressions := term.get("matchExpressions") or ())
+    ]
+
+
+def _class_expressions(storage_class: Object) -> list[list[Mapping[str, Any]]]:
+    return [
+        [{**each, "operator": IN} for each in topology.get("matchLabelExpressions") or ()]
+        for topology in storage_class.get("allowedTopologies") or ()
+    ]
