@@ -399,7 +399,7 @@ def test_aks_itself_can_refuse_or_fail_by_machine() -> None:
         {"what": "AllocationFailed", "where": {"resource": "machines", "size": "Standard_D4s_v5"}, "at": "end"},
     ]
     driver = Driver({"faults": faults})
-    entries = [{"machineName": name, "zones": ["1"], "tags": {}} for name in ("m1", "m2")]
+    entries: list[dict[str, Any]] = [{"machineName": name, "zones": ["1"], "tags": {}} for name in ("m1", "m2")]
     answer = put(driver, "m1", machine_body(zone=""), {"BatchPutMachine": json.dumps({"batchMachines": entries})})
     assert answer.body is not None
     assert (answer.status, answer.body["code"]) == (500, "BatchMachineInternalServerError")

@@ -85,7 +85,7 @@ def test_paging_by_absolute_next_link() -> None:
         assert not link or link.startswith(f"https://arm.test{path}?")
         path, query = (path, query | {"$skiptoken": link.rpartition("=")[2]}) if link else ("", query)
     assert (len(names), len(set(names)), pages) == (7, 7, 3)
-    bad = driver.call("GET", f"{SUB}/providers/Microsoft.Compute/skus", **{"$skiptoken": "x"})
+    bad = driver.cloud.request("GET", f"{SUB}/providers/Microsoft.Compute/skus", query={"api-version": "2021-07-01", "$skiptoken": "x"})
     assert error_of(bad)[1] == "InvalidRequestContent"
 
 
@@ -124,7 +124,8 @@ def test_filter_expressions(text: str, expected: bool) -> None:
 def test_filter_mistakes(text: str) -> None:
     with pytest.raises(FilterError):
         parse_filter(text)
-    answer = Driver().call("GET", f"{SUB}/providers/Microsoft.Compute/skus", **{"$filter": text})
+    query = {"api-version": "2021-07-01", "$filter": text}
+    answer = Driver().cloud.request("GET", f"{SUB}/providers/Microsoft.Compute/skus", query=query)
     assert error_of(answer)[:2] == (400, "InvalidFilterInQueryString")
 
 

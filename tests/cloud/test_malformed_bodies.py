@@ -16,7 +16,7 @@ from fakeazure.timing import INSTANT
 from tests.cloud.driver import MACHINES, NETWORK, Driver
 from tests.cloud.test_aks_machines import PROFILE, machine_body
 
-JUNK = (None, "", "x", 0, -1, 1e400, True, [], ["x"], [None], [[]], {}, {"a": 1}, {"id": []}, "/subscriptions/x")
+JUNK: tuple[Any, ...] = (None, "", "x", 0, -1, 1e400, True, [], ["x"], [None], [[]], {}, {"a": 1}, {"id": []}, "/subscriptions/x")
 
 Target = Callable[[Driver], tuple[str, str, str, dict[str, Any]]]
 

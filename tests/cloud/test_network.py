@@ -81,6 +81,9 @@ def test_nic_of_a_refused_launch_stays_reserved_where_asked_for() -> None:
     driver.cloud.market.quota.set_limit("cores", 10)
     assert error_of(driver.call("PUT", driver.vm_path("b"), body))[1] == "NicReservedForAnotherVm"
     assert driver.call("PUT", driver.vm_path("a"), driver.vm_body("a")).status == 201  # its own VM may have it
+    driver.cloud.vanish("a")
+    driver.put_nic("a")
+    assert driver.call("DELETE", driver.nic_path("a"), None, NETWORK).status == 204  # nor is it kept for it any longer
     driver.cloud.market.quota.set_limit("cores", 0)
     assert driver.put_vm("c").status == 409
     driver.cloud.advance(180)

@@ -111,6 +111,7 @@ ROWS = [
         ("Resources | where tags['k'] == 'v' and name == 'a'", "a"),
         ("Resources | where tags has_cs 'karpenter.sh_nodepool'", "a"),
         ("Resources | where tags has_cs 'karpenter.sh_node'", ""),  # `has` takes whole terms
+        ("Resources | where tags has_cs 'arpenter.sh_nodepool'", ""),
         ("Resources | where tags has_cs 'Karpenter.sh_nodepool'", ""),
         ("Resources | where tags has 'KARPENTER.sh_nodepool'", "a"),
         ("Resources | where tags contains 'nodepo'", "a"),

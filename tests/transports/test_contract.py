@@ -69,10 +69,10 @@ def _urllib(origin: str, context: ssl.SSLContext | None) -> Call:
             request.add_header("Authorization", f"Bearer {token}")
         try:
             with opener.open(request, timeout=10) as answer:
-                return _answer(answer.status, answer.headers, answer.read())
+                return _answer(answer.status, dict(answer.headers), answer.read())
         except urllib.error.HTTPError as error:
             with error:
-                return _answer(error.code, error.headers, error.read())
+                return _answer(error.code, dict(error.headers), error.read())
 
     return call
 
