@@ -1,6 +1,6 @@
 """Every snippet of the documentation does what the page says.
 
-In a page, a block ``yaml NAME`` is a file for the commands below it; a block ``console`` holds commands behind ``$`` and their output, where
+In a page, a block ``yaml NAME`` is a file for the commands below it; a block ``console`` has commands behind ``$`` and their output, where
 ``…`` stands for anything in a line and a line of it for any lines; a block ``python`` is run. Other blocks are for reading.
 """
 
