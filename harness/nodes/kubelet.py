@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from harness.engine.clock import SECOND, nanoseconds
 from harness.engine.engine import DONE, Engine, Result, Wait
-from harness.engine.ports import Change, Identity, Sink, View, Writer
-from harness.kube.objects import Object, condition_is, name_of, namespace_of
+from harness.engine.ports import CONTROLLER_MANAGER, Change, Identity, Sink, View, Writer
+from harness.kube.objects import Object, condition_is, conditions_of, name_of, namespace_of
 from harness.kube.status import ApiError
 from harness.nodes.boot import BootError, boot_plan
 from harness.nodes.machine import Machine
@@ -34,6 +34,14 @@ class Timing:
     pod_start: float = 1.0
     pod_stop: float = 1.0
     silence: float = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A Node whose machine stopped; `gone` if the cloud has no such machine any more."""
+
+    node: str
+    gone: bool
 
 
 class Kubelets:
@@ -77,14 +85,17 @@ class Kubelets:
         self._machines.add(machine)
         self._engine.enqueue(self, machine.vm_id, after=self.timing.boot)
 
-    def power_off(self, vm_id: str) -> None:
-        """A machine has lost its power or is gone: its Node falls silent."""
+    def power_off(self, vm_id: str, *, gone: bool = False) -> None:
+        """A machine has lost its power, or is `gone` for good: its Node falls silent."""
         running = self._machines.remove(vm_id)
         if running is not None and running.phase in (Phase.REGISTERED, Phase.READY):
             running.phase = Phase.OFF
+            self._engine.enqueue(self, Silence(running.node_name, gone), after=self.timing.silence)
 
     def reconcile(self, key: Hashable) -> Result:
         """Takes a machine or a pod one step further."""
+        if isinstance(key, Silence):
+            return self._silent(key)
         if isinstance(key, tuple):
             return self._pod(*key)
         running = self._machines.of_vm(str(key))
@@ -100,6 +111,29 @@ class Kubelets:
 
     def _writer(self, running: Running) -> Writer:
         return self._writer_for(Identity.node(running.node_name))
+
+    def _silent(self, silence: Silence) -> Result:
+        """Nobody has heard of a Node for a while: what the cluster's controllers do then, on a cluster that has none."""
+        name = silence.node
+        node = self._view.get("Node", name)
+        if node is None or self._machines.of_node(name) is not None:
+            return DONE
+        writer = self._writer_for(CONTROLLER_MANAGER)
+        now = self._engine.clock.timestamp()
+        conditions = [
+            {
+                "type": each["type"],
+                "status": "Unknown",
+                "reason": "NodeStatusUnknown",
+                "message": "Kubelet stopped posting node status.",
+                "lastTransitionTime": now,
+            }
+            for each in conditions_of(node)
+        ]
+        writer.patch("Node", name, {"status": {"conditions": conditions}}, type="strategic", subresource="status")
+        if silence.gone:
+            writer.delete("Node", name)
+        return DONE
 
     def _register(self, running: Running) -> Result:
         machine = running.machine

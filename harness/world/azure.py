@@ -67,7 +67,7 @@ class Azure:
         self.cloud.on_schedule(self._scheduled)
         self.cloud.subscribe(self._event)
         self.powered_on: Callable[[Machine], None] = lambda machine: None
-        self.powered_off: Callable[[str], None] = lambda vm_id: None
+        self.powered_off: Callable[[str, bool], None] = lambda vm_id, gone: None
 
     def request(
         self,
@@ -104,8 +104,10 @@ class Azure:
         self._engine.touch()
         if isinstance(event, PoweredOn):
             self.powered_on(self.machine(event.vm))
-        elif isinstance(event, PoweredOff | Deleted):
-            self.powered_off(event.vm.id.lower())
+        elif isinstance(event, PoweredOff):
+            self.powered_off(event.vm.id.lower(), False)
+        elif isinstance(event, Deleted):
+            self.powered_off(event.vm.id.lower(), True)
 
     def machine(self, vm: VirtualMachine) -> Machine:
         """A VM as the software on it sees it."""

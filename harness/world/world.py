@@ -139,7 +139,7 @@ class World:
             indexes=self.caches.indexes,
         )
         self._azure.powered_on = self.kubelets.power_on
-        self._azure.powered_off = self.kubelets.power_off
+        self._azure.powered_off = lambda vm_id, gone: self.kubelets.power_off(vm_id, gone=gone)
         self._writer = self.cluster.writer(ADMIN)
         self._applied: dict[Key, Object] = {}
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from harness.engine.engine import DONE, Engine, Result, Router
+from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Change, Sink, View, Writer
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.provider.arm import Answer, Arm
@@ -74,7 +74,7 @@ class Promises:
         if promise is None:
             return DONE
         if promise.error is None and self._advance(promise):
-            return Result(POLL_SECONDS)
+            return Result(POLL_SECONDS, Wait.POLL)
         if promise.error is not None and not self._give_up(promise):
             return DONE
         del self._open[str(key)]

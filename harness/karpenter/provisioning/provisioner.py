@@ -17,6 +17,7 @@ from harness.karpenter.lifecycle.nodepools import exceeded_limit, nodeclass_name
 from harness.karpenter.offers import Offers
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.circles import Circles
+from harness.karpenter.provisioning.displaced import unmovable
 from harness.karpenter.provisioning.relevance import KINDS, matters
 from harness.karpenter.scheduling import (
     CatalogIndexes,
@@ -27,7 +28,7 @@ from harness.karpenter.scheduling import (
     solve,
 )
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.kube.objects import Object, name_of, namespace_of, spec_of, status_of, uid_of
+from harness.kube.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
 from harness.kube.pods import is_provisionable
 from harness.kube.status import ApiError
 from harness.kube.taints import same_taint
@@ -125,7 +126,16 @@ class Provisioner:
             pvs=view.list("PersistentVolume"),
             storageclasses=view.list("StorageClass"),
             csinodes=view.list("CSINode"),
+            unmovable=self._unmovable(),
         )
+
+    def _unmovable(self) -> frozenset[str]:
+        """Only asked for while something is being deleted."""
+        view = self._view
+        if not any(is_terminating(each) for kind in ("Node", "NodeClaim") for each in view.list(kind)):
+            return frozenset()
+        pods = [pod for pod in view.list("Pod") if spec_of(pod).get("nodeName")]
+        return unmovable(pods, view.list("PodDisruptionBudget"), self._engine.clock.now)
 
     def instance_types(self) -> dict[str, Sequence[InstanceType]]:
         """The instance types of each NodePool, as its NodeClass sees them."""

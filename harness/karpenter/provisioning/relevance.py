@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.engine.ports import Change, ChangeType
-from harness.kube.objects import Object, condition_is, is_terminating, labels_of, metadata_of, spec_of, status_of
+from harness.kube.objects import Object, annotations_of, condition_is, is_terminating, labels_of, spec_of, status_of
 from harness.kube.pods import failed_to_schedule
 
 KINDS = (
@@ -37,9 +37,9 @@ def matters(change: Change) -> bool:
 def _read_of_status(obj: Object) -> object:
     kind, status = obj["kind"], status_of(obj)
     if kind == "Pod":
-        return status.get("phase"), status.get("nominatedNodeName"), failed_to_schedule(obj)
+        return status.get("phase"), status.get("nominatedNodeName"), failed_to_schedule(obj), annotations_of(obj)
     if kind in ("Node", "NodeClaim"):
         return status.get("allocatable"), status.get("capacity"), status.get("providerID")
     if kind in ("NodePool", "AKSNodeClass"):
-        return condition_is(obj, "Ready"), metadata_of(obj).get("annotations"), status.get("localDNSState")
+        return condition_is(obj, "Ready"), annotations_of(obj), status.get("localDNSState")
     return status
