@@ -1,0 +1,56 @@
+"""NodeClaims in the making stay in the order that Go's unstable sort would leave them in, without sorting each time."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.karpenter.scheduling.order import InflightOrder
+from harness.kube.gosort import sort_slice
+
+
+def nodeclaim(number: int) -> Any:
+    return SimpleNamespace(id=number, pods=1)
+
+
+@pytest.mark.parametrize("stable", [False, True])
+@pytest.mark.parametrize(("seed", "growth"), [(1, 0.5), (2, 0.8), (3, 0.95), (4, 0.2)])
+def test_like_sorting_before_every_pod(seed: int, growth: float, stable: bool) -> None:
+    rng = random.Random(seed)
+    order, plain = InflightOrder(stable), list[Any]()
+    for _ in range(700):
+        order.sort()
+        if stable:
+            plain.sort(key=lambda each: each.pods)
+        else:
+            sort_slice(plain, lambda each: each.pods)
+        assert [each.id for each in order.items] == [each.id for each in plain]
+        if plain and rng.random() < growth:
+            grown = plain[min(int(rng.expovariate(0.3)), len(plain) - 1)]
+            grown.pods += 1
+            order.grew(grown)
+        else:
+            made = nodeclaim(len(plain))
+            plain.append(made)
+            order.append(made)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 1.0])
+def test_candidates_come_in_order(share: float) -> None:
+    rng = random.Random(7)
+    order = InflightOrder(False)
+    for number in range(120):
+        order.sort()
+        order.append(nodeclaim(number))
+        order.sort()
+        if number % 3:
+            grown = rng.choice(order.by_id)
+            grown.pods += 1
+            order.grew(grown)
+    order.sort()
+    wanted = {each.id for each in order.items if rng.random() < share}
+    mask = sum(1 << number for number in wanted)
+    assert [each.id for each in order.candidates(mask)] == [each.id for each in order.items if each.id in wanted]
