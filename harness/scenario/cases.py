@@ -14,6 +14,7 @@ from harness.scenario.models import Axes, Header
 from harness.scenario.models.expectations import ExpectationMap
 from harness.scenario.models.given import Given
 from harness.scenario.problems import Mark, Problem
+from harness.scenario.quantities import quantity_problems
 from harness.scenario.references import AXES, check_only, check_references, check_variables
 from harness.scenario.validation import dotted, validated
 
@@ -226,6 +227,10 @@ def _case(
         only = expectation.body.only
         if only is None or all(chosen.get(axis) in values for axis, values in only.items()):
             entries.append(Entry(expectation, origin(("then", index)), document))
+    refused = [entry.expectation.rejected.object for entry in entries if entry.expectation.rejected is not None]
+    for manifest in manifests:
+        if not any(manifest.is_named(name) for name in refused):
+            problems += quantity_problems(manifest)
     problems += check_references(
         header, manifests, [(entry.path, entry.expectation) for entry in entries], origin, document, directory
     )

@@ -152,3 +152,84 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
             main([name, "--help"])
         assert caught.value.code == 0
         assert "usage: harness" in capsys.readouterr().out
+
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {nodeSelector: {team: blue}, containers: [{name: c, image: pause, resources: {requests: {cpu: "1"}}}]}
+"""
+
+
+def test_explain(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "pod.yaml").write_text(POD)
+    (here / "pool.yaml").write_text(POOL)
+    code, out, err = call(capsys, "explain", "pod.yaml")
+    assert (code, err) == (0, "")
+    assert "added, because no file has one: AKSNodeClass/default, NodePool/default" in out
+    assert 'Karpenter says: incompatible requirements, label "team" does not have known values' in out
+    assert "It would help to remove team: blue" in out
+    value = as_json(capsys, "explain", "pod.yaml", "pool.yaml", "--pod", "web")
+    assert value["pods"][0]["state"] == "bound"
+    assert call(capsys, "explain", "pod.yaml", "--pod", "wep") == (
+        2,
+        "",
+        "harness explain: there is no pod wep; did you mean 'default/web'?\n",
+    )
+
+
+def test_simulate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "all.yaml").write_text(POD + "---" + POOL.replace("[spot]", "[on-demand]"))
+    value = as_json(capsys, "simulate", "all.yaml", "--region", "westus2")
+    assert value["pods"] == {"bound": 1, "pending": 0}
+    assert value["price_per_hour"] > 0
+    assert value["nodes"][0]["zone"].startswith("westus2-")
+    value = as_json(capsys, "simulate", "all.yaml", "--fault", "SkuNotAvailable,times=1")
+    assert value["refused_by_azure"]
+    assert value["pods"] == {"bound": 1, "pending": 0}
+    code, out, _ = call(capsys, "simulate", "all.yaml")
+    assert code == 0
+    assert "1 nodes, 1 pods bound, 0 pending, 0." in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--quota", "cores"), "--quota cores: NAME=N with a whole number"),
+        (("--fault", "SkuNotAvailable,zon=1"), "--fault SkuNotAvailable,zon=1: unknown part 'zon=1'"),
+        (
+            ("--fault", "SkuNotAvailabel"),
+            "faults[0].what: unknown value 'SkuNotAvailabel'; did you mean SkuNotAvailable?",
+        ),
+        (("--region", "mars"), "unknown region 'mars'"),
+    ],
+)
+def test_simulate_of_what_does_not_exist(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], text: str
+) -> None:
+    (here / "pod.yaml").write_text(POD)
+    code, out, err = call(capsys, "simulate", "pod.yaml", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"harness simulate: {text}")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (("1}", "1.5.5}"), "pod.yaml:5:"),
+        (('cpu: "1"', 'cpu: "-1"'), "pod.yaml:5:"),
+        (("kind: Pod", "kind: Pood"), "pod.yaml:2:1: "),
+        (("apiVersion: v1\n", ""), "pod.yaml:2:1: neither a scenario nor a Kubernetes object: 'apiVersion' missing"),
+    ],
+)
+def test_manifests_that_are_refused(
+    here: Path, capsys: pytest.CaptureFixture[str], change: tuple[str, str], text: str
+) -> None:
+    (here / "pod.yaml").write_text(
+        POD.replace('cpu: "1"}', "cpu: 1}").replace(*change) if "1}" in change[0] else POD.replace(*change)
+    )
+    code, out, err = call(capsys, "explain", "pod.yaml")
+    assert (code, out) == (2, "")
+    assert err.startswith(text)
+    assert len(err.splitlines()) == 1

@@ -131,6 +131,15 @@ TEXTS = [
     ),
     # manifests
     (
+        "scenario: x\n" + THEN + "---\n{apiVersion: v1, kind: Pod, metadata: {name: a},\n"
+        " spec: {containers: [{resources: {requests: {cpu: -1}, limits: {memory: 1GiB}}}]}}\n",
+        [
+            "f.yaml:5:46: spec.containers[0].resources.requests.cpu: the quantity -1 is negative",
+            "f.yaml:5:65: spec.containers[0].resources.limits.memory: '1GiB' is not a quantity; "
+            "a number such as 4, 500m or 8Gi is expected",
+        ],
+    ),
+    (
         "scenario: x\n" + THEN + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n",
         ['f.yaml:6:12: metadata.name: metadata.name is not a text; quote it: "true"'],
     ),

@@ -1,0 +1,61 @@
+"""`harness explain`: why the pods of some manifests are where they are, or nowhere."""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.cli.manifests import add_inputs
+from harness.cli.output import add_format, bad_input, print_json
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness explain`."""
+    add_inputs(parser)
+    parser.add_argument("--pod", metavar="NAME", help="only this pod: name or namespace/name")
+    parser.add_argument("--size", metavar="S", help="also everything about this VM size and its offerings")
+    add_format(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """For each pod × NodePool: how many sizes each rule removes, Karpenter's sentence, and what would help."""
+    from harness.cli.manifests import apply_manifests, market, read_files, settle
+    from harness.cli.worlds import InputError, create_world
+    from harness.explain.render import as_text, as_value
+    from harness.explain.scheduling import Explainer
+    from harness.scenario.problems import ScenarioError, did_you_mean
+
+    try:
+        manifests = read_files(arguments.files)
+        world = create_world(
+            karpenter=arguments.release,
+            region=arguments.region,
+            kubernetes=arguments.kubernetes,
+            provision_mode=arguments.mode,
+            azure=market(arguments) or None,
+        )
+        explainer = Explainer(world)
+        added = apply_manifests(world, manifests)
+    except InputError as error:
+        return bad_input(f"harness explain: {error}")
+    except ScenarioError as error:
+        return bad_input(error, arguments.format)
+    motion = settle(world)
+    explained = explainer.pods()
+    if arguments.pod is not None:
+        names = {one.pod for one in explained}
+        wanted = arguments.pod if "/" in arguments.pod else f"default/{arguments.pod}"
+        explained = [one for one in explained if one.pod == wanted]
+        if not explained:
+            hint = did_you_mean(wanted, names)
+            return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
+    if arguments.format == "json":
+        print_json({"added": added, "motion": motion or None, "pods": as_value(explained)})
+        return 0
+    if added:
+        print(f"added, because no file has one: {', '.join(added)}")
+    if motion:
+        print(motion)
+    print(as_text(explained, size=arguments.size) if explained else "no pods")
+    return 0

@@ -1,0 +1,122 @@
+"""Manifest files for `explain` and `simulate`: read, completed with what is missing, and applied."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.output import display_name
+
+if TYPE_CHECKING:
+    from harness.scenario.manifests import Manifest
+    from harness.world import World
+
+__all__ = ["add_inputs", "apply_manifests", "market", "read_files", "settle"]
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is given."""
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="Kubernetes manifests: NodePools, AKSNodeClasses, pods"
+    )
+    parser.add_argument("--release", metavar="R", help="release of the provider (default 1.14.0)")
+    parser.add_argument("--region", metavar="R", help="Azure region (default eastus)")
+    parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version")
+    parser.add_argument("--mode", metavar="M", help="provision mode")
+    parser.add_argument(
+        "--quota",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="vCPU limit, for example cores=8 (repeat for more)",
+    )
+    parser.add_argument(
+        "--fault",
+        action="append",
+        default=[],
+        metavar="CODE[,KEY=VALUE…]",
+        help="a failure of Azure, for example SkuNotAvailable,zone=1,times=always (keys: size, zone, priority, times, at)",
+    )
+
+
+def market(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The state of Azure that `--quota` and `--fault` describe. Raises InputError."""
+    from harness.cli.worlds import InputError
+
+    value: dict[str, Any] = {}
+    for text in arguments.quota:
+        name, _, number = text.partition("=")
+        if not name or not number.isdecimal():
+            raise InputError(f"--quota {text}: NAME=N with a whole number from 0 is expected, for example cores=8")
+        value.setdefault("quota", {})[name] = int(number)
+    for text in arguments.fault:
+        what, *pairs = text.split(",")
+        fault: dict[str, Any] = {"what": what}
+        for pair in pairs:
+            key, sign, word = pair.partition("=")
+            if not sign or key not in ("size", "family", "zone", "priority", "times", "at", "message"):
+                raise InputError(
+                    f"--fault {text}: unknown part '{pair}'; keys are size, family, zone, priority, times, at, message"
+                )
+            if key in ("times", "at", "message"):
+                fault[key] = int(word) if word.isdecimal() else word
+            else:
+                fault.setdefault("where", {})[key] = word
+        value.setdefault("faults", []).append(fault)
+    return value
+
+
+def read_files(paths: Sequence[Path]) -> list[Manifest]:
+    """The objects of all files. Raises ScenarioError with every mistake of all of them."""
+    from harness.scenario.manifests import read_manifests
+    from harness.scenario.problems import Problem, ScenarioError
+    from harness.scenario.quantities import quantity_problems
+
+    found: list[Manifest] = []
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            manifests = read_manifests(path, display_name(path))
+            found += manifests
+            problems += [problem for manifest in manifests for problem in quantity_problems(manifest)]
+        except ScenarioError as error:
+            problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+    return found
+
+
+def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
+    """Applies them, a default AKSNodeClass or NodePool first where there is none; answers what was added.
+
+    Raises ScenarioError for every object that is refused, at the place of the field at fault.
+    """
+    from harness.explain.labels import default_objects
+    from harness.scenario.problems import Problem, ScenarioError
+
+    kinds = {manifest.kind for manifest in manifests}
+    added = [obj for obj in default_objects() if obj["kind"] not in kinds]
+    world.apply(*added)
+    order = {"Namespace": 0, "AKSNodeClass": 1, "NodePool": 2}
+    problems: list[Problem] = []
+    for manifest in sorted(manifests, key=lambda one: order.get(one.kind, 3)):
+        for rejection in world.apply(manifest.object):
+            place = manifest.document.position(rejection.pointer)
+            problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}"))
+    if problems:
+        raise ScenarioError(problems)
+    return [_name(obj) for obj in added]
+
+
+def _name(obj: Mapping[str, Any]) -> str:
+    return f"{obj['kind']}/{obj['metadata']['name']}"
+
+
+def settle(world: World) -> str:
+    """Lets the world come to rest; the reason when it does not, empty when it does."""
+    settled = world.settle()
+    if settled.runaway is not None:
+        return str(settled.runaway)
+    return settled.exhausted or ""

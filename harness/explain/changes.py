@@ -1,0 +1,181 @@
+"""The smallest single change that would let a pod in: candidates are read off the reasons, and each is tried before it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from harness.explain.reasons import causes_of
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.requirements import UndefinedKey
+from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults
+from harness.karpenter.scheduling.ledger import PoolTried, TooSmall
+from harness.karpenter.scheduling.reasons import RequirementsIncompatible, TaintsNotTolerated
+from harness.kube.objects import copy_json
+from harness.kube.quantity import Quantity
+
+__all__ = ["Change", "smallest_changes"]
+
+Types = Mapping[str, Sequence[InstanceType]]
+Decide = Callable[[ClusterSnapshot, Types], SchedulingResults]
+LIMIT = 24  # candidates tried for one pod
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change, tried: with it Karpenter would use `nodepool`, cheapest with `size` at `price` USD per hour."""
+
+    text: str
+    nodepool: str
+    size: str
+    price: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    rank: int
+    text: str
+    pod: Mapping[str, Any] | None = None
+    nodepool: Mapping[str, Any] | None = None
+
+
+def smallest_changes(
+    pod: Mapping[str, Any], snapshot: ClusterSnapshot, types: Types, tried: Sequence[PoolTried], decide: Decide
+) -> tuple[Change, ...]:
+    """The changes that work and are of the smallest kind, best first; at most three. Empty when no single change is enough."""
+    found: list[Change] = []
+    rank: int | None = None
+    candidates = sorted(_candidates(pod, snapshot, tried), key=lambda one: one.rank)
+    for candidate in candidates[:LIMIT]:
+        if rank is not None and candidate.rank > rank:
+            break
+        change = _try(candidate, pod, snapshot, types, decide)
+        if change is not None:
+            found.append(change)
+            rank = candidate.rank
+    return tuple(sorted(found, key=lambda one: one.price)[:3])
+
+
+def _try(
+    candidate: _Candidate, pod: Mapping[str, Any], snapshot: ClusterSnapshot, types: Types, decide: Decide
+) -> Change | None:
+    bound = [one for one in snapshot.pods if one.get("spec", {}).get("nodeName")]
+    pools = snapshot.nodepools
+    if candidate.nodepool is not None:
+        name = candidate.nodepool["metadata"]["name"]
+        pools = [candidate.nodepool if one["metadata"]["name"] == name else one for one in pools]
+    results = decide(replace(snapshot, pods=[*bound, candidate.pod or pod], nodepools=pools), types)
+    for claim in results.nodeclaims:
+        size = claim.instance_types[0].name if claim.instance_types else ""
+        return Change(candidate.text, claim.nodepool, size, claim.cheapest_price)
+    for node, pods in results.existing.items():
+        if any(one["metadata"]["name"] == pod["metadata"]["name"] for one in pods):
+            return Change(candidate.text, f"Node {node}", "", 0.0)
+    return None
+
+
+def _candidates(pod: Mapping[str, Any], snapshot: ClusterSnapshot, tried: Sequence[PoolTried]) -> Iterator[_Candidate]:
+    pools = {pool["metadata"]["name"]: pool for pool in snapshot.nodepools}
+    yield from _tolerations(pod, tried)
+    yield from _selectors(pod)
+    for entry in tried:
+        yield from _requests(pod, entry)
+        pool = pools.get(entry.nodepool)
+        if pool is not None:
+            yield from _pool_changes(pod, pool, entry)
+
+
+def _tolerations(pod: Mapping[str, Any], tried: Sequence[PoolTried]) -> Iterator[_Candidate]:
+    for entry in tried:
+        if isinstance(entry.reason, TaintsNotTolerated):
+            for taint in entry.reason.taints:
+                changed = copy_json(pod)
+                toleration = {"key": taint["key"], "operator": "Exists", "effect": taint["effect"]}
+                changed["spec"].setdefault("tolerations", []).append(toleration)
+                told = f"{taint['key']}:{taint['effect']}"
+                yield _Candidate(0, f"tolerate the taint {told} of NodePool {entry.nodepool}", changed)
+
+
+def _selectors(pod: Mapping[str, Any]) -> Iterator[_Candidate]:
+    spec = pod.get("spec", {})
+    for key, value in (spec.get("nodeSelector") or {}).items():
+        changed = copy_json(pod)
+        del changed["spec"]["nodeSelector"][key]
+        yield _Candidate(1, f"remove {key}: {value} from the pod's nodeSelector", changed)
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    terms = (affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
+    for number, term in enumerate(terms):
+        for index, expression in enumerate(term.get("matchExpressions") or ()):
+            changed = copy_json(pod)
+            required = changed["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+            del required["nodeSelectorTerms"][number]["matchExpressions"][index]
+            values = ", ".join(expression.get("values") or ())
+            told = f"{expression['key']} {expression['operator']} [{values}]"
+            yield _Candidate(1, f"remove {told} from the pod's required node affinity", changed)
+    for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
+        changed = copy_json(pod)
+        del changed["spec"]["topologySpreadConstraints"][index]
+        yield _Candidate(2, f"remove the topology spread over {constraint.get('topologyKey')}", changed)
+
+
+def _requests(pod: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
+    """Requests cut to what the largest size allows that is otherwise fine."""
+    best: dict[str, TooSmall] = {}
+    for verdict in entry.types():
+        if {cause.rule for cause in causes_of(verdict)} != {"resources"} or len(causes_of(verdict)) != 1:
+            continue
+        reason = next(one for one in verdict.reasons if isinstance(one, TooSmall))
+        known = best.get(reason.resource)
+        if known is None or reason.allocatable > known.allocatable:
+            best[reason.resource] = reason
+    for resource, reason in best.items():
+        over = reason.requested - reason.allocatable
+        containers = pod["spec"].get("containers") or ()
+        sizes = [_nano(one, resource) for one in containers]
+        largest = max(range(len(sizes)), key=lambda index: sizes[index], default=None)
+        if largest is None or sizes[largest] <= over.nano:
+            continue
+        changed = copy_json(pod)
+        less = Quantity(sizes[largest] - over.nano, reason.allocatable.format)
+        requests = changed["spec"]["containers"][largest].setdefault("resources", {}).setdefault("requests", {})
+        requests[resource] = str(less)
+        name = containers[largest].get("name")
+        yield _Candidate(3, f"request at most {less} {resource} in container {name}", changed)
+
+
+def _nano(container: Mapping[str, Any], resource: str) -> int:
+    text = ((container.get("resources") or {}).get("requests") or {}).get(resource, "0")
+    return Quantity.parse(text).nano
+
+
+def _pool_changes(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
+    name = entry.nodepool
+    cause = entry.reason.cause if isinstance(entry.reason, RequirementsIncompatible) else None
+    if isinstance(cause, UndefinedKey):
+        value = _asked(pod, cause.key)
+        changed = copy_json(pool)
+        changed["spec"]["template"].setdefault("metadata", {}).setdefault("labels", {})[cause.key] = value
+        yield _Candidate(2, f"set the label {cause.key}: {value} in NodePool {name}", nodepool=changed)
+    if pool["spec"].get("limits"):
+        changed = copy_json(pool)
+        del changed["spec"]["limits"]
+        yield _Candidate(2, f"raise the limits of NodePool {name}", nodepool=changed)
+    for index, requirement in enumerate(pool["spec"]["template"]["spec"].get("requirements") or ()):
+        changed = copy_json(pool)
+        del changed["spec"]["template"]["spec"]["requirements"][index]
+        told = f"{requirement['key']} {requirement['operator']} [{', '.join(requirement.get('values') or ())}]"
+        yield _Candidate(4, f"remove {told} from NodePool {name}", nodepool=changed)
+
+
+def _asked(pod: Mapping[str, Any], key: str) -> str:
+    selector = pod.get("spec", {}).get("nodeSelector") or {}
+    if key in selector:
+        return str(selector[key])
+    affinity = (pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}
+    terms = (affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
+    for term in terms:
+        for expression in term.get("matchExpressions") or ():
+            if expression["key"] == key and expression.get("values"):
+                return str(expression["values"][0])
+    return "any"

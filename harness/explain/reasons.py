@@ -1,0 +1,82 @@
+"""The reasons of the scheduler's ledger in plain words, so that equal ones can be counted together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.karpenter.requirements import Conflicts, UndefinedKey
+from harness.karpenter.scheduling.ledger import (
+    BeyondLimit,
+    NodePoolExcludes,
+    NotOffered,
+    OfferingVerdict,
+    PodExcludes,
+    PortTaken,
+    TooSmall,
+    TypeReason,
+    TypeVerdict,
+)
+
+__all__ = ["Cause", "causes_of", "offering_text"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cause:
+    """One reason, without what differs from size to size: `rule` names its kind, `subject` the key or resource, `text` says it."""
+
+    rule: str
+    subject: str
+    text: str
+
+
+def causes_of(verdict: TypeVerdict) -> tuple[Cause, ...]:
+    """All causes against a size, the deciding one first; empty when it stays."""
+    found: list[Cause] = []
+    for reason in verdict.reasons:
+        found += _causes(reason, verdict)
+    return tuple(dict.fromkeys(found))
+
+
+def _causes(reason: TypeReason, verdict: TypeVerdict) -> list[Cause]:
+    if isinstance(reason, NodePoolExcludes):
+        return _conflicts("nodepool", "the NodePool wants", reason.conflicts)
+    if isinstance(reason, PodExcludes):
+        return _conflicts("pod", "pod and NodePool together want", reason.conflicts)
+    if isinstance(reason, TooSmall):
+        text = f"too small: {reason.requested} {reason.resource} requested (with DaemonSets)"
+        return [Cause("resources", reason.resource, text)]
+    if isinstance(reason, BeyondLimit):
+        return [Cause("limits", reason.resource, f"the NodePool's limit leaves {reason.remaining} {reason.resource}")]
+    if isinstance(reason, PortTaken):
+        return [Cause("host-port", "", f"a DaemonSet holds the host port: {reason.conflict}")]
+    assert isinstance(reason, NotOffered)
+    return [_not_offered(verdict)]
+
+
+def _conflicts(rule: str, who: str, conflicts: Conflicts) -> list[Cause]:
+    return [
+        Cause(rule, one.key, f"{who} {str(one.incoming).removeprefix(one.key).strip()} for {one.key}")
+        for one in conflicts.keys
+    ]
+
+
+def _not_offered(verdict: TypeVerdict) -> Cause:
+    fitting = [one for one in verdict.offerings if one.conflict is None]
+    if fitting and not any(one.available for one in fitting):
+        return Cause("offerings", "available", "not to be had now in the zones and priorities that fit")
+    texts = sorted({offering_text(one) for one in verdict.offerings})
+    if not texts:
+        return Cause("offerings", "none", "sold in no zone")
+    return Cause("offerings", "zone and priority", f"not sold as wanted: {texts[0]}")
+
+
+def offering_text(verdict: OfferingVerdict) -> str:
+    """Why one offering will not do; `usable` when it will."""
+    if isinstance(verdict.conflict, Conflicts):
+        return "; ".join(
+            f"{str(one.incoming).removeprefix(one.key).strip()} is not {str(one.existing).removeprefix(one.key).strip()} for {one.key}"
+            for one in verdict.conflict.keys
+        )
+    if isinstance(verdict.conflict, UndefinedKey):
+        return str(verdict.conflict)
+    return "usable" if verdict.available else "not to be had now"

@@ -1,0 +1,103 @@
+"""Explanations as text and as JSON-shaped values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from harness.explain.reasons import causes_of, offering_text
+from harness.explain.scheduling import PodExplanation, PoolExplanation
+
+__all__ = ["as_text", "as_value"]
+
+
+def as_text(pods: Sequence[PodExplanation], *, size: str | None = None) -> str:
+    """One paragraph for each pod; with `size` also everything about that size and its offerings."""
+    return "\n\n".join("\n".join(_pod(pod, size)) for pod in pods)
+
+
+def _pod(pod: PodExplanation, size: str | None) -> Iterator[str]:
+    place = f" on {pod.place}" if pod.place else ""
+    yield f"Pod {pod.pod}: {pod.state}{place}"
+    if pod.sentence:
+        yield f"  Karpenter says: {pod.sentence}"
+    for pool in pod.pools:
+        yield from _pool(pool, size)
+    for node, reason in pod.nodes:
+        yield f"  Node {node}: {reason}"
+    for change in pod.changes:
+        place = change.nodepool if change.nodepool.startswith("Node ") else f"NodePool {change.nodepool}"
+        bought = f", {change.size} at {change.price:.4f} USD/h" if change.size else ""
+        yield f"  It would help to {change.text} (then: {place}{bought})"
+
+
+def _pool(pool: PoolExplanation, size: str | None) -> Iterator[str]:
+    if pool.sentence and len(pool.kept) == len(pool.verdicts):
+        yield f"  NodePool {pool.nodepool}: no size was looked at, because {pool.sentence}"
+    else:
+        yield f"  NodePool {pool.nodepool}: {len(pool.kept)} of {len(pool.verdicts)} sizes will do"
+    everything = pool.all_causes
+    for cause, count in sorted(pool.deciding.items(), key=lambda one: (-one[1], one[0])):
+        more = everything[cause] - count
+        also = f" (and {more} more, excluded before)" if more else ""
+        yield f"    {count:5} {cause.text}{also}"
+    if pool.dropped:
+        counted = ", ".join(f"{count} {name}" for name, count in sorted(pool.dropped.items(), key=lambda one: -one[1]))
+        yield f"    not instance types: {counted}"
+    for verdict in pool.verdicts:
+        if verdict.instance_type.name == size:
+            texts = [cause.text for cause in causes_of(verdict)] or ["nothing speaks against it"]
+            yield f"    {size}: {'; '.join(texts)}"
+            for one in verdict.offerings:
+                yield f"      {one.offering.zone} {one.offering.capacity_type} {one.offering.price:.4f} USD/h: {offering_text(one)}"
+
+
+def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
+    """The same with every size and offering."""
+    return [
+        {
+            "pod": pod.pod,
+            "state": pod.state,
+            "place": pod.place or None,
+            "karpenter": pod.sentence or None,
+            "nodepools": [_pool_value(pool) for pool in pod.pools],
+            "nodes": [{"node": node, "reason": reason} for node, reason in pod.nodes],
+            "changes": [
+                {"change": one.text, "nodepool": one.nodepool, "size": one.size or None, "price": one.price}
+                for one in pod.changes
+            ],
+        }
+        for pod in pods
+    ]
+
+
+def _pool_value(pool: PoolExplanation) -> dict[str, Any]:
+    everything = pool.all_causes
+    return {
+        "nodepool": pool.nodepool,
+        "karpenter": pool.sentence or None,
+        "sizes": len(pool.verdicts),
+        "kept": list(pool.kept),
+        "causes": [
+            {"rule": cause.rule, "subject": cause.subject, "text": cause.text, "first": first, "all": everything[cause]}
+            for cause, first in sorted(
+                {cause: pool.deciding.get(cause, 0) for cause in everything}.items(), key=lambda one: (-one[1], one[0])
+            )
+        ],
+        "dropped": dict(pool.dropped),
+        "excluded": {
+            verdict.instance_type.name: {
+                "reasons": [cause.text for cause in causes_of(verdict)],
+                "offerings": [
+                    {
+                        "zone": one.offering.zone,
+                        "capacityType": one.offering.capacity_type,
+                        "verdict": offering_text(one),
+                    }
+                    for one in verdict.offerings
+                ],
+            }
+            for verdict in pool.verdicts
+            if not verdict.kept
+        },
+    }
