@@ -93,9 +93,9 @@ class Topology:
         shape.reached = True
         required = shape.required_anti
         if required:
-            shape.anti = tuple(
-                self._inverse_group(shape.namespace, shape.preferences.tolerations, term) for term in required
-            )
+            tolerations = shape.preferences.tolerations
+            owned = (self._inverse_group(shape.namespace, tolerations, term) for term in required)
+            shape.anti = tuple(dict.fromkeys(owned))  # equal terms are one group, and count once
         groups = [self._spread_group(shape, constraint) for constraint in self._spread_constraints(shape)]
         for kind, terms in self._affinity_terms(shape):
             for term in terms:
