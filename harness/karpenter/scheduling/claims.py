@@ -109,7 +109,7 @@ class PlannedNodeClaim:
             **annotations_of(spec_of(template.nodepool).get("template") or {}),
             HASH: nodepool_hash(template.nodepool),
             HASH_VERSION: _HASH_VERSION,
-            MIN_VALUES_RELAXED: "true" if self._inflight.min_values_relaxed else "false",
+            MIN_VALUES_RELAXED: "true" if template.min_values_relaxed else "false",
         }
         spec: dict[str, Any] = {
             name: copy_json(template.spec[name]) for name in _COPIED if template.spec.get(name) is not None

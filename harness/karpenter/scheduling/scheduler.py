@@ -354,6 +354,7 @@ class Scheduler:
             members[present] = members.get(present, 0) | nodeclaim.bit
         self._join(nodeclaim, shape, pod, fit)
         self._order.append(nodeclaim)
+        template.min_values_relaxed = nodeclaim.min_values_relaxed
         limits = self._limits.get(template.name)
         if limits:
             for name, quantity in limits.items():

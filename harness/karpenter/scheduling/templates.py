@@ -137,6 +137,8 @@ class Template:
         offered, _ = index.offered(requirements.items)
         self.mask = index.compatible_with_all(requirements.items) & offered & index.zero_fits
         self.shared_ports: list[HostPort] = []
+        # All NodeClaims of a NodePool share their annotations upstream, so that the last one made speaks for all.
+        self.min_values_relaxed = False
         self.groups: tuple[DaemonGroup, ...] = (DaemonGroup(index.full, {}, (), ()),)
 
     def unmet_min_values(self, requirements: RequirementSet, mask: int) -> dict[str, int]:
