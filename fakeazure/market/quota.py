@@ -102,6 +102,11 @@ class Quota:
             raise ValueError(f"a quota is not negative: {name}: {limit}")
         self._limits[_key(location, name)] = limit
 
+    @property
+    def limited(self) -> bool:
+        """Whether any limit was ever set; without one nothing runs out."""
+        return bool(self._limits)
+
     def limit(self, location: str, name: str) -> int:
         """The limit in a region."""
         here = self._limits.get(_key(location, name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from harness.kube.objects import Object, labels_of, name_of, spec_of, status_of
-from harness.kube.pods import HostPort, host_ports, is_terminal, pod_requests
+from harness.kube.pods import HostPort, affinity_terms, host_ports, is_terminal, pod_requests
 from harness.kube.quantity import Quantity
 from harness.kube.resources import parse_list
 
@@ -15,7 +15,7 @@ _ZERO = Quantity.parse("0")
 class NodeInfo:
     """What the scheduler knows of one node: its object, its pods, and what they have taken."""
 
-    __slots__ = ("allocatable", "name", "node", "pods", "ports", "requested")
+    __slots__ = ("allocatable", "name", "node", "pods", "ports", "repelling", "requested")
 
     def __init__(self, node: Object, pods: Iterable[Object] = ()) -> None:
         self.node = node
@@ -24,6 +24,8 @@ class NodeInfo:
         self.pods: list[Object] = []
         self.requested: dict[str, Quantity] = {}
         self.ports: list[HostPort] = []
+        self.repelling: list[Object] = []
+        """The pods that require others to stay away."""
         for pod in pods:
             self.add(pod)
 
@@ -36,6 +38,8 @@ class NodeInfo:
             present = self.requested.get(name)
             self.requested[name] = quantity if present is None else present + quantity
         self.ports.extend(host_ports(pod))
+        if affinity_terms(pod, "podAntiAffinity", "required"):
+            self.repelling.append(pod)
 
     def insufficient(self, requests: Mapping[str, Quantity]) -> list[str]:
         """The resources that the requests would overdraw, with `pods` for the number of pods."""

@@ -162,7 +162,7 @@ class InterPodAffinity:
         preferred: Counter[tuple[str, str]] = Counter()
         for info in nodes:
             labels = info.labels
-            for other in info.pods:
+            for other in info.pods if affinity or anti or soft else ():
                 for index, term in enumerate(affinity):
                     if term.key in labels and term.takes(other):
                         wanted[index].add(labels[term.key])
@@ -172,6 +172,7 @@ class InterPodAffinity:
                 for term, weight in soft:
                     if term.key in labels and term.takes(other):
                         preferred[(term.key, labels[term.key])] += weight
+            for other in info.repelling:
                 for raw in affinity_terms(other, "podAntiAffinity", "required"):
                     term = _Term.of(raw, other)
                     if term.key in labels and term.takes(pod):

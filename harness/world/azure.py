@@ -11,6 +11,7 @@ from fakeazure.market.spec import lay_over
 from harness.engine.clock import SECOND
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.karpenter.instancetypes import Prices, Usages
+from harness.karpenter.instancetypes.market import NO_USAGES
 from harness.karpenter.releases import ProviderOptions
 from harness.nodes.machine import Hardware, Machine
 from harness.world.caches import Caches
@@ -163,7 +164,9 @@ class Azure:
         self._engine.touch()
 
     def usages(self) -> Usages:
-        """The quota of the region, read as Karpenter reads it."""
+        """The quota of the region, read as Karpenter reads it; not asked for while there is no limit at all."""
+        if not self.cloud.market.quota.limited:
+            return NO_USAGES
         path = (
             f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.Compute/locations/{self.region}/usages"
         )

@@ -9,7 +9,7 @@ from harness.clusters.memory.eviction import check_eviction
 from harness.clusters.memory.store import Store
 from harness.engine.ports import Identity, PatchType
 from harness.kube.kinds import KINDS
-from harness.kube.objects import Key, Object
+from harness.kube.objects import Key, Object, name_of, status_of, with_status
 from harness.kube.patch import json_patch, merge_patch, strategic_patch
 from harness.kube.status import ApiError, bad_request, not_found, precondition_failed
 
@@ -119,7 +119,14 @@ class MemoryWriter:
             raise not_found(KINDS["Pod"], name)
         if uid is not None and uid != pod["metadata"]["uid"]:
             raise precondition_failed(KINDS["Pod"], name, "UID", uid, pod["metadata"]["uid"])
-        check_eviction(pod, self._store.list("PodDisruptionBudget", namespace=namespace))
+        budget = check_eviction(pod, self._store.list("PodDisruptionBudget", namespace=namespace))
+        if budget is not None:
+            # The server takes one off at once; the controller that recounts comes later.
+            left = status_of(budget).get("disruptionsAllowed", 0) - 1
+            key = Key("PodDisruptionBudget", namespace, name_of(budget))
+            self._store.modify(
+                "patch", key, lambda old: with_status(old, disruptionsAllowed=left), self.identity, subresource="status"
+            )
         self.delete("Pod", name, namespace=namespace, grace_period_seconds=grace_period_seconds)
 
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object:

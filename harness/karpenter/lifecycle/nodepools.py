@@ -26,6 +26,7 @@ from harness.kube.objects import (
     name_of,
     spec_of,
     status_of,
+    uid_of,
 )
 from harness.kube.patch import merge_diff
 from harness.kube.quantity import Quantity
@@ -58,6 +59,7 @@ class NodePools:
         self._clock = clock
         self._wording = wording_of(release)
         self._health = health
+        self._judged: dict[str, tuple[int, str, str | None]] = {}
 
     def watches(self) -> Mapping[str, Router]:
         """NodePools, their NodeClasses, and the NodeClaims and Nodes that count as their usage."""
@@ -85,11 +87,11 @@ class NodePools:
         wanted = nodeclass_name(pool)
         if wanted is None:
             return DONE
-        marks = {HASH: nodepool_hash(pool), HASH_VERSION: CURRENT_HASH_VERSION}
+        hash_, problem = self._judge(pool)
+        marks = {HASH: hash_, HASH_VERSION: CURRENT_HASH_VERSION}
         if any(annotations_of(pool).get(name) != value for name, value in marks.items()):
             pool = self._writer.patch("NodePool", name_of(pool), {"metadata": {"annotations": marks}})
         conditions = Conditions(pool, NODEPOOL, self._clock.timestamp())
-        problem = joined(nodepool_findings(pool, self._wording))
         if problem is None:
             conditions.set_true("ValidationSucceeded")
         else:
@@ -105,6 +107,15 @@ class NodePools:
         if patch:
             self._writer.patch("NodePool", name_of(pool), {"status": patch}, subresource="status")
         return DONE
+
+    def _judge(self, pool: Object) -> tuple[str, str | None]:
+        """Hash and validation of a NodePool, worked out once per generation."""
+        generation = metadata_of(pool).get("generation", 0)
+        known = self._judged.get(uid_of(pool))
+        if known is None or known[0] != generation:
+            problem = joined(nodepool_findings(pool, self._wording))
+            known = self._judged[uid_of(pool)] = generation, nodepool_hash(pool), problem
+        return known[1], known[2]
 
     def _observe(self, pool: Object, nodeclass: Object, conditions: Conditions, status: dict[str, Any]) -> None:
         """A new generation of NodePool or NodeClass makes the registration health unknown again."""
