@@ -33,13 +33,13 @@ _OLD_IDENTITY = {"kubelet_identity_client_id": "12345678-1234-1234-1234-12345678
 # What those test options were in the older releases that the oracle can be built for.
 _OLD_OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "1.4.0": {
-        **_FAKE_IDENTITY,
         "subnet_id": "/subscriptions/12345678-1234-1234-1234-123456789012/resourceGroups/sillygeese"
         "/providers/Microsoft.Network/virtualNetworks/karpentervnet/subnets/karpentersub",
     },
-    "1.6.5": _FAKE_IDENTITY,
     "1.6.6": _OLD_IDENTITY,
 }
+# What their fakes use whatever the options say.
+_FIXED_OPTIONS: Mapping[str, Mapping[str, Any]] = {"1.4.0": _FAKE_IDENTITY, "1.6.5": _FAKE_IDENTITY}
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,9 @@ def options_of(request: Mapping[str, Any], context: AnswerContext) -> ProviderOp
     changes = request.get("options")
     if changes is not None and not isinstance(changes, Mapping):
         raise RequestError("options is not an object")
-    defaults = replace(_OPTIONS, **_OLD_OPTIONS.get(context.release.version, {}))
-    return defaults.with_json(changes)
+    version = context.release.version
+    options = replace(_OPTIONS, **_OLD_OPTIONS.get(version, {})).with_json(changes)
+    return replace(options, **_FIXED_OPTIONS.get(version, {}))
 
 
 def nodeclass_of(request: Mapping[str, Any]) -> dict[str, Any]:

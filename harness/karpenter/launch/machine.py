@@ -40,7 +40,7 @@ class MachineInput:
 
     @property
     def name(self) -> str:
-        return machine_name(self.nodeclaim["metadata"]["name"])
+        return machine_name(self.nodeclaim["metadata"]["name"], self.release.machine_name_limit)
 
     @property
     def machine_id(self) -> str:

@@ -5,7 +5,6 @@ from harness.karpenter.launch.errors import LaunchError
 
 __all__ = ["machine_name", "provider_id", "resource_name"]
 
-_MAX_MACHINE_NAME = 34
 _HASH_LENGTH = 6
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -15,14 +14,14 @@ def resource_name(nodeclaim: str) -> str:
     return f"aks-{nodeclaim}"
 
 
-def machine_name(nodeclaim: str) -> str:
-    """The AKS machine: the NodeClaim's name, the NodePool part of which is hashed where it is too long. Raises LaunchError."""
-    if len(nodeclaim) <= _MAX_MACHINE_NAME:
+def machine_name(nodeclaim: str, limit: int = 34) -> str:
+    """The AKS machine: the NodeClaim's name, the NodePool part of which is hashed beyond ``limit``. Raises LaunchError."""
+    if len(nodeclaim) <= limit:
         return nodeclaim
     prefix, dash, suffix = nodeclaim.rpartition("-")
     if not dash:
         raise LaunchError(f'invalid NodeClaim name format: no dash found in "{nodeclaim}"')
-    keep = _MAX_MACHINE_NAME - len(suffix) - 1 - _HASH_LENGTH
+    keep = limit - len(suffix) - 1 - _HASH_LENGTH
     return f"{prefix[:keep]}{_alphanumeric(prefix[keep:])}-{suffix}"
 
 

@@ -15,6 +15,8 @@ _Hasher = Callable[[Any], int]
 _Fields = Sequence[tuple[str, _Hasher]]
 """Go field names in Go's order with how their values hash; the JSON name follows from the Go name."""
 
+_FAIL_SWAP_ON = "Kubelet.FailSwapOn"
+
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 
 
@@ -39,8 +41,7 @@ def _duration(value: Any) -> int:
 
 
 def _nillable_duration(value: Any) -> int:
-    fields = [] if value == "Never" else [("Duration", _int64(nanoseconds(value)))]
-    return hashstructure.of_struct("NillableDuration", fields)
+    return hashstructure.of_struct("NillableDuration", [("Duration", _int64(nanoseconds(value)))])
 
 
 def nanoseconds(text: str) -> int:
@@ -109,7 +110,10 @@ def _struct(name: str, fields: _Fields, value: Mapping[str, Any], empty_is_zero:
 def _present(fields: _Fields, value: Mapping[str, Any], empty_is_zero: frozenset[str]) -> Iterator[tuple[str, int]]:
     for name, hasher in fields:
         found = value.get(_JSON_NAMES.get(name, name[0].lower() + name[1:]))
-        if found is None or (found == "" and name in empty_is_zero):
+        # Go reads "Never" as no duration, and its serialisation leaves empty lists and maps out.
+        if found is None or found == [] or (found == "" and name in empty_is_zero) or (found == {} and name == "Tags"):
+            continue
+        if found == "Never" and hasher is _nillable_duration:
             continue
         yield name, hasher(found)
 
@@ -144,6 +148,11 @@ _SPEC: _Fields = (
 
 
 def nodeclass_hash(nodeclass: Mapping[str, Any], fields: frozenset[str]) -> str:
-    """The decimal hash of the spec fields (Go names) that the release's AKSNodeClass has and does not leave out."""
-    spec = nodeclass.get("spec") or {}
+    """The decimal hash of the spec fields (Go names) that the release's AKSNodeClass has and does not leave out.
+
+    ``Kubelet.FailSwapOn`` stands for that field of ``Kubelet``, which came later than the others.
+    """
+    spec = dict(nodeclass.get("spec") or {})
+    if spec.get("kubelet") is not None and _FAIL_SWAP_ON not in fields:
+        spec["kubelet"] = {key: value for key, value in spec["kubelet"].items() if key != "failSwapOn"}
     return str(_struct("AKSNodeClassSpec", [item for item in _SPEC if item[0] in fields], spec))

@@ -28,6 +28,7 @@ from harness.karpenter.launch.kubelet import kubelet_flags
 from harness.karpenter.launch.layers import Labels, Source, single_values
 from harness.karpenter.launch.machine import MachineInput, machine_body
 from harness.karpenter.launch.names import provider_id, resource_name
+from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.launch.tags import machine_tags, resource_tags
 from harness.karpenter.launch.taints import claim_taints
 from harness.karpenter.launch.vm import VmInput, billing_extension, custom_script_extension, nic_body, vm_body
@@ -200,6 +201,10 @@ def _vm_plan(launch: Launch, wanted: Requirements, choice: Choice) -> VmPlan:
         image = _definition(launch, image_id)
     except LaunchError as error:
         raise error.behind("getting launch template: getting launch templates, ") from error
+    try:
+        Subnet.parse((launch.nodeclass.get("spec") or {}).get("vnetSubnetID") or launch.options.subnet_id)
+    except LaunchError as error:
+        raise error.behind("checking if vnet is managed: ") from error
     ephemeral = launch.skus[choice.instance_type.name].ephemeral
     provision, text = None, ""
     if launch.options.provision_mode == ProvisionMode.BOOTSTRAPPING_CLIENT:

@@ -42,7 +42,8 @@ def resource_tags(
     if pool is not None:
         own[NODEPOOL_TAG] = pool
     asked = (nodeclass.get("spec") or {}).get("tags") or {}
-    return {**_mapped(options.additional_tags), **_mapped(asked), **own}
+    everywhere = options.additional_tags if release.additional_tags else {}
+    return {**_mapped(everywhere), **_mapped(asked), **own}
 
 
 def machine_tags(

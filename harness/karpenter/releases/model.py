@@ -155,6 +155,7 @@ class ProviderRelease:
       in the managed gallery only.
     * ``low_quota_has_own_ttl``: a family quota that is not 0 blocks for ten minutes rather than for the default time.
     * ``failures_named``: the NodeClaim's Launched condition names what Azure was short of.
+    * ``additional_tags``: there is an option for tags of all resources; ``machine_name_limit``: longest name of an AKS machine.
     * ``billing_tag``: resources carry ``compute.aks.billing``; ``machine_creation_tag``: AKS machines carry their time of creation.
     * ``in_place_hash_tags``: which tags are among what is updated on running machines.
     * ``nodeclass_hash_version``, ``nodeclass_hash_fields``: how an AKSNodeClass is hashed (Go names of spec fields).
@@ -199,6 +200,8 @@ class ProviderRelease:
     azure_linux_3_arm_shared_only: bool
     low_quota_has_own_ttl: bool
     failures_named: bool
+    additional_tags: bool
+    machine_name_limit: int
     billing_tag: bool
     in_place_hash_tags: InPlaceTags
     machine_creation_tag: bool

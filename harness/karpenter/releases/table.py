@@ -107,6 +107,7 @@ _RESTRICTED_IN_1_13_0 = frozenset(
 _OLD_NODECLASS_FIELDS = frozenset({"VNETSubnetID", "OSDiskSizeGB", "ImageFamily", "Kubelet", "MaxPods"})
 # Tags can be changed on a running machine, so they are no longer part of the hash.
 _NODECLASS_FIELDS = _OLD_NODECLASS_FIELDS | {"FIPSMode", "Security"}
+_FIELDS_OF_1_10 = frozenset({"LocalDNS", "ArtifactStreaming", "LinuxOSConfig", "Kubelet.FailSwapOn"})
 
 _OLD_FAMILIES: Mapping[str, str] = {"Ubuntu2204": _UBUNTU, _AZURE_LINUX: _AZURE_LINUX}
 _FAMILIES: Mapping[str, str] = {
@@ -172,6 +173,8 @@ _CHANGES: Mapping[str, _Change] = {
             "azure_linux_3_arm_shared_only": True,
             "low_quota_has_own_ttl": False,
             "failures_named": False,
+            "additional_tags": False,
+            "machine_name_limit": 35,
             "billing_tag": False,
             "in_place_hash_tags": InPlaceTags.NONE,
             "machine_creation_tag": False,
@@ -194,6 +197,7 @@ _CHANGES: Mapping[str, _Change] = {
         set={
             "encryption_filter": True,
             "in_place_hash_tags": InPlaceTags.ASKED,
+            "additional_tags": True,
             "nodeclass_hash_version": "v3",
             "nodeclass_hash_fields": _NODECLASS_FIELDS,
         }
@@ -252,7 +256,7 @@ _CHANGES: Mapping[str, _Change] = {
             "ranks_offerings": True,
             "low_quota_has_own_ttl": True,
             "machine_creation_tag": False,
-            "nodeclass_hash_fields": _NODECLASS_FIELDS | {"LocalDNS", "ArtifactStreaming", "LinuxOSConfig"},
+            "nodeclass_hash_fields": _NODECLASS_FIELDS | _FIELDS_OF_1_10,
             "gpu_registry": "1.10.2",
             "family_marked_with_size": True,
             "no_sizes_is_error": True,
@@ -277,7 +281,8 @@ _CHANGES: Mapping[str, _Change] = {
             "amd_gpu_capacity": True,
             "gpu_driver_filter": True,
             "machine_claim_has_priorities": True,
-            "nodeclass_hash_fields": _NODECLASS_FIELDS | {"LocalDNS", "ArtifactStreaming", "LinuxOSConfig", "GPU"},
+            "machine_name_limit": 34,
+            "nodeclass_hash_fields": _NODECLASS_FIELDS | _FIELDS_OF_1_10 | {"GPU"},
             "azure_linux_3_arm_shared_only": False,
             "local_dns": LocalDnsSource.STATUS,
             "scsi_required_without_sig": False,
