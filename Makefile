@@ -4,7 +4,7 @@
 # make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
 # make golden         the golden vectors anew from the real Go code
 # make bench          benchmarks
-# make schema         the scenario language's JSON Schema anew
+# make schema         the scenario language's JSON Schema and its reference page anew
 # make clean          everything that make made
 SHELL := /bin/sh
 .DEFAULT_GOAL := test
@@ -56,6 +56,8 @@ bench: $(CORE)
 schema: $(CORE)
 	$(RUN) -m harness schema > scenario.schema.json.new
 	mv scenario.schema.json.new harness/scenario/scenario.schema.json
+	$(RUN) -m harness schema --reference > docs/reference/scenario.md.new
+	mv docs/reference/scenario.md.new docs/reference/scenario.md
 
 # A Python of at least 3.11 that has venv, in a folder of its own; pip runs again only when the dependencies change.
 $(RUN):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import add_format, bad_input, print_json
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from harness.explain.labels import LabelFact
 
 __all__ = ["add_arguments", "run"]
+
+NO_NODE = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +43,11 @@ def run(arguments: argparse.Namespace) -> int:
     except InputError as error:
         return bad_input(f"harness labels: {error}")
     probe = LabelProbe(new_world)
-    facts = [probe.fact(key) for key in arguments.keys or known_keys(release)]
+    try:
+        facts = [probe.fact(key) for key in arguments.keys or known_keys(release)]
+    except LookupError as error:  # a region that sells nothing to the default NodePool
+        print(f"harness labels: {error}", file=sys.stderr)
+        return NO_NODE
     if arguments.format == "json":
         print_json({"release": release.version, "region": arguments.region, "labels": [_value(fact) for fact in facts]})
         return 0

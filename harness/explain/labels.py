@@ -36,6 +36,7 @@ class PodOutcome(StrEnum):
     INCOMPATIBLE = "incompatible"
     IGNORED = "ignored"
     ENDLESS = "endless"
+    STUCK = "stuck"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class PodFact:
         return {
             PodOutcome.BOUND: "a pod with this nodeSelector was bound",
             PodOutcome.ENDLESS: "Nodes were made for the pod again and again",
+            PodOutcome.STUCK: "a Node was made for the pod, and kube-scheduler does not put it there",
         }.get(self.outcome, self.message)
 
 
@@ -195,6 +197,8 @@ class LabelProbe:
         if pod.get("spec", {}).get("nodeName"):
             return PodFact(PodOutcome.BOUND, value)
         said = _sentence(world)
+        if not said and world.list("NodeClaim"):
+            return PodFact(PodOutcome.STUCK, value)
         return PodFact(PodOutcome.NO_KNOWN_VALUES if _UNKNOWN in said else PodOutcome.INCOMPATIBLE, value, said)
 
     def nodepool(self, key: str, value: str) -> PoolFact:

@@ -37,7 +37,7 @@ def _found(value: Any) -> str:
     return type(value).__name__
 
 
-def _integer(value: Any) -> int:
+def read_integer(value: Any) -> int:
     text = _text(value)
     if re.fullmatch(r"\d{1,18}", text):
         return int(text)
@@ -96,7 +96,7 @@ def _reference(value: Any) -> str:
 _SCALAR = {"type": ["string", "number", "boolean"]}
 
 Text = Annotated[str, BeforeValidator(_text), WithJsonSchema(_SCALAR)]
-Integer = Annotated[int, BeforeValidator(_integer), WithJsonSchema({"type": "integer", "minimum": 0})]
+Integer = Annotated[int, BeforeValidator(read_integer), WithJsonSchema({"type": "integer", "minimum": 0})]
 Number = Annotated[float, BeforeValidator(_number), WithJsonSchema({"type": "number", "minimum": 0})]
 Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
 Duration = Annotated[

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.models.base import Duration, Integer, Model, Number, Text, _integer
-from harness.scenario.models.matchers import _shape
+from harness.scenario.models.base import Duration, Integer, Model, Number, Text, read_integer
+from harness.scenario.models.matchers import value_or_conditions
 
 __all__ = ["Azure", "Capacity", "Fault", "Given", "Price", "Prices", "Restriction", "When", "Where"]
 
@@ -57,7 +57,9 @@ class Prices(Model):
     spot: Number | None = Field(None, description="Spot.")
 
 
-Price = Annotated[Annotated[Number, Tag("value")] | Annotated[Prices, Tag("conditions")], Discriminator(_shape)]
+Price = Annotated[
+    Annotated[Number, Tag("value")] | Annotated[Prices, Tag("conditions")], Discriminator(value_or_conditions)
+]
 
 
 class Where(Model):
@@ -81,7 +83,7 @@ class When(Model):
 
 
 def _times(value: Any) -> Any:
-    return 0 if value == "always" else _integer(value)
+    return 0 if value == "always" else read_integer(value)
 
 
 Times = Annotated[int, BeforeValidator(_times), WithJsonSchema({"anyOf": [{"const": "always"}, {"type": "integer"}]})]

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-def _shape(value: Any) -> str:
+def value_or_conditions(value: Any) -> str:
     return "conditions" if isinstance(value, dict) else "value"
 
 
@@ -130,19 +130,21 @@ class QuantityConditions(Model):
 
 
 TextMatch = Annotated[
-    Annotated[Text, Tag("value")] | Annotated[TextConditions, Tag("conditions")], Discriminator(_shape)
+    Annotated[Text, Tag("value")] | Annotated[TextConditions, Tag("conditions")], Discriminator(value_or_conditions)
 ]
 CountMatch = Annotated[
-    Annotated[Integer, Tag("value")] | Annotated[CountConditions, Tag("conditions")], Discriminator(_shape)
+    Annotated[Integer, Tag("value")] | Annotated[CountConditions, Tag("conditions")], Discriminator(value_or_conditions)
 ]
 NumberMatch = Annotated[
-    Annotated[Number, Tag("value")] | Annotated[NumberConditions, Tag("conditions")], Discriminator(_shape)
+    Annotated[Number, Tag("value")] | Annotated[NumberConditions, Tag("conditions")], Discriminator(value_or_conditions)
 ]
 RequirementMatch = Annotated[
-    Annotated[Text, Tag("value")] | Annotated[RequirementConditions, Tag("conditions")], Discriminator(_shape)
+    Annotated[Text, Tag("value")] | Annotated[RequirementConditions, Tag("conditions")],
+    Discriminator(value_or_conditions),
 ]
 QuantityMatch = Annotated[
-    Annotated[QuantityText, Tag("value")] | Annotated[QuantityConditions, Tag("conditions")], Discriminator(_shape)
+    Annotated[QuantityText, Tag("value")] | Annotated[QuantityConditions, Tag("conditions")],
+    Discriminator(value_or_conditions),
 ]
 FlagMatch = Flag
 
