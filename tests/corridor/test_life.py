@@ -122,12 +122,21 @@ def test_a_gpu_is_there_before_the_node_is_initialized(walk):
     assert "ResourceNotRegistered" in reasons
 
 
-MODES = ["aksscriptless", "bootstrappingclient", "aksmachineapi"]
+MODES = [
+    ("1.4.0", "aksscriptless"),
+    ("1.6.5", "bootstrappingclient"),
+    ("1.7.2", "aksmachineapi"),
+    ("1.12.2", "aksmachineapiheaderbatch"),
+    ("1.14.0", "bootstrappingclient"),
+    ("1.14.0", "aksmachineapi"),
+]
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_every_provision_mode_ends_in_a_running_pod(walk, mode):
-    way = walk(nodeclass(), nodepool(SMALL), pod(), provision_mode=mode)
+@pytest.mark.parametrize(("release", "mode"), MODES)
+def test_every_provision_mode_ends_in_a_running_pod(walk, release, mode):
+    pool = nodepool(SMALL, expireAfter="720h")
+    pool["spec"]["disruption"] = {"consolidateAfter": "0s"}
+    way = walk(nodeclass(), pool, pod(), karpenter=release, provision_mode=mode)
     assert way.settled.quiescent
     assert way.world.list("Pod")[0]["status"]["phase"] == "Running"
 
