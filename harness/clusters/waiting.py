@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["Deadline", "TimedOut", "poll", "stopwatch"]
+__all__ = ["Deadline", "TimedOut", "poll", "stopwatch", "unique"]
 
 T = TypeVar("T")
 
@@ -51,3 +52,8 @@ def stopwatch() -> Callable[[], float]:
     """A function that answers the seconds since now."""
     start = time.perf_counter()
     return lambda: time.perf_counter() - start
+
+
+def unique() -> str:
+    """A word that nobody else on this machine makes: of this process and this moment."""
+    return f"{os.getpid():x}-{time.time_ns() & 0xFFFFFFFFFF:x}"

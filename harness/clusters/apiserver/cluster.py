@@ -56,7 +56,7 @@ class ApiServerCluster(RealCluster):
                 "127.0.0.1",
                 api,
                 Authority(self.folder),
-                AuditLog(self._audit_text),
+                AuditLog(self._audit_lines),
                 diagnose=self.processes.diagnose,
             )
             self._start_server(etcd, peer, api)
@@ -109,9 +109,12 @@ class ApiServerCluster(RealCluster):
                     found[name] = int(line.split()[1]) // 1024
         return found
 
-    def _audit_text(self) -> str:
+    def _audit_lines(self, text: str) -> str:
         path = self.folder / "audit.log"
-        return path.read_text(encoding="utf-8") if path.exists() else ""
+        if not path.exists():
+            return ""
+        with path.open(encoding="utf-8") as log:
+            return "".join(line for line in log if text in line)
 
     def _start_server(self, etcd: int, peer: int, api: int) -> None:
         client_url, peer_url = f"http://127.0.0.1:{etcd}", f"http://127.0.0.1:{peer}"

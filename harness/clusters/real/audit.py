@@ -47,14 +47,15 @@ class AuditEntry:
 class AuditLog:
     """Reads the log, which is written after each answer went out: the last line may come a moment after the answer."""
 
-    def __init__(self, read: Callable[[], str]) -> None:
+    def __init__(self, read: Callable[[str], str]) -> None:
+        """`read` answers the log's lines, or at least those that contain the given text."""
         self._read = read
 
     def of_node(self, name: str) -> list[AuditEntry]:
         """The requests about one Node: what was done in order of resourceVersions, and what was refused where it came in."""
         done: list[tuple[int, str, dict[str, Any]]] = []
         refused: list[tuple[str, dict[str, Any]]] = []
-        for event in self._events():
+        for event in self._events(name):
             if _node_of(event) != name:
                 continue
             came = event.get("requestReceivedTimestamp") or ""
@@ -73,8 +74,8 @@ class AuditLog:
         """The resourceVersion of the last write of a Node that the log knows."""
         return max((entry.revision for entry in self.of_node(name)), default=0)
 
-    def _events(self) -> Iterator[dict[str, Any]]:
-        for line in self._read().splitlines():
+    def _events(self, name: str) -> Iterator[dict[str, Any]]:
+        for line in self._read(name).splitlines():
             try:
                 yield json.loads(line)
             except ValueError:

@@ -1,0 +1,1 @@
+"""kind node images as testcontainers: a real cluster in one container, further nodes that join with the labels they are given."""

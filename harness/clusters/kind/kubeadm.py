@@ -1,0 +1,141 @@
+"""kubeadm's configuration files, as kind writes them, for the control plane and for nodes that join."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["AUDIT_FOLDER", "AUDIT_LOG", "POD_SUBNET", "init_config", "join_config"]
+
+POD_SUBNET = "10.244.0.0/16"
+TOKEN = "abcdef.0123456789abcdef"
+AUDIT_FOLDER = "/etc/kubernetes/audit"
+AUDIT_LOG = f"{AUDIT_FOLDER}/audit.log"
+
+_SOCKET = "unix:///run/containerd/containerd.sock"
+
+
+def init_config(
+    version: str, *, address: str, endpoint: str, sans: Sequence[str], node_labels: Mapping[str, str] | None = None
+) -> str:
+    """For `kubeadm init`: `version` of the image (`v1.36.3`), its address, `endpoint` (host:port) under which nodes reach it.
+
+    Silent nodes are found unready late: nodes of scenarios may be objects without a kubelet.
+    """
+    audit = {
+        "audit-policy-file": f"{AUDIT_FOLDER}/policy.json",
+        "audit-log-path": AUDIT_LOG,
+        "audit-log-mode": "blocking",
+    }
+    volume = {"name": "audit", "hostPath": AUDIT_FOLDER, "mountPath": AUDIT_FOLDER, "pathType": "DirectoryOrCreate"}
+    cluster = {
+        "kind": "ClusterConfiguration",
+        "kubernetesVersion": version,
+        "clusterName": "kind",
+        "controlPlaneEndpoint": endpoint,
+        "apiServer": {
+            "certSANs": list(sans),
+            "extraArgs": _arguments(version, audit),
+            "extraVolumes": [{**volume, "readOnly": False}],
+        },
+        "controllerManager": {
+            "extraArgs": _arguments(
+                version, {"enable-hostpath-provisioner": "true", "node-monitor-grace-period": "1000h"}
+            )
+        },
+        "networking": {"podSubnet": POD_SUBNET, "serviceSubnet": "10.96.0.0/16"},
+    }
+    init = {
+        "kind": "InitConfiguration",
+        "bootstrapTokens": [{"token": TOKEN, "ttl": "0s"}],
+        "localAPIEndpoint": {"advertiseAddress": address, "bindPort": 6443},
+        "nodeRegistration": {
+            "criSocket": _SOCKET,
+            "taints": [],
+            "kubeletExtraArgs": _arguments(version, _kubelet(address, node_labels or {})),
+        },
+    }
+    api = {"apiVersion": _api(version)}
+    return _documents({**api, **cluster}, {**api, **init}, _KUBELET, _PROXY)
+
+
+def join_config(
+    version: str,
+    *,
+    name: str,
+    address: str,
+    endpoint: str,
+    labels: Mapping[str, str],
+    taints: Sequence[Mapping[str, str]],
+    provider_id: str,
+    max_pods: int | None,
+    external_cloud_provider: bool,
+) -> str:
+    """For `kubeadm join`: a node of this name whose kubelet gets exactly these labels, taints and provider id."""
+    flags = _kubelet(address, labels)
+    if provider_id:
+        flags["provider-id"] = provider_id
+    if max_pods is not None:
+        flags["max-pods"] = str(max_pods)
+    if external_cloud_provider:
+        flags["cloud-provider"] = "external"
+    join = {
+        "apiVersion": _api(version),
+        "kind": "JoinConfiguration",
+        "nodeRegistration": {
+            "name": name,
+            "criSocket": _SOCKET,
+            "taints": [dict(each) for each in taints],
+            "kubeletExtraArgs": _arguments(version, flags),
+        },
+        "discovery": {
+            "bootstrapToken": {"apiServerEndpoint": endpoint, "token": TOKEN, "unsafeSkipCAVerification": True},
+        },
+    }
+    return _documents(join)
+
+
+def _kubelet(address: str, labels: Mapping[str, str]) -> dict[str, str]:
+    flags = {"node-ip": address}
+    if labels:
+        flags["node-labels"] = ",".join(f"{key}={value}" for key, value in labels.items())
+    return flags
+
+
+def _minor(version: str) -> int:
+    return int(version.removeprefix("v").split(".")[1])
+
+
+def _api(version: str) -> str:
+    """v1beta4 exists since 1.31; kind uses v1beta3 before 1.36."""
+    return "kubeadm.k8s.io/v1beta4" if _minor(version) >= 36 else "kubeadm.k8s.io/v1beta3"
+
+
+def _arguments(version: str, flags: Mapping[str, str]) -> Any:
+    """A list since v1beta4, a mapping before."""
+    if _api(version).endswith("v1beta3"):
+        return dict(flags)
+    return [{"name": name, "value": value} for name, value in flags.items()]
+
+
+_KUBELET: Mapping[str, Any] = {
+    "apiVersion": "kubelet.config.k8s.io/v1beta1",
+    "kind": "KubeletConfiguration",
+    "cgroupDriver": "systemd",
+    "cgroupRoot": "/kubelet",
+    "failSwapOn": False,
+    # the disk is the host's: nothing here may be evicted or collected because of it
+    "imageGCHighThresholdPercent": 100,
+    "evictionHard": {"nodefs.available": "0%", "nodefs.inodesFree": "0%", "imagefs.available": "0%"},
+}
+_PROXY: Mapping[str, Any] = {
+    "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
+    "kind": "KubeProxyConfiguration",
+    "iptables": {"minSyncPeriod": "1s"},
+    "conntrack": {"maxPerCore": 0},  # a global setting of the host
+}
+
+
+def _documents(*documents: Mapping[str, Any]) -> str:
+    return "\n---\n".join(json.dumps(each, indent=1) for each in documents) + "\n"

@@ -1,0 +1,57 @@
+"""Removes what a cluster left when the process that wanted it is gone: run as a script of its own.
+
+    python reaper.py LABEL=VALUE
+
+Waits for its standard input to end, which it does however the process at the other end dies; then removes all containers (with
+their volumes), volumes and networks that carry the label.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+__all__ = ["main", "remove_all"]
+
+
+def main() -> int:
+    """Waits, then removes."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    sys.stdin.buffer.read()
+    remove_all(sys.argv[1])
+    return 0
+
+
+def remove_all(label: str) -> list[str]:
+    """Removes everything of Docker's that carries a label (`key` or `key=value`); answers the names."""
+    import docker
+    from docker.errors import APIError, NotFound
+
+    client = docker.from_env()
+    removed: list[str] = []
+    try:
+        selector = {"label": label}
+        for container in client.containers.list(all=True, filters=selector):
+            removed.append(f"container {container.name}")
+            try:
+                container.remove(force=True, v=True)
+            except (NotFound, APIError):
+                continue
+        for kind, found in (
+            ("volume", client.volumes.list(filters=selector)),
+            ("network", client.networks.list(filters=selector)),
+        ):
+            for each in found:
+                removed.append(f"{kind} {each.name}")
+                try:
+                    each.remove()
+                except (NotFound, APIError):
+                    continue
+    finally:
+        client.close()
+    return removed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
