@@ -1,0 +1,92 @@
+"""The ledger of a pass says for each node, NodePool and size why it took a pod or not, and changes nothing."""
+
+from __future__ import annotations
+
+from harness.karpenter.scheduling.ledger import (
+    BeyondLimit,
+    Joined,
+    Ledger,
+    NodePoolExcludes,
+    NodeTried,
+    NotOffered,
+    PodExcludes,
+    PoolTried,
+    Relaxed,
+    TooSmall,
+)
+from harness.karpenter.scheduling.reasons import NodeFull, NoInstanceType, TaintsNotTolerated
+from tests.scheduling.workload import TYPE, ZONE, affinity, groups, need, node, nodepool, pod, run, size
+
+TAINTED = nodepool("tainted", weight=9, taints=[{"key": "t", "effect": "NoSchedule"}])
+GONE = [(zone, kind) for zone in ("z1", "z2", "z3") for kind in ("on-demand", "spot")]
+
+
+def test_every_step_of_a_pod() -> None:
+    ledger = Ledger()
+    pods = [pod("a", "3"), pod("b", "1")]
+    pools = [TAINTED, nodepool()]
+    results = run(pods, pools, nodes=[node("n1", "2", pool="default")], ledger=ledger)
+    assert groups(results) == groups(run(pods, pools, nodes=[node("n1", "2", pool="default")]))
+    first, second, third = ledger.of("default/a")
+    assert isinstance(first, NodeTried)
+    assert first.reason == NodeFull(("cpu",))
+    assert isinstance(second, PoolTried)
+    assert isinstance(second.reason, TaintsNotTolerated)
+    assert isinstance(third, PoolTried)
+    assert (third.nodepool, third.reason) == ("default", None)
+    assert [type(entry) for entry in ledger.of("default/b")] == [NodeTried]
+
+
+def test_reasons_of_sizes() -> None:
+    types = (
+        size("big", 16),
+        size("gone", 4, unavailable=GONE),
+        size("good", 4),
+        size("other", 4, zones=("z2",)),
+        size("tiny", 1),
+        size("unwanted", 4),
+    )
+    ledger = Ledger()
+    pool = nodepool(requirements=[need(TYPE, "NotIn", "unwanted")], limits={"cpu": "10"})
+    run([pod("a", "2", nodeSelector={ZONE: "z1"})], [pool], types=types, ledger=ledger)
+    (entry,) = ledger.of("default/a")
+    assert isinstance(entry, PoolTried)
+    verdicts = {verdict.instance_type.name: verdict for verdict in entry.types()}
+    assert {name: [type(reason) for reason in verdict.reasons] for name, verdict in verdicts.items()} == {
+        "big": [BeyondLimit],
+        "gone": [NotOffered],
+        "good": [],
+        "other": [PodExcludes, NotOffered],
+        "tiny": [TooSmall],
+        "unwanted": [NodePoolExcludes],
+    }
+    assert entry.removed() == {
+        "BeyondLimit": 1, "NotOffered": 1, "kept": 1, "PodExcludes": 1, "TooSmall": 1, "NodePoolExcludes": 1,
+    }  # fmt: skip
+    tiny = verdicts["tiny"].reasons[0]
+    assert isinstance(tiny, TooSmall)
+    assert (tiny.resource, str(tiny.requested), str(tiny.allocatable)) == ("cpu", "2", "900m")
+    assert [o.usable for o in verdicts["good"].offerings] == [True, True, False, False, False, False]
+
+
+def test_relaxations_and_joins() -> None:
+    ledger = Ledger()
+    preferred = affinity("podAffinity", ZONE, "nobody", preferred=True)
+    run([pod("a", "1", **preferred), pod("b", "500m")], ledger=ledger)
+    entries = ledger.of("default/a")
+    assert [type(entry) for entry in entries] == [PoolTried, Relaxed, PoolTried]
+    assert entries[1].step == 1
+    assert isinstance(entries[1], Relaxed)
+    assert entries[1].dropped == "preferred pod affinity term"
+    (joined,) = ledger.of("default/b")
+    assert joined == Joined("default/b", 0, 0, "default")
+
+
+def test_what_failed_agrees_with_the_verdicts() -> None:
+    ledger = Ledger()
+    run([pod("a", "20"), pod("b", nodeSelector={ZONE: "nowhere"}), pod("c", "7")], ledger=ledger)
+    for entry in ledger.entries:
+        if isinstance(entry, PoolTried):
+            kept = [verdict for verdict in entry.types() if verdict.kept]
+            assert bool(kept) == (entry.reason is None)
+            assert entry.reason is None or isinstance(entry.reason, NoInstanceType)
