@@ -209,8 +209,9 @@ def _unexpected(run: Run) -> Iterator[Verdict]:
     """Refusals, loops and silent faults that no expectation speaks of."""
     case = run.case
     for refusal in run.refusals:
-        if not refusal.expected:
-            rejection = refusal.rejection
+        rejection = refusal.rejection
+        # Karpenter answers a refused launch by trying elsewhere: what comes of that is what a scenario is about
+        if not refusal.expected and rejection.layer != "launch":
             label = f"unexpected rejection by {rejection.layer}"
             yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", rejection.text)
     if run.runaways and not run.runaway_expected:

@@ -13,7 +13,9 @@ from harness.scenario import nodes
 from harness.scenario.documents import documents
 from harness.scenario.files import load_text
 from harness.scenario.reference import render_reference
+from harness.scenario.runner import Runner
 from harness.scenario.schema import SCHEMA_FILE, render
+from harness.scenario.verdicts import Outcome
 
 ROOT = Path(__file__).parents[2]
 
@@ -160,3 +162,13 @@ def test_examples_of_the_reference_are_valid_for_loader_and_schema() -> None:
         for document in yaml.safe_load_all(block):
             errors = [error.message for error in validator.iter_errors(document)]
             assert errors == []
+
+
+def test_examples_of_the_reference_hold() -> None:
+    runner = Runner()
+    for block in re.findall(r"```yaml\n(.*?)```", render_reference(), re.DOTALL):
+        for scenario in load_text(block, file="docs/reference/scenario.md"):
+            runner.check_inputs(scenario.cases)
+            for case in scenario.cases:
+                report = runner.run(case)
+                assert (report.outcome, report.failures, report.error) == (Outcome.PASSED, (), ""), case.name
