@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.clusters.memory.index import Index
 from harness.clusters.memory.journal import Entry, Journal
+from harness.clusters.memory.parts import grace_period, merged_parts
 from harness.clusters.memory.selection import by_fields, by_labels
 from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ids import Ids
@@ -221,7 +222,7 @@ class Store:
         if subresource == "status" and not kind.status_subresource:
             raise ApiError(404, "NotFound", "the server could not find the requested resource")
         sent = change(old)
-        new = _merged_parts(kind, subresource, old, sent)
+        new = merged_parts(kind, subresource, old, sent)
         old_meta, sent_meta = old["metadata"], sent.get("metadata") or {}
         version = sent_meta.get("resourceVersion")
         request = Request(verb, identity, kind, key, subresource, new, old)
@@ -283,7 +284,7 @@ class Store:
                 error = precondition_failed(kind, key.name, name, wanted, actual)
                 self._refused(request, error)
                 raise error
-        grace = _grace(kind, old, grace_period_seconds)
+        grace = grace_period(kind, old, grace_period_seconds)
         present = meta.get("deletionGracePeriodSeconds")
         if meta.get("deletionTimestamp"):
             if grace is not None and present is not None and grace < present:
@@ -392,36 +393,3 @@ def _version_required(kind: Kind, name: str) -> ApiError:
 
 def _with_object(request: Request, new: dict[str, Any]) -> Request:
     return Request(request.verb, request.identity, request.kind, request.key, request.subresource, new, request.old)
-
-
-def _merged_parts(kind: Kind, subresource: str, old: Object, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What a write of the object, or of one of its subresources, may change."""
-    if subresource == "status":
-        new = dict(old)
-        if "status" in sent:
-            new["status"] = sent["status"]
-        else:
-            new.pop("status", None)
-        new["metadata"] = dict(old["metadata"])
-        return new
-    new = dict(sent)
-    new["metadata"] = {**(sent.get("metadata") or {}), "name": old["metadata"]["name"]}
-    new["apiVersion"], new["kind"] = old["apiVersion"], old["kind"]
-    if kind.status_subresource and not subresource:
-        if "status" in old:
-            new["status"] = old["status"]
-        else:
-            new.pop("status", None)
-    return new
-
-
-def _grace(kind: Kind, old: Object, asked: int | None) -> int | None:
-    """The grace period of a deletion; only pods that a kubelet runs have one (core pod strategy CheckGracefulDelete)."""
-    if kind.kind != "Pod":
-        return None
-    spec, status = old.get("spec") or {}, old.get("status") or {}
-    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
-        return 0
-    if asked is not None:
-        return max(asked, 0)
-    return int(spec.get("terminationGracePeriodSeconds", 30))
