@@ -60,10 +60,12 @@ class PlannedNodeClaim:
             sort_slice(ordered, lambda i: prices[i])
             kept = ordered[: self._rules.max_instance_types]
             mask = sum(1 << i for i in kept)
-            if requirements.has_min_values and self._options.min_values_policy != BEST_EFFORT:
+            lenient = self._rules.min_values_relaxable and self._options.min_values_policy == BEST_EFFORT
+            if requirements.has_min_values and not lenient:
                 unmet = template.unmet_min_values(requirements, mask)
                 if unmet:
-                    return TruncationUnmet(self.nodepool, MinValuesUnmet(unmet))
+                    cause = MinValuesUnmet(unmet, self._rules.min_values_text)
+                    return TruncationUnmet(self.nodepool, cause, self._rules.plain_errors)
             self.mask = mask
         return None
 
@@ -109,8 +111,9 @@ class PlannedNodeClaim:
             **annotations_of(spec_of(template.nodepool).get("template") or {}),
             HASH: nodepool_hash(template.nodepool),
             HASH_VERSION: _HASH_VERSION,
-            MIN_VALUES_RELAXED: "true" if template.min_values_relaxed else "false",
         }
+        if self._rules.min_values_relaxable:
+            annotations[MIN_VALUES_RELAXED] = "true" if template.min_values_relaxed else "false"
         spec: dict[str, Any] = {
             name: copy_json(template.spec[name]) for name in _COPIED if template.spec.get(name) is not None
         }

@@ -4,7 +4,7 @@ Core ``pkg/controllers/provisioning/scheduling/nodeclaim.go``.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Conflicts, KeyConflict
@@ -201,10 +201,10 @@ class Fitting:
         template = nodeclaim.template
         taints = untolerated(template.taints, shape.preferences.tolerations)
         if taints:
-            return TaintsNotTolerated(taints)
+            return TaintsNotTolerated(taints, self._rules.plain_errors)
         asks_ports = shape.host_ports and not self._rules.daemons_by_instance_type
         if asks_ports and (conflict := port_conflict(shape, self._bound(nodeclaim))) is not None:
-            return conflict
+            return replace(conflict, plain=self._rules.plain_errors)
         base = self._meet(nodeclaim.requirements, nodeclaim.host, shape.requirements)
         if base is None:
             return self._incompatible(
@@ -256,7 +256,9 @@ class Fitting:
             return Fit(self._algebra.set_of({**requirements.items, **lowered}.values()), mask)
         if mask and not unmet:
             return Fit(requirements, mask)
-        return self._no_instance_type(nodeclaim, shape, requirements, MinValuesUnmet(unmet) if unmet else None)
+        return self._no_instance_type(
+            nodeclaim, shape, requirements, MinValuesUnmet(unmet, self._rules.min_values_text) if unmet else None
+        )
 
     def _no_instance_type(
         self,

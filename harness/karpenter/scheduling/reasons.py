@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Incompatible
+from harness.kube.gotext import quote
 from harness.kube.pods import HostPort
 from harness.kube.quantity import NANO, Quantity
 from harness.kube.resources import ResourceList, merge
@@ -26,9 +27,11 @@ class TaintsNotTolerated:
     """Taints that no toleration of the pod covers."""
 
     taints: tuple[Taint, ...]
+    plain: bool = False
 
     def __str__(self) -> str:
-        return "; ".join(f"did not tolerate taint (taint={taint_text(taint)})" for taint in self.taints)
+        form = "did not tolerate {}" if self.plain else "did not tolerate taint (taint={})"
+        return "; ".join(form.format(taint_text(taint)) for taint in self.taints)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,14 @@ class HostPortConflict:
 
     wanted: HostPort
     existing: HostPort
+    plain: bool = False
 
     def __str__(self) -> str:
+        if self.plain:
+            wanted, existing = (
+                f"IP={p.ip or '<nil>'} Port={p.port} Proto={p.protocol}" for p in (self.wanted, self.existing)
+            )
+            return f"checking host port usage, {wanted} conflicts with existing HostPort configuration {existing}"
         fields = ", ".join(
             f"{whose}-hostport-{field}={value}"
             for whose, port in (("existing", self.existing), ("pod", self.wanted))
@@ -121,8 +130,11 @@ class LimitsReached:
     """Every instance type would exceed what the NodePool's limits leave."""
 
     nodepool: str
+    plain: bool = False
 
     def __str__(self) -> str:
+        if self.plain:
+            return f"all available instance types exceed limits for nodepool {quote(self.nodepool)}"
         return f"all available instance types exceed limits for nodepool (NodePool={self.nodepool})"
 
 
@@ -144,12 +156,16 @@ class ResourceClaimsUnsupported:
 
 @dataclass(frozen=True, slots=True)
 class MinValuesUnmet:
-    """Keys for which the remaining instance types offer fewer values than ``minValues`` asks, with the number they offer."""
+    """Keys for which the remaining instance types offer fewer values than ``minValues`` asks, with the number they offer.
+
+    ``text`` is the sentence of the release; ``{first}`` and ``{all}`` stand for the keys.
+    """
 
     keys: Mapping[str, int]
+    text: str = "minValues requirement is not met for label(s) (label(s)=[{all}])"
 
     def __str__(self) -> str:
-        return f"minValues requirement is not met for label(s) (label(s)=[{' '.join(sorted(self.keys))}])"
+        return self.text.format(first=min(self.keys), all=" ".join(sorted(self.keys)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +237,12 @@ class TruncationUnmet:
 
     nodepool: str
     cause: MinValuesUnmet
+    plain: bool = False
 
     def __str__(self) -> str:
+        if self.plain:
+            pool = quote(self.nodepool)
+            return f"pod didn’t schedule because NodePool {pool} couldn’t meet minValues requirements, validating minValues, {self.cause}"
         return (
             "pod didn’t schedule because NodePool couldn’t meet minValues requirements, "
             f"validating minValues, {self.cause} (NodePool={self.nodepool})"
@@ -239,6 +259,19 @@ class ReservationsTaken:
         if self.lost:
             return "satisfying updated nodeclaim constraints would remove all compatible reserved offering options"
         return "one or more instance types with compatible reserved offerings are available, but could not be reserved"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolIncompatible:
+    """A NodePool's reason, introduced by its name and DaemonSet overhead as older releases do."""
+
+    nodepool: str
+    overhead: ResourceList
+    cause: "Reason"
+
+    def __str__(self) -> str:
+        overhead = resources_text(self.overhead)
+        return f"incompatible with nodepool {quote(self.nodepool)}, daemonset overhead={overhead}, {self.cause}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +298,7 @@ Reason = (
     | NoInstanceType
     | TruncationUnmet
     | ReservationsTaken
+    | PoolIncompatible
     | EveryNodePool
 )
 

@@ -28,9 +28,17 @@ _V1_7 = replace(
     resolves_custom_labels=False,
 )
 _V1_6 = replace(_V1_7, no_nodepool_is_error=False, repeated_expressions_cancel=True, max_instance_types=60)
+_V1_5 = replace(
+    _V1_6,
+    min_values_relaxable=False,
+    min_values_text="minValues requirement is not met for label (label={first})",
+)
+_V1_4 = replace(_V1_5, plain_errors=True, min_values_text='minValues requirement is not met for "{first}"')
 
 _RULES: Mapping[str, SchedulingRules] = {
-    **dict.fromkeys(("1.4.0", "1.5.0", "1.6.1", "1.6.2"), _V1_6),
+    "1.4.0": _V1_4,
+    "1.5.0": _V1_5,
+    **dict.fromkeys(("1.6.1", "1.6.2"), _V1_6),
     "1.7.1": _V1_7,
     "1.10.0": _V1_10,
     "1.12.0": _V1_12_0,

@@ -19,6 +19,7 @@ from harness.karpenter.scheduling.reasons import (
     LimitsReached,
     NodeLimitReached,
     NoNodePool,
+    PoolIncompatible,
     Reason,
     ResourceClaimsUnsupported,
 )
@@ -57,6 +58,7 @@ class Scheduler:
     ) -> None:
         self._options, self._ledger, self._volumes = options, ledger, volumes
         self._rules: SchedulingRules = rules_of(release.core)
+        self._best_effort = self._rules.min_values_relaxable and options.min_values_policy == BEST_EFFORT
         self._algebra = Algebra(release.vocabulary)
         self._events: list[SchedulingEvent] = []
         tolerate_preferences = any(
@@ -116,13 +118,13 @@ class Scheduler:
             index = indexes.get(name_of(pool)) or CatalogIndex((), self._algebra.vocabulary)
             template = Template(pool, index, self._algebra, self._rules)
             unmet = template.unmet_min_values(template.requirements, template.mask)
-            if unmet and self._options.min_values_policy != BEST_EFFORT:
+            if unmet and not self._best_effort:
                 template.mask = 0
             if template.mask:
                 templates.append(template)
                 continue
             message = "NodePool requirements filtered out all compatible available instance types"
-            if unmet:
+            if unmet and self._rules.min_values_relaxable:
                 message += " due to minValues incompatibility"
             self._events.append(
                 SchedulingEvent("NodePool", name_of(pool), "Warning", "NoCompatibleInstanceTypes", message)
@@ -316,13 +318,11 @@ class Scheduler:
                 self._attempts += 1
                 known = self._refusals.get((number, shape.fit))
                 if known is not None and known[0] == mask and not concerns and self._ledger is None:
-                    reasons.append(known[1])
+                    reasons.append(self._named(template, known[1]))
                     continue
                 host = self._algebra.only(HOSTNAME, f"hostname-placeholder-{self._attempts:04d}")
                 nodeclaim: InflightNodeClaim | None = (started := InflightNodeClaim(template, host, mask))
-                outcome: Fit | Reason = self._fitting.start(
-                    started, shape, self._options.min_values_policy == BEST_EFFORT
-                )
+                outcome: Fit | Reason = self._fitting.start(started, shape, self._best_effort)
                 if not concerns and not isinstance(outcome, Fit):
                     self._refusals[number, shape.fit] = (mask, outcome)
             else:
@@ -333,8 +333,13 @@ class Scheduler:
                 assert nodeclaim is not None
                 self._launch(nodeclaim, shape, pod, outcome)
                 return None
-            reasons.append(outcome)
+            reasons.append(outcome if nodeclaim is None else self._named(template, outcome))
         return reasons[0] if len(reasons) == 1 else EveryNodePool(tuple(reasons))
+
+    def _named(self, template: Template, reason: Reason) -> Reason:
+        if not self._rules.plain_errors:
+            return reason
+        return PoolIncompatible(template.name, template.common_overhead(), reason)
 
     def _within_limits(self, template: Template, limits: Mapping[str, Quantity]) -> int | Reason:
         mask = template.mask
@@ -343,7 +348,7 @@ class Scheduler:
             return NodeLimitReached(template.name)
         for name, quantity in limits.items():
             mask &= template.index.within(name, quantity.nano)
-        return mask or LimitsReached(template.name)
+        return mask or LimitsReached(template.name, self._rules.plain_errors)
 
     def _launch(self, nodeclaim: InflightNodeClaim, shape: PodShape, pod: Object, fit: Fit) -> None:
         template = nodeclaim.template

@@ -74,6 +74,9 @@ class SchedulingRules:
     * ``repeated_expressions_cancel``: two equal selector expressions count as none when topology groups are told apart.
     * ``daemons_named``: pods made of DaemonSet templates have names of their own; else only the last one's host ports count.
     * ``no_nodepool_is_error``: pods fail when no NodePool has an instance type left; else they are passed over.
+    * ``min_values_relaxable``: ``minValues`` can be BestEffort, and NodeClaims say whether they were relaxed.
+    * ``min_values_text``: the sentence of :class:`~harness.karpenter.scheduling.reasons.MinValuesUnmet`.
+    * ``plain_errors``: sentences carry their values inside, and name the NodePool that gives them.
     * ``max_instance_types``: how many a NodeClaim names.
     """
 
@@ -90,4 +93,7 @@ class SchedulingRules:
     repeated_expressions_cancel: bool = False
     daemons_named: bool = True
     no_nodepool_is_error: bool = True
+    min_values_relaxable: bool = True
+    min_values_text: str = "minValues requirement is not met for label(s) (label(s)=[{all}])"
+    plain_errors: bool = False
     max_instance_types: int = 600

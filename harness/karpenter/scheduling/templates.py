@@ -141,6 +141,10 @@ class Template:
         self.min_values_relaxed = False
         self.groups: tuple[DaemonGroup, ...] = (DaemonGroup(index.full, {}, (), ()),)
 
+    def common_overhead(self) -> ResourceList:
+        """What DaemonSets request where they are the same on all instance types."""
+        return self.groups[0].overhead or requests_for_pods(())
+
     def unmet_min_values(self, requirements: RequirementSet, mask: int) -> dict[str, int]:
         """Keys whose ``minValues`` the types of ``mask`` miss, with the number of values that they have."""
         unmet: dict[str, int] = {}
