@@ -3,6 +3,7 @@
 # make test-clusters  the scenarios on real API servers and kind (SMOKE=1: a few of them)
 # make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
 # make golden         the golden vectors anew from the real Go code
+# make record-labels  scenarios/labels/keys-*.yaml anew from the real Go code
 # make bench          benchmarks
 # make schema         the scenario language's JSON Schema and its reference page anew
 # make clean          everything that make made
@@ -25,7 +26,7 @@ ARGS ?=
 CORE := $(VENV)/.installed
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters conformance golden bench schema clean
+.PHONY: scenarios test lint types unit test-clusters conformance golden record-labels bench schema clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(ARGS)
@@ -49,6 +50,9 @@ conformance: $(CORE)
 
 golden: $(CORE)
 	$(RUN) -m tests.conformance golden $(if $(RELEASES),--releases "$(RELEASES)")
+
+record-labels: $(CORE)
+	$(RUN) -m tests.conformance record-labels $(if $(RELEASES),--releases "$(RELEASES)")
 
 bench: $(CORE)
 	$(RUN) -m pytest benchmarks -o addopts=--import-mode=importlib $(ARGS)

@@ -1,4 +1,6 @@
-"""`python -m tests.conformance`: the differential run (`run`), the golden vectors (`golden`) and the oracles alone (`build`)."""
+"""`python -m tests.conformance`: the differential run (`run`), the golden vectors (`golden`), the label tables of the corpus
+(`record-labels`) and the oracles alone (`build`).
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,11 @@ def main(arguments: list[str] | None = None) -> int:
     )
     run.add_argument("--reports", type=Path, default=Path("reports/conformance"), help="where shrunk mismatches go")
     golden = commands.add_parser("golden", help="write the golden vectors that `make test` checks without Go")
+    labels = commands.add_parser(
+        "record-labels", help="record what the real Go code does with every label key of the seeds"
+    )
     only = commands.add_parser("build", help="build oracles and print their paths")
-    for command in (run, golden, only):
+    for command in (run, golden, labels, only):
         command.add_argument(
             "--releases", default="", help=f"comma-separated, of {', '.join(BUILDABLE)} (default: all with sources)"
         )
@@ -57,6 +62,12 @@ def main(arguments: list[str] | None = None) -> int:
         from tests.conformance.golden import write_golden
 
         write_golden(oracles)
+        return 0
+    if options.command == "record-labels":
+        from tests.conformance.recorded_labels import record_labels
+
+        for path in record_labels(oracles):
+            print(path)
         return 0
     ops = options.ops.replace(",", " ").split()
     unknown = sorted(set(ops) - set(OPS))
