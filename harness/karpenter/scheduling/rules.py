@@ -33,7 +33,12 @@ _V1_5 = replace(
     min_values_relaxable=False,
     min_values_text="minValues requirement is not met for label (label={first})",
 )
-_V1_4 = replace(_V1_5, plain_errors=True, min_values_text='minValues requirement is not met for "{first}"')
+_V1_4 = replace(
+    _V1_5,
+    plain_errors=True,
+    hosts_registered_first=True,
+    min_values_text='minValues requirement is not met for "{first}"',
+)
 
 _RULES: Mapping[str, SchedulingRules] = {
     "1.4.0": _V1_4,

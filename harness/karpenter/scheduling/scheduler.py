@@ -74,7 +74,7 @@ class Scheduler:
             indexes,
             options.preference_policy,
             frozenset(map(pod_key, pods)),
-            self._rules.repeated_expressions_cancel,
+            self._rules,
         )
         self._pending = [(self._shapes.of(pod), pod) for pod in pods]
         for shape, _ in self._pending:
@@ -320,9 +320,14 @@ class Scheduler:
                 if known is not None and known[0] == mask and not concerns and self._ledger is None:
                     reasons.append(self._named(template, known[1]))
                     continue
-                host = self._algebra.only(HOSTNAME, f"hostname-placeholder-{self._attempts:04d}")
+                name = f"hostname-placeholder-{self._attempts:04d}"
+                host = self._algebra.only(HOSTNAME, name)
+                if self._rules.hosts_registered_first:
+                    self._topology.register_host(name)
                 nodeclaim: InflightNodeClaim | None = (started := InflightNodeClaim(template, host, mask))
                 outcome: Fit | Reason = self._fitting.start(started, shape, self._best_effort)
+                if self._rules.hosts_registered_first and not isinstance(outcome, Fit):
+                    self._topology.unregister_host(name)
                 if not concerns and not isinstance(outcome, Fit):
                     self._refusals[number, shape.fit] = (mask, outcome)
             else:

@@ -77,6 +77,8 @@ class SchedulingRules:
     * ``min_values_relaxable``: ``minValues`` can be BestEffort, and NodeClaims say whether they were relaxed.
     * ``min_values_text``: the sentence of :class:`~harness.karpenter.scheduling.reasons.MinValuesUnmet`.
     * ``plain_errors``: sentences carry their values inside, and name the NodePool that gives them.
+    * ``hosts_registered_first``: a new node's hostname becomes a domain before its first pod is tried, and pods only go to hosts
+      that are domains of their constraints; else any new host is as good as an empty domain.
     * ``max_instance_types``: how many a NodeClaim names.
     """
 
@@ -96,4 +98,5 @@ class SchedulingRules:
     min_values_relaxable: bool = True
     min_values_text: str = "minValues requirement is not met for label(s) (label(s)=[{all}])"
     plain_errors: bool = False
+    hosts_registered_first: bool = False
     max_instance_types: int = 600

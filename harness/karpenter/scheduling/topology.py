@@ -14,6 +14,7 @@ from harness.karpenter.scheduling.domains import domains_by_key
 from harness.karpenter.scheduling.reasons import Reason, RequirementsIncompatible, TopologyUnsatisfiable
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.snapshot import IGNORE as IGNORE_PREFERENCES
+from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.scheduling.topology_group import (
     ADMITS_ALL,
@@ -49,14 +50,14 @@ class Topology:
         indexes: Mapping[str, CatalogIndex],
         preference_policy: str,
         scheduled_pods: frozenset[str],
-        repeated_expressions_cancel: bool = False,
+        rules: SchedulingRules,
     ) -> None:
         self.algebra = algebra
         self._state = state
         self._active = [node for node in state.active() if node.node is not None]
         self._ignore_preferences = preference_policy == IGNORE_PREFERENCES
         self._excluded = scheduled_pods
-        self._cancel = repeated_expressions_cancel
+        self._cancel, self._known_hosts_only = rules.repeated_expressions_cancel, rules.hosts_registered_first
         self._nodepools, self._indexes = nodepools, indexes
         self._groups: dict[object, TopologyGroup] = {}
         self._inverse: dict[object, TopologyGroup] = {}
@@ -184,6 +185,7 @@ class Topology:
                 max_skew=max_skew,
                 min_domains=min_domains,
                 node_filter=node_filter,
+                known_hosts_only=self._known_hosts_only,
             )
             self._count_cluster(group)
             self._keep(self._groups, identity, group)
@@ -198,7 +200,15 @@ class Topology:
             domains = self._domains_for(key, tolerations, "")
             selector = _parse(raw_selector)
             group = TopologyGroup(
-                self.algebra, ANTI_AFFINITY, key, namespaces, raw_selector, selector, domains, inverse=True
+                self.algebra,
+                ANTI_AFFINITY,
+                key,
+                namespaces,
+                raw_selector,
+                selector,
+                domains,
+                inverse=True,
+                known_hosts_only=self._known_hosts_only,
             )
             self._keep(self._inverse, identity, group)
         return group
@@ -270,6 +280,11 @@ class Topology:
         """Makes a node known to the hostname groups that exist."""
         for group in self._by_hostname:
             group.register(hostname)
+
+    def unregister_host(self, hostname: str) -> None:
+        """Takes back :meth:`register_host` for a node that will not be."""
+        for group in self._by_hostname:
+            group.unregister(hostname)
 
     def counted(self, shape: PodShape) -> tuple[tuple[TopologyGroup, ...], tuple[TopologyGroup, ...]]:
         """The groups, and the inverse groups, whose selector selects the pod."""

@@ -77,6 +77,7 @@ class TopologyGroup:
     """
 
     __slots__ = (
+        "_new_hosts",
         "admits_all",
         "algebra",
         "by_hostname",
@@ -112,6 +113,7 @@ class TopologyGroup:
         min_domains: int | None = None,
         node_filter: NodeFilter = ADMITS_ALL,
         inverse: bool = False,
+        known_hosts_only: bool = False,
     ) -> None:
         self.algebra = algebra
         self.kind, self.key, self.namespaces = kind, key, namespaces
@@ -122,6 +124,7 @@ class TopologyGroup:
         self.empty = set(self.domains)
         self.version = 0
         self.by_hostname = key == HOSTNAME
+        self._new_hosts = self.by_hostname and not known_hosts_only
         self.occupied = self.full = self.over = 0
         text = "<nil>" if raw_selector is None else format_selector(raw_selector)
         self.sort_key = "|".join(
@@ -145,6 +148,12 @@ class TopologyGroup:
         if domain not in self.domains:
             self.domains[domain] = 0
             self.empty.add(domain)
+            self.version += 1
+
+    def unregister(self, domain: str) -> None:
+        """Forgets a domain."""
+        if self.domains.pop(domain, None) is not None:
+            self.empty.discard(domain)
             self.version += 1
 
     def record(self, domain: str, bit: int = 0) -> None:
@@ -184,7 +193,7 @@ class TopologyGroup:
 
     def _single_host(self, node_domains: Requirement) -> str | None:
         # A new node's hostname is not registered before its first pod.
-        if self.by_hostname and len(node_domains.values) == 1:
+        if self._new_hosts and len(node_domains.values) == 1:
             return next(iter(node_domains.values))
         return None
 
