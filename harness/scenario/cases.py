@@ -69,7 +69,9 @@ class Case:
     def given_mark(self, *path: str | int) -> Mark:
         """Where an input was set: in `given`, in the case or in the matrix."""
         document = self.given_document
-        for place in (("given", *path), ("matrix", *path)):
+        listed = document.value.get("cases", ())
+        own = [index for index, case in enumerate(listed) if case["case"] == self.axes.get("case")]
+        for place in (*(("cases", index, "given", *path) for index in own), ("given", *path), ("matrix", *path)):
             if document.has(place):
                 return document.position(place)
         return document.position(("given",))

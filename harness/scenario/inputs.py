@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from harness.scenario.cases import Case
@@ -16,7 +17,7 @@ from harness.scenario.validation import dotted
 if TYPE_CHECKING:
     from harness.world import Caches, World
 
-__all__ = ["azure_arguments", "new_world", "size_problems", "world_arguments"]
+__all__ = ["azure_arguments", "new_world", "option_name", "size_problems", "world_arguments"]
 
 
 def world_arguments(given: Given) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def world_arguments(given: Given) -> dict[str, Any]:
         if (value := getattr(given, name)) is not None
     }
     if given.options:
-        arguments["options"] = dict(given.options)
+        arguments["options"] = {option_name(name): value for name, value in given.options.items()}
     if given.azure is not None:
         arguments["azure"] = azure_arguments(given.azure)
     return arguments
@@ -63,12 +64,65 @@ def new_world(case: Case, caches: Caches | None = None, overrides: Mapping[str, 
             hint = did_you_mean(release.removeprefix("v"), ALL_PROVIDER_RELEASES, limit=0)
             hint = hint or f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}"
             problems.append(Problem(case.given_mark(name), f"given.{name}", f"unknown release '{release}'", hint))
+    kubernetes = case.given.kubernetes
+    if kubernetes is not None and not re.fullmatch(r"v?\d+\.\d+(\.\d+)?", kubernetes):
+        what = f"a version such as 1.34.2 is expected, not '{kubernetes}'"
+        problems.append(Problem(case.given_mark("kubernetes"), "given.kubernetes", what))
     if problems:
         raise ScenarioError(problems)
+    arguments = {**world_arguments(case.given), **(overrides or {})}
+    if case.given.options:
+        arguments["options"] = _options(case)
     try:
-        return World(**{**world_arguments(case.given), **(overrides or {})}, caches=caches)
+        return World(**arguments, caches=caches)
     except ValueError as error:
         raise ScenarioError([_input_problem(case, error)]) from None
+
+
+def option_name(name: str) -> str:
+    """The field of an option: of its flag (`vm-memory-overhead-percent`), or as it is spelled in JSON (`networkPlugin`)."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).replace("-", "_").lower()
+
+
+def _options(case: Case) -> dict[str, Any]:
+    """The controller's options with the types of their defaults. Raises ScenarioError for unknown names and wrong values."""
+    from harness.karpenter.releases import ProviderOptions
+
+    known = {field.name: getattr(ProviderOptions(), field.name) for field in fields(ProviderOptions)}
+    problems: list[Problem] = []
+    found: dict[str, Any] = {}
+    for name, text in case.given.options.items():
+        field = option_name(name)
+        place = (case.given_mark("options", name), f"given.options.{name}")
+        if field not in known:
+            hint = did_you_mean(field.replace("_", "-"), [one.replace("_", "-") for one in known], limit=0)
+            problems.append(Problem(*place, f"unknown option '{name}'", hint))
+            continue
+        value = _typed(text, known[field])
+        if value is None:
+            kind = {bool: "'true' or 'false'", int: "a whole number", float: "a number"}.get(
+                type(known[field]), "a value"
+            )
+            problems.append(Problem(*place, f"{kind} is expected, not '{text}'"))
+        else:
+            found[field] = value
+    if problems:
+        raise ScenarioError(problems)
+    return found
+
+
+def _typed(text: str, default: Any) -> Any:
+    """The value of a text with the type of a default; None when it has none."""
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(text)
+    try:
+        if isinstance(default, (int, float)):
+            return type(default)(text)
+        if isinstance(default, tuple):
+            return tuple(one.strip() for one in text.split(",") if one.strip())
+        return type(default)(text) if isinstance(default, str) else text
+    except ValueError:
+        return None
 
 
 def _input_problem(case: Case, error: ValueError) -> Problem:

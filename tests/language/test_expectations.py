@@ -216,6 +216,18 @@ def test_fails(runner: Runner, name: str) -> None:
 
 
 INPUTS = {
+    "option": (
+        "given: {options: {network-plugn: azure}}\n",
+        "f.yaml:2:19: given.options.network-plugn: unknown option 'network-plugn'; did you mean 'network-plugin'",
+    ),
+    "value of an option": (
+        "given: {options: {vm-memory-overhead-percent: much}}\n",
+        "f.yaml:2:19: given.options.vm-memory-overhead-percent: a number is expected, not 'much'",
+    ),
+    "kubernetes": (
+        "given: {kubernetes: latest}\n",
+        "f.yaml:2:9: given.kubernetes: a version such as 1.34.2 is expected, not 'latest'",
+    ),
     "release": ("given: {karpenter: 1.14.9}\n", "f.yaml:2:9: given.karpenter: unknown release '1.14.9'; did you mean"),
     "region": ("given: {region: eastsu}\n", "f.yaml:2:9: given.region: unknown region 'eastsu'; did you mean eastus"),
     "size": (
@@ -239,6 +251,12 @@ def test_inputs_that_do_not_exist(runner: Runner, name: str) -> None:
         run(runner, scenario(f"- requirements: {{of: {size}}}", "", more))
     assert str(caught.value).startswith(expected)
     assert len(caught.value.problems) == 1
+
+
+def test_options_have_their_types(runner: Runner) -> None:
+    more = "given: {kubernetes: 1.30, options: {vm-memory-overhead-percent: 0.5, clusterName: foo}}\n"
+    then = "- requirements: {of: Standard_D4s_v5, capacity: {memory: {below: 9Gi}}, are: {kubernetes.azure.com/cluster: MC_rg_foo_eastus}}"
+    assert run(runner, scenario(then, "", more)).failures == ()
 
 
 def test_the_same_run_twice_gives_the_same(runner: Runner) -> None:

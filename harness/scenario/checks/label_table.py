@@ -51,7 +51,9 @@ def _pod(wanted: str | PodCell, fact: PodFact) -> list[Difference]:
     found = differences(wanted.outcome, str(fact.outcome), "outcome")
     if wanted.message is not None:
         found += differences(wanted.message, fact.message, "message")
-    return [Difference(one.path, one.expected, one.actual, one.note or fact.message) for one in found]
+    return [
+        Difference(one.path, one.expected, one.actual, fact.message if one.path == "outcome" else "") for one in found
+    ]
 
 
 def _nodepool(wanted: str | PoolCell, fact: PoolFact) -> list[Difference]:
