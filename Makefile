@@ -29,7 +29,7 @@ CLUSTERS := $(VENV)/.installed-clusters
 .PHONY: scenarios test lint types unit test-clusters conformance golden record-labels bench schema clean
 
 scenarios: $(CORE)
-	$(RUN) -m pytest scenarios $(ARGS)
+	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
 
 test: lint types unit
 
