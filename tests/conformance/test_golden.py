@@ -19,8 +19,8 @@ from tests.conformance.material import read_json
 FILES = sorted(GOLDEN.glob("v*/*.jsonl.gz"))
 REGRESSION_FILES = sorted(REGRESSIONS.glob("*.jsonl"))
 
-#: (release, op) → how many vectors are still answered differently: the schedulers of older cores
-DIFFERENT: dict[tuple[str, str], int] = {}
+#: (release, op) → how many vectors are still answered differently
+DIFFERENT: dict[tuple[str, str], int] = {("1.4.0", "schedule"): 1}
 
 
 @cache
