@@ -1,5 +1,7 @@
 """Who wrote a label of a node, with which value, and where it came from."""
 
+import pytest
+
 from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod, requirement
 
 SPOT = requirement("karpenter.sh/capacity-type", "spot")
@@ -182,3 +184,13 @@ def test_a_label_that_an_older_release_does_not_withhold_keeps_the_kubelet_from_
     (write,) = way.world.writes(vm.name)["node-restriction.kubernetes.io/x"]
     assert (write.kind, write.by, write.from_, write.value) == ("refused", "kubelet", "nodeclaim-label", "q")
     assert any("unknown 'kubernetes.io' or 'k8s.io' labels" in line.message for line in way.world.log)
+
+
+@pytest.mark.parametrize("release", ["1.4.0", "1.6.6", "1.7.2", "1.10.2", "1.14.0"])
+def test_a_custom_requirement_becomes_a_label_of_the_nodeclaim(walk, release):
+    """Cores before 1.9 do so at launch (PopulateNodeClaimDetails), later ones when the NodeClaim is made."""
+    team = requirement("example.com/team", operator="Exists")
+    way = walk(nodeclass(), nodepool(SMALL, team), pod(nodeSelector={"example.com/team": "blue"}), karpenter=release)
+    assert way.claim["metadata"]["labels"]["example.com/team"] == "blue"
+    assert way.node["metadata"]["labels"]["example.com/team"] == "blue"
+    assert way.settled.runaway is None

@@ -85,6 +85,10 @@ HOLDS = {
         '    message: label domain "kubernetes.azure.com" is restricted}',
         BAD_POOL,
     ),
+    "a pod that is refused": scenario(
+        "- rejected: {object: Pod/web, layer: pod, message: {contains: karpenter.azure.com/foo}}",
+        POOL + POD.replace("spec: {", "spec: {nodeSelector: {karpenter.azure.com/foo: x}, "),
+    ),
     "rejected since a later release": scenario(
         "- rejected: {object: NodePool/bad, since: 1.13.0}", BAD_POOL, "given: {karpenter: 1.12.2}\n"
     ),

@@ -34,6 +34,7 @@ from harness.karpenter.provider.machines import AksMachines
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provider.selection import best_types
 from harness.karpenter.provider.virtual_machines import VirtualMachines
+from harness.karpenter.releases import ProviderRelease
 from harness.kube.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, status_of
 from harness.kube.resources import render
 
@@ -113,7 +114,7 @@ class AzureProvider:
             vm = vm_id.rpartition("/")[2]
         self._promises.add(promise)
         self._tell(claim, vm, planned.labels, created)
-        return _instance(claim, choice, created)
+        return _instance(claim, choice, created, self._offers.release)
 
     def get(self, provider_id: str) -> Instance:
         """The instance of this id. Raises InstanceNotFound."""
@@ -174,11 +175,11 @@ class AzureProvider:
         self._sink.launched(vm, "nodeclaim", [Layer(each.key, each.value, each.from_.value) for each in own.layers], ())
 
 
-def _instance(claim: Object, choice: Choice, created: Created) -> Instance:
+def _instance(claim: Object, choice: Choice, created: Created, release: ProviderRelease) -> Instance:
     return Instance(
         name=name_of(claim),
         provider_id=created.provider_id,
-        labels=created.labels.values(),
+        labels=populated_labels(claim, created, release).values(),
         annotations=created.annotations,
         image_id=created.image_id,
         capacity=render(created.capacity),

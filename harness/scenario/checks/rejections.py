@@ -47,7 +47,7 @@ def check(body: Rejected | Accepted, entry: Entry, run: Run) -> Iterator[Verdict
 
 
 def _same(name: str, reference: str, run: Run) -> bool:
-    if name == reference:
+    if name == reference or name == reference.replace("/", "/default/", 1):
         return True
     kind, _, rest = reference.partition("/")
     return name == f"{kind}/{rest.rpartition('/')[2]}" and run.manifest(reference) is not None
