@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from harness.scenario.cases import Entry
 from harness.scenario.matching import Difference, differences
@@ -47,7 +48,7 @@ def check(body: Rejected | Accepted, entry: Entry, run: Run) -> Iterator[Verdict
 
 
 def _same(name: str, reference: str, run: Run) -> bool:
-    if name == reference or name == reference.replace("/", "/default/", 1):
+    if fnmatchcase(name, reference) or name == reference.replace("/", "/default/", 1):
         return True
     kind, _, rest = reference.partition("/")
     return name == f"{kind}/{rest.rpartition('/')[2]}" and run.manifest(reference) is not None

@@ -90,7 +90,7 @@ class RequirementsExpectation(Body):
 class Rejected(Body):
     """An object that is refused: by which layer, for which key, with which text. Only what is given is compared."""
 
-    object: Reference = Field(description="The refused object, as Kind/name.")
+    object: Reference = Field(description="The refused object, as Kind/name; `*` stands for any text: NodeClaim/default-*.")
     layer: Layer | None = Field(None, description="Who refuses it.")
     key: Text | None = Field(None, description="The label key at fault.")
     path: Text | None = Field(None, description="The field, as the refusal names it.")
