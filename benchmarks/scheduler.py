@@ -17,7 +17,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -111,14 +111,12 @@ def oracle_path() -> str | None:
     return os.environ.get("KARPENTER_ORACLE") or None
 
 
-def table(names: Sequence[str], oracle: str | None) -> list[str]:
-    """The lines of the comparison. Raises AssertionError when a result differs from Go's."""
+def table(names: Sequence[str], oracle: str | None) -> Iterator[str]:
+    """The lines of the comparison, as they come. Raises AssertionError when a result differs from Go's."""
     known = cases()
     source = "measured now" if oracle else "recorded; KARPENTER_ORACLE names no Go scheduler to measure"
-    lines = [
-        f"Go with one worker: {source}",
-        f"{'workload':26}{'first s':>9}{'again s':>9}{'pods/s':>9}{'Go s':>9}{'Go pods/s':>11}{'ratio':>8}{'MiB':>6}",
-    ]
+    yield f"Go with one worker: {source}"
+    yield f"{'workload':26}{'first s':>9}{'again s':>9}{'pods/s':>9}{'Go s':>9}{'Go pods/s':>11}{'ratio':>8}{'MiB':>6}"
     for name in names:
         case = known[name]
         indexes = CatalogIndexes()
@@ -129,10 +127,7 @@ def table(names: Sequence[str], oracle: str | None) -> list[str]:
         go = go_seconds(case, oracle) if oracle else case.facts["go_cpu_seconds"]
         pods = case.facts["pods"]
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        lines.append(
-            f"{name:26}{first:9.3f}{again:9.3f}{pods / again:9.0f}{go:9.3f}{pods / go:11.0f}{go / again:8.1f}{peak:6}"
-        )
-    return lines
+        yield f"{name:26}{first:9.3f}{again:9.3f}{pods / again:9.0f}{go:9.3f}{pods / go:11.0f}{go / again:8.1f}{peak:6}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -197,8 +197,11 @@ class CatalogIndex:
         return [self.types[index].name for index in bits(mask)]
 
 
+_KEPT = 128  # lists; each change of availability or price makes a new one
+
+
 class CatalogIndexes:
-    """Indexes by identity of the list; give one to all simulations that share instance types."""
+    """Indexes by identity of the list, the latest ones; give one to all simulations that share instance types."""
 
     def __init__(self) -> None:
         self._found: dict[int, tuple[Sequence[InstanceType], CatalogIndex]] = {}
@@ -207,6 +210,8 @@ class CatalogIndexes:
         """The index over ``types``, which must not change afterwards."""
         known = self._found.get(id(types))
         if known is None or known[0] is not types or known[1].vocabulary is not vocabulary:
+            while len(self._found) >= _KEPT:
+                del self._found[next(iter(self._found))]
             known = self._found[id(types)] = (types, CatalogIndex(types, vocabulary))
         return known[1]
 

@@ -162,6 +162,9 @@ class Scheduler:
             if reason is not None:
                 key = pod_key(pod)
                 self._errors[key] = reason
+                if self._rules.repeated_expressions_cancel:
+                    shape = self._shapes.next_attempt(shape)
+                    self._topology.reach(shape)
                 queue.append((shape, pod))
                 failed[key] = len(queue)
             elif self._errors:

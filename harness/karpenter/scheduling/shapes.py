@@ -99,10 +99,12 @@ class PodShape:
     ``requirements`` include the heaviest preferred node affinity term, ``strict`` do not. ``amounts`` are requests in billionths.
     ``groups`` are the topology groups that constrain the pod and ``anti`` those in which it repels others; both are filled
     when the step is first reached. ``deferred``: the pod's volumes could not be looked up, which leaves its topology out until an
-    attempt has failed. ``fit`` numbers what decides, apart from topology, whether a node has room.
+    attempt has failed. ``repeats``: how often matchLabelKeys have been written into the pod's selectors, which happens anew with
+    each look at its topology. ``fit`` numbers what decides, apart from topology, whether a node has room.
     """
 
     __slots__ = (
+        "again",
         "amounts",
         "anti",
         "anti_terms",
@@ -122,6 +124,7 @@ class PodShape:
         "preferences",
         "reached",
         "relaxation",
+        "repeats",
         "requests",
         "required_anti",
         "required_pods",
@@ -150,6 +153,8 @@ class PodShape:
         self.anti: tuple[TopologyGroup, ...] = ()
         self.counted: tuple[int, tuple[TopologyGroup, ...], tuple[TopologyGroup, ...]] | None = None
         self.reached = False
+        self.repeats = 1
+        self.again: PodShape | None = None
         self.relaxation: PodShape | None = None
         self.dropped: str | None = None
         self.failed_at = -1
@@ -209,12 +214,26 @@ class ShapeCatalog:
             step = shape.preferences.relaxed(tolerate_preferences=self._tolerate_preferences)
             if step is None:
                 return None
-            weaker = PodShape(shape.pod, step[0])
-            for field in ("requests", "amounts", "host_ports", "claims_resources", "volumes", "volume_claims"):
-                setattr(weaker, field, getattr(shape, field))
-            self._complete(weaker)
+            weaker = self._like(shape, step[0])
             shape.relaxation, shape.dropped = weaker, step[1]
         return shape.relaxation
+
+    def next_attempt(self, shape: PodShape) -> PodShape:
+        """The shape of the pod when it is tried again, where the repetition of its matchLabelKeys makes a difference."""
+        if not any(constraint.get("matchLabelKeys") for constraint in shape.preferences.spread):
+            return shape
+        if shape.again is None:
+            shape.again = self._like(shape, shape.preferences)
+            shape.again.again = shape  # even numbers of repetitions are alike, and so are odd ones
+        return shape.again
+
+    def _like(self, shape: PodShape, preferences: Preferences) -> PodShape:
+        made = PodShape(shape.pod, preferences)
+        for field in ("requests", "amounts", "host_ports", "claims_resources", "volumes", "volume_claims"):
+            setattr(made, field, getattr(shape, field))
+        made.repeats = shape.repeats + 1
+        self._complete(made)
+        return made
 
     def _complete(self, shape: PodShape) -> None:
         preferences, algebra = shape.preferences, self._algebra

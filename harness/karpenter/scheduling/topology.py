@@ -127,6 +127,7 @@ class Topology:
             if key in shape.labels
         ]
         if added:
+            added *= shape.repeats
             if selector is None:
                 raise TopologyError("matchLabelKeys without a labelSelector")
             selector = {**selector, "matchExpressions": [*(selector.get("matchExpressions") or ()), *added]}
