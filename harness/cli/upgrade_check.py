@@ -1,0 +1,128 @@
+"""`harness upgrade-check`: what another release of the provider does to NodePools, AKSNodeClasses and pods."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.output import add_format, bad_input, print_json
+
+if TYPE_CHECKING:
+    from harness.explain.upgrade import Finding
+    from harness.karpenter.releases import ProviderRelease
+    from harness.scenario.manifests import Manifest
+    from harness.world import World
+
+__all__ = ["add_arguments", "run"]
+
+WORSE = 1
+_SIGNS = {"worse": "!", "changed": "~", "better": "+", "same": "="}
+_TITLES = {
+    "worse": "for the worse",
+    "changed": "changed",
+    "better": "for the better",
+    "same": "as before",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness upgrade-check`."""
+    parser.add_argument("--from", dest="before", required=True, metavar="R", help="release that runs today")
+    parser.add_argument("--to", dest="after", required=True, metavar="R", help="release to upgrade to")
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="NodePools, AKSNodeClasses, pods and workloads"
+    )
+    parser.add_argument("--region", default="eastus", metavar="R", help="Azure region (default %(default)s)")
+    parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version (default: the new release's)")
+    parser.add_argument("--mode", metavar="M", help="provision mode of both; each release's default when absent")
+    add_format(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints what changes, with its place in the files. Exit code 1 when something changes for the worse."""
+    from harness.cli.manifests import read_files
+    from harness.cli.worlds import InputError, create_world
+    from harness.explain.upgrade import Effect, UpgradeCheck
+    from harness.scenario.problems import ScenarioError
+
+    def new_world(release: ProviderRelease, crds: str) -> World:
+        return create_world(
+            karpenter=release.version,
+            crds=crds,
+            region=arguments.region,
+            kubernetes=arguments.kubernetes or newest.kubernetes,
+            provision_mode=arguments.mode,
+        )
+
+    try:
+        manifests = read_files(arguments.files)
+        newest = create_world(
+            karpenter=arguments.after,
+            region=arguments.region,
+            kubernetes=arguments.kubernetes,
+            provision_mode=arguments.mode,
+        )
+        oldest = create_world(karpenter=arguments.before, provision_mode=arguments.mode)
+        check = UpgradeCheck(new_world, oldest.release, newest.release)
+        findings = check.findings([manifest.object for manifest in manifests])
+    except InputError as error:
+        return bad_input(f"harness upgrade-check: {error}")
+    except ScenarioError as error:
+        return bad_input(error, arguments.format)
+    head = {
+        "from": oldest.release.version,
+        "to": newest.release.version,
+        "region": newest.region,
+        "kubernetes": newest.kubernetes,
+    }
+    if arguments.format == "json":
+        print_json({**head, "findings": [_value(finding, manifests) for finding in findings]})
+    else:
+        _print(head, findings, manifests)
+    return WORSE if any(finding.effect is Effect.WORSE for finding in findings) else 0
+
+
+def _place(finding: Finding, manifests: Sequence[Manifest]) -> str:
+    """``file:line:col`` of what a finding is about."""
+    found = next((one for one in manifests if f"{one.kind}/{one.name}" == finding.object), None)
+    return str(found.document.position(finding.pointer)) if found is not None else finding.object
+
+
+def _value(finding: Finding, manifests: Sequence[Manifest]) -> dict[str, Any]:
+    return {
+        "effect": str(finding.effect),
+        "object": finding.object,
+        "kind": finding.kind,
+        "place": _place(finding, manifests),
+        "text": finding.text,
+        "key": finding.key,
+        "layer": finding.layer,
+        "rule": finding.rule,
+        "since": finding.since,
+        "before": finding.before,
+        "after": finding.after,
+        "instead": list(finding.instead),
+        "notes": list(finding.notes),
+    }
+
+
+def _print(head: Mapping[str, str], findings: Sequence[Finding], manifests: Sequence[Manifest]) -> None:
+    print(f"provider {head['from']} → {head['to']}, {head['region']}, Kubernetes {head['kubernetes']}")
+    for name in dict.fromkeys(finding.object for finding in findings):
+        print(f"\n{name}")
+        own = [finding for finding in findings if finding.object == name]
+        order = list(_SIGNS)
+        for finding in sorted(own, key=lambda one: order.index(str(one.effect))):
+            print(f"  {_SIGNS[finding.effect]} {_place(finding, manifests)}: {finding.text}")
+            if finding.layer is not None:
+                from_ = f", since {finding.since}" if finding.since else ""
+                print(f"      by {finding.layer}, rule {finding.rule}{from_}")
+            for text in finding.instead:
+                print(f"      instead: {text}")
+            for text in finding.notes:
+                print(f"      {text}")
+    counted = [(sum(str(one.effect) == effect for one in findings), title) for effect, title in _TITLES.items()]
+    told = ", ".join(f"{number} {title}" for number, title in counted if number)
+    print(f"\n{told}" if told else "\nnothing changes")

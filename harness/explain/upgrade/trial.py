@@ -1,0 +1,126 @@
+"""One NodePool alone in a world: which sizes it allows, and the Node of a pod that asks for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.clusters.provenance import Write
+from harness.explain.events import last_sentence
+from harness.explain.fit import Misfit, asked_by, within
+from harness.explain.labels import default_objects, plain_pod
+from harness.explain.price import price_per_hour
+from harness.karpenter.cloudprovider import DroppedSize
+from harness.karpenter.instancetypes.build import InstanceTypeList, NoInstanceTypes
+from harness.karpenter.requirements import Requirements
+from harness.karpenter.validation import Layer, Rejection
+from harness.world import World
+
+__all__ = ["Trial", "trial"]
+
+Object = Mapping[str, Any]
+_POD = "probe"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of it. ``rejections`` are refusals of the objects themselves; without a Node, ``sentence`` is Karpenter's."""
+
+    rejections: tuple[Rejection, ...]
+    nodeclaim_rejections: tuple[Rejection, ...] = ()
+    node: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    writes: Mapping[str, tuple[Write, ...]] = field(default_factory=dict)
+    price: float = 0.0
+    sentence: str = ""
+    allowed: frozenset[str] = frozenset()
+    asked: Requirements | None = None
+    sizes: InstanceTypeList = field(default_factory=lambda: InstanceTypeList((), ()))
+    sold: frozenset[str] = frozenset()
+
+    @property
+    def size(self) -> str:
+        """The Node's size."""
+        return self.labels.get("node.kubernetes.io/instance-type", "")
+
+    @property
+    def zone(self) -> str:
+        """The Node's zone label."""
+        return self.labels.get("topology.kubernetes.io/zone", "")
+
+    @property
+    def capacity_type(self) -> str:
+        """The Node's capacity type."""
+        return self.labels.get("karpenter.sh/capacity-type", "")
+
+    def writer(self, key: str) -> str:
+        """Who wrote the label in the end: ``kubelet, base``."""
+        changes = [write for write in self.writes.get(key, ()) if str(write.kind) in ("set", "overwrote")]
+        if not changes:
+            return "writer unknown"
+        last = changes[-1]
+        return f"{last.by}, {last.from_}" if last.from_ else str(last.by)
+
+    def why_not(self, size: str) -> str:
+        """Why the NodePool does not allow a size here."""
+        found = self.sizes.get(size)
+        if found is None:
+            return "not in the region's list"
+        if isinstance(found, DroppedSize):
+            return f"dropped by the filter {found.filter}"
+        conflict = found.requirements.intersects(self.asked) if self.asked is not None else None
+        if conflict is not None:
+            return str(conflict).replace(size, "SIZE")
+        return "no offering that the NodePool wants"
+
+
+def trial(
+    world: World,
+    pool: Object,
+    nodeclasses: Sequence[Object],
+    upgrade: Callable[[World], None] | None = None,
+    selector: Mapping[str, str] | None = None,
+) -> Trial:
+    """Stores the objects, does `upgrade`, and brings a pod that tolerates everything and, with `selector`, asks for labels."""
+    default_class, _ = default_objects()
+    rejections = tuple(world.apply(*(nodeclasses or (default_class,)), pool))
+    if rejections:
+        return Trial(rejections)
+    world.settle()
+    if upgrade is not None:
+        upgrade(world)
+    allowed, asked, sizes = _allowed(world, str(pool["metadata"]["name"]))
+    pod = dict(plain_pod(selector))
+    pod["spec"] = {**pod["spec"], "tolerations": [{"operator": "Exists"}]}
+    world.apply(pod)
+    settled = world.settle()
+    refused = tuple(one for one in world.rejections if one.layer == Layer.NODECLAIM_CEL)
+    name = ((world.get("Pod", _POD) or {}).get("spec") or {}).get("nodeName")
+    node = world.get("Node", name) if name else None
+    if node is None or name is None:
+        said = str(settled.runaway) if settled.runaway is not None else last_sentence(world, _POD)
+        said = said or (refused[0].text if refused else "the NodePool is not ready")
+        return Trial((), refused, sentence=said, allowed=allowed, asked=asked, sizes=sizes)
+    labels = node["metadata"].get("labels") or {}
+    return Trial(
+        (), refused, name, labels, world.writes(name), price_per_hour(world), allowed=allowed, asked=asked, sizes=sizes
+    )
+
+
+def _allowed(world: World, name: str) -> tuple[frozenset[str], Requirements, InstanceTypeList]:
+    """The sizes that meet the NodePool's requirements and have an offering for it."""
+    pool = world.get("NodePool", name) or {}
+    vocabulary = world.release.vocabulary
+    asked = asked_by(pool, vocabulary)
+    reference = pool["spec"]["template"]["spec"]["nodeClassRef"]
+    nodeclass = world.get("AKSNodeClass", reference["name"])
+    if nodeclass is None:
+        return frozenset(), asked, InstanceTypeList((), ())
+    try:
+        sizes = world.offers.list(nodeclass)
+    except NoInstanceTypes:
+        return frozenset(), asked, InstanceTypeList((), ())
+    fitting = (one for one in sizes.types if not isinstance(within(pool, one.requirements, vocabulary), Misfit))
+    allowed = (one.name for one in fitting if any(offer.available for offer in one.compatible_offerings(asked)))
+    return frozenset(allowed), asked, sizes

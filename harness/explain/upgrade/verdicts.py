@@ -1,0 +1,57 @@
+"""What one release says to an object, without a world: CRDs, then Karpenter's own validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProviderRelease, provider
+from harness.karpenter.validation import (
+    Layer,
+    Rejection,
+    UnknownResource,
+    admit,
+    crd_set,
+    runtime_validate,
+    validate_pod,
+)
+
+__all__ = ["refusals_by", "runtime_refusals", "since"]
+
+Object = Mapping[str, Any]
+Pointer = tuple[str | int, ...]
+
+
+def refusals_by(obj: Object, release: ProviderRelease, kubernetes: str) -> tuple[Rejection, ...]:
+    """Why a new object is refused under a release with its own CRDs; empty when it is taken."""
+    if obj.get("kind") == "Pod":
+        return validate_pod(obj, release)
+    try:
+        admission = admit(obj, crds=crd_set(release.crds), kubernetes=kubernetes)
+    except UnknownResource as error:
+        kind, name = obj.get("kind"), (obj.get("metadata") or {}).get("name")
+        text = str(error)
+        return (Rejection(Layer.CRD_SCHEMA, f"{kind}/{name}", "", None, "unknown-kind", text, text, ("kind",)),)
+    return admission.rejections or runtime_refusals(admission.object, release)
+
+
+def runtime_refusals(obj: Object, release: ProviderRelease) -> tuple[Rejection, ...]:
+    """Why Karpenter does not use an object that the API server holds."""
+    return runtime_validate(obj, release) if obj.get("kind") == "NodePool" else ()
+
+
+def since(obj: Object, pointer: Pointer, before: ProviderRelease, after: ProviderRelease, kubernetes: str) -> str:
+    """The release from which on, up to `after`, what stands at `pointer` is refused."""
+    names = ALL_PROVIDER_RELEASES
+    if after.version not in names or before.version not in names:
+        return after.version
+    first = after.version
+    for name in reversed(names[: names.index(after.version) + 1]):
+        if name == before.version or not _refused_at(obj, pointer, provider(name), kubernetes):
+            break
+        first = name
+    return first
+
+
+def _refused_at(obj: Object, pointer: Pointer, release: ProviderRelease, kubernetes: str) -> bool:
+    return any(rejection.pointer == pointer for rejection in refusals_by(obj, release, kubernetes))

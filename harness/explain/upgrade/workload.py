@@ -1,0 +1,128 @@
+"""Where the pods of given objects go in a world: one placement for each pod or controller of pods."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.engine.runaway import Runaway
+from harness.explain.events import last_sentence
+from harness.explain.labels import default_objects
+from harness.karpenter.validation import Layer
+from harness.world import World
+
+__all__ = ["Placement", "placements"]
+
+Object = Mapping[str, Any]
+Pointer = tuple[str | int, ...]
+
+_FIRST = {"Namespace": 0, "PriorityClass": 0, "StorageClass": 0, "AKSNodeClass": 1, "NodePool": 2}
+_SOURCES = ("Pod", "Deployment", "StatefulSet", "ReplicaSet", "Job")
+_LABEL = re.compile(r'label "([^"]+)"|incompatible requirements, key ([^,]+),')
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The pods of one object: how many there are, how many run, on which sizes, and Karpenter's sentence about one that does not."""
+
+    total: int
+    bound: int
+    sizes: tuple[tuple[str, int], ...]
+    sentence: str
+    ignored: bool
+    endless: bool
+    template: Object
+    key: str | None = None
+    """The label key that the sentence blames."""
+
+    @property
+    def sizes_text(self) -> str:
+        """The sizes with how many pods each has."""
+        return ", ".join(f"{size} ({count} pods)" if count > 1 else size for size, count in self.sizes) or "nothing"
+
+    def place_of(self, key: str | None) -> Pointer:
+        """Where the pods' template asks for a label key by nodeSelector."""
+        path: tuple[str, ...] = ("spec",) if self.template.get("kind") == "Pod" else ("spec", "template", "spec")
+        value: Any = self.template
+        for part in path:
+            value = (value or {}).get(part)
+        selector = (value or {}).get("nodeSelector") or {}
+        return (*path, "nodeSelector", str(key)) if key in selector else ()
+
+
+def placements(
+    world: World, objects: Sequence[Object], upgrade: Callable[[World], None] | None = None
+) -> dict[str, Placement]:
+    """Stores NodePools and their like, does `upgrade`, then brings the pods; answers by ``Kind/name``."""
+    kinds = {obj.get("kind") for obj in objects}
+    world.apply(*(obj for obj in default_objects() if obj["kind"] not in kinds))
+    ordered = sorted(objects, key=lambda obj: _FIRST.get(str(obj.get("kind")), 3))
+    own = [obj for obj in ordered if obj.get("kind") in _FIRST]
+    world.apply(*own)
+    world.settle()
+    if upgrade is not None:
+        upgrade(world)
+    ignored = {
+        rejection.object.split("/")[-1]
+        for obj in ordered
+        if obj.get("kind") not in _FIRST
+        for rejection in world.apply(obj)
+        if rejection.layer == Layer.POD
+    }
+    runaway = world.settle().runaway
+    pods = world.list("Pod")
+    found: dict[str, Placement] = {}
+    for obj in ordered:
+        if obj.get("kind") in _SOURCES:
+            own_pods = [pod for pod in pods if _belongs(world, pod, obj)]
+            name = str(obj["metadata"]["name"])
+            found[f"{obj['kind']}/{name}"] = _placement(world, own_pods, runaway, obj, ignored=name in ignored)
+    return found
+
+
+def _placement(
+    world: World, pods: Sequence[Object], runaway: Runaway | None, template: Object, *, ignored: bool
+) -> Placement:
+    sizes: Counter[str] = Counter()
+    sentence, key, endless = "", None, False
+    for pod in pods:
+        node = world.get("Node", pod["spec"]["nodeName"]) if pod["spec"].get("nodeName") else None
+        if node is not None:
+            sizes[(node["metadata"].get("labels") or {}).get("node.kubernetes.io/instance-type", "?")] += 1
+        elif not sentence:
+            sentence = last_sentence(world, pod["metadata"]["name"], pod["metadata"].get("namespace") or "default")
+        endless = endless or (runaway is not None and pod["metadata"]["name"] in runaway.subject)
+    if endless and runaway is not None:
+        key = runaway.fault
+        sentence = f"label {key} is at fault" if key else runaway.subject
+    elif not sentence and sum(sizes.values()) < len(pods):
+        blocked = next((one for one in world.rejections if one.layer == Layer.NODECLAIM_CEL), None)
+        sentence = f"its NodeClaim is refused: {blocked.text}" if blocked else "Karpenter says nothing about it"
+        key = blocked.key if blocked else None
+    match = _LABEL.search(sentence)
+    if key is None and match is not None:
+        key = match[1] or match[2]
+    placed = tuple(sorted(sizes.items()))
+    return Placement(len(pods), sum(sizes.values()), placed, sentence, ignored, endless, template, key)
+
+
+def _belongs(world: World, pod: Object, obj: Object) -> bool:
+    """Whether a pod is the object itself or has it among the owners of its owners."""
+    metadata = pod["metadata"]
+    if (metadata.get("namespace") or "default") != (obj["metadata"].get("namespace") or "default"):
+        return False
+    if obj["kind"] == "Pod":
+        return bool(metadata["name"] == obj["metadata"]["name"])
+    current: Object | None = pod
+    while current is not None:
+        owners = current["metadata"].get("ownerReferences") or ()
+        owner = next((one for one in owners if one.get("controller")), None)
+        if owner is None:
+            return False
+        if owner["kind"] == obj["kind"] and owner["name"] == obj["metadata"]["name"]:
+            return True
+        current = world.get(owner["kind"], owner["name"], metadata.get("namespace"))
+    return False

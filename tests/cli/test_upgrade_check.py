@@ -1,0 +1,206 @@
+"""`harness upgrade-check`: what it finds, where it points, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import main
+
+CLASS_REFERENCE = "nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}"
+ON_DEMAND = "{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}"
+
+
+def pool(labels: str = "team: blue", requirement: str = "") -> str:
+    more = f"\n      - {requirement}" if requirement else ""
+    return f"""apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: default}}
+spec:
+  template:
+    metadata:
+      labels:
+        {labels}
+    spec:
+      {CLASS_REFERENCE}
+      requirements:
+      - {ON_DEMAND}{more}
+"""
+
+
+def nodeclass(spec: str) -> str:
+    return f"apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {{name: default}}\nspec: {spec}\n"
+
+
+def pod(selector: str, name: str = "web") -> str:
+    return f"""apiVersion: v1
+kind: Pod
+metadata: {{name: {name}}}
+spec:
+  nodeSelector:
+    {selector}
+  containers:
+  - {{name: c, image: pause, resources: {{requests: {{cpu: 1}}}}}}
+"""
+
+
+class Check:
+    """Runs the command on one file."""
+
+    def __init__(self, directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._directory = directory
+        self._capsys = capsys
+
+    def text(self, before: str, after: str, *documents: str) -> tuple[int, str]:
+        (self._directory / "pools.yaml").write_text("---\n".join(documents))
+        code = main(["upgrade-check", "--from", before, "--to", after, "pools.yaml"])
+        out, err = self._capsys.readouterr()
+        return code, out + err
+
+    def json(self, before: str, after: str, *documents: str) -> tuple[int, list[dict[str, Any]]]:
+        (self._directory / "pools.yaml").write_text("---\n".join(documents))
+        code = main(["upgrade-check", "--from", before, "--to", after, "pools.yaml", "--format", "json"])
+        found: list[dict[str, Any]] = json.loads(self._capsys.readouterr().out)["findings"]
+        return code, found
+
+
+@pytest.fixture
+def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Check:
+    monkeypatch.chdir(tmp_path)
+    return Check(tmp_path, capsys)
+
+
+def test_a_label_that_is_closed(check: Check) -> None:
+    code, text = check.text("1.12.2", "1.13.1", pool("kubernetes.azure.com/storageprofile: managed"))
+    lines = [line.strip() for line in text.splitlines()]
+    assert code == 1
+    assert lines[:6] == [
+        "provider 1.12.2 → 1.13.1, eastus, Kubernetes 1.34.0",
+        "",
+        "NodePool/default",
+        '! pools.yaml:8:9: kubernetes.azure.com/storageprofile is refused: label domain "kubernetes.azure.com" is restricted',
+        "by crd-cel, rule domain:kubernetes.azure.com, since 1.13.0",
+        "instead: ask for karpenter.azure.com/sku-storage-ephemeralos-maxsize",
+    ]
+    assert any(line.startswith("an object that is stored already stays") for line in lines)
+    assert any("NodeClaims of the stored NodePool are refused, so it gets no Nodes" in line for line in lines)
+
+
+def test_an_upgrade_without_consequences(check: Check) -> None:
+    code, text = check.text("1.14.0", "1.14.2", nodeclass("{imageFamily: AzureLinux}"), pool())
+    assert (code, text.splitlines()[-1]) == (0, "nothing changes")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "documents", "expected"),
+    [
+        pytest.param(
+            "1.12.0",
+            "1.12.1",
+            [pool(requirement="{key: kubernetes.azure.com/os-sku, operator: In, values: [Windows]}")],
+            {
+                "effect": "worse",
+                "kind": "refused",
+                "layer": "nodepool-runtime",
+                "place": "pools.yaml:13:9",
+                "since": "1.12.1",
+                "instead": ["values that Karpenter knows: AzureLinux, Ubuntu"],
+            },
+            id="value Karpenter does not know",
+        ),
+        pytest.param(
+            "1.6.5",
+            "1.6.6",
+            [pool(), pod("kubernetes.azure.com/cluster: other")],
+            {"effect": "better", "kind": "pod", "key": "kubernetes.azure.com/cluster", "place": "pools.yaml:19:5"},
+            id="Nodes without end are over",
+        ),
+        pytest.param(
+            "1.6.6",
+            "1.6.5",
+            [pool(), pod("kubernetes.azure.com/cluster: other")],
+            {"effect": "worse", "kind": "pod", "key": "kubernetes.azure.com/cluster", "place": "pools.yaml:19:5"},
+            id="Nodes without end begin",
+        ),
+        pytest.param(
+            "1.6.6",
+            "1.6.7",
+            [pool(), pod("kubernetes.azure.com/mode: system")],
+            {"effect": "better", "kind": "pod"},
+            id="a key becomes well-known",
+        ),
+        pytest.param(
+            "1.6.7",
+            "1.6.6",
+            [pool(), pod("kubernetes.azure.com/mode: system")],
+            {"effect": "worse", "kind": "pod", "key": "kubernetes.azure.com/mode", "place": "pools.yaml:19:5"},
+            id="a well-known key is taken back",
+        ),
+        pytest.param(
+            "1.12.0",
+            "1.12.1",
+            [pod("kubernetes.azure.com/mode: banana")],
+            {"effect": "worse", "kind": "refused", "layer": "pod", "place": "pools.yaml:6:5", "object": "Pod/web"},
+            id="a pod that Karpenter ignores",
+        ),
+        pytest.param(
+            "1.6.2",
+            "1.6.3",
+            [nodeclass("{imageFamily: AzureLinux}"), pool()],
+            {"effect": "changed", "kind": "hash", "object": "AKSNodeClass/default", "before": "v2", "after": "v3"},
+            id="the hash's version",
+        ),
+        pytest.param(
+            "1.13.1",
+            "1.12.2",
+            [pool("kubernetes.azure.com/agentpool: a")],
+            {"effect": "better", "kind": "accepted", "key": "kubernetes.azure.com/agentpool"},
+            id="going back opens a label",
+        ),
+        pytest.param(
+            "1.13.1",
+            "1.14.0",
+            [pool("kubernetes.azure.com/agentpool: a")],
+            {"effect": "same", "kind": "refused", "key": "kubernetes.azure.com/agentpool"},
+            id="refused by both",
+        ),
+        pytest.param(
+            "1.6.8",
+            "1.6.7",
+            [pool()],
+            {
+                "effect": "worse",
+                "kind": "label",
+                "key": "karpenter.sh/do-not-sync-taints",
+                "before": "true",
+                "after": None,
+            },
+            id="a label that is gone",
+        ),
+    ],
+)
+def test_findings(check: Check, before: str, after: str, documents: list[str], expected: dict[str, Any]) -> None:
+    code, findings = check.json(before, after, *documents)
+    assert [one for one in findings if one.items() >= expected.items()], findings
+    assert code == int(any(one["effect"] == "worse" for one in findings))
+
+
+def test_lost_sizes_are_counted_by_reason(check: Check) -> None:
+    """Since 1.12 a size needs no SCSI disk controller: going back loses the NVMe-only ones."""
+    _, findings = check.json("1.12.2", "1.10.2", pool())
+    sizes = next(one for one in findings if one["kind"] == "sizes" and one["before"])
+    assert sizes["effect"] == "changed"
+    assert sum(int(note.split(" × ")[0]) for note in sizes["notes"]) == len(sizes["before"].split(", "))
+
+
+def test_bad_input(check: Check) -> None:
+    code, text = check.text("1.12.2", "1.99.0", pool())
+    assert code == 2
+    assert text.startswith("harness upgrade-check: unknown release '1.99.0'")
+    assert text.count("\n") == 1
+    code, text = check.text("1.12.2", "1.13.1", "kind: NodePool\n")
+    assert code == 2
+    assert "'apiVersion' missing" in text
