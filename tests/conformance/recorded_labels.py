@@ -30,6 +30,7 @@ HERE = Path(__file__).resolve().parent
 SCENARIOS = HERE.parents[1] / "scenarios" / "labels"
 SEED_KEYS = HERE / "data" / "seed-keys.yaml"
 
+MODELINE = "# yaml-language-server: $schema=../../harness/scenario/scenario.schema.json\n"
 KUBERNETES = "1.34.0"
 SCRIPTLESS, MACHINE_API = ProvisionMode.AKS_SCRIPTLESS.value, ProvisionMode.AKS_MACHINE_API.value
 SIZE = "Standard_D2s_v3"
@@ -332,10 +333,14 @@ def _refused(answer: Json) -> Json | None:
 
 def record_labels(oracles: Iterable[Oracle]) -> Iterator[Path]:
     """Writes the scenario file of every oracle's release, yielding its path."""
+    from tests.conformance.recorded_sizes import write_recorded_sizes
+
     today = datetime.date.today().isoformat()
     for oracle in oracles:
         with Answerer([str(oracle.path)]) as answerer:
             info = answerer.ask_one({"op": "info"})["answer"]
+            regions = [Recorder(answerer, oracle.release, info[name], KUBERNETES) for name in _REGIONS]
+            yield write_recorded_sizes(regions[0], regions[1], today)
             yield write_recorded(
                 [
                     Recorder(answerer, oracle.release, info["region"], KUBERNETES, mode)
@@ -344,6 +349,9 @@ def record_labels(oracles: Iterable[Oracle]) -> Iterator[Path]:
                 ],
                 today,
             )
+
+
+_REGIONS = ("region", "region_non_zonal")
 
 
 def _has_machine_api(release: str) -> bool:
@@ -382,8 +390,7 @@ def write_recorded(recorders: Sequence[Recorder], date: str) -> Path:
             documents.append(recorder.nodepool_object(pinned=pinned))
     path = SCENARIOS / f"keys-{first.release}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
-    modeline = "# yaml-language-server: $schema=../../harness/scenario/scenario.schema.json\n"
-    path.write_text(modeline + _plain(yaml.dump_all(documents, Dumper=_Rows, sort_keys=False, width=1_000_000)))
+    path.write_text(MODELINE + _plain(yaml.dump_all(documents, Dumper=_Rows, sort_keys=False, width=1_000_000)))
     return path
 
 
