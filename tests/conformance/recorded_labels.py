@@ -155,7 +155,7 @@ class Recorder:
         """Who refuses a NodePool that sets the label, with which message."""
         nodepool = self.nodepool_object()
         nodepool["spec"]["template"]["metadata"] = {"labels": {key: value}}
-        answer = self._answer({"op": "validate_nodepool", "object": nodepool})
+        answer = self.answer({"op": "validate_nodepool", "object": nodepool})
         errors = (answer.get("crd") or {}).get("errors") or []
         if errors:
             return {"settable": "no", "layer": "crd-cel", "message": errors[0]["detail"]}
@@ -188,7 +188,7 @@ class Recorder:
     def types(self) -> Sequence[Json]:
         """The instance types of the region, registered as the catalog of all scheduling."""
         request = {"op": "instance_types", "location": self.region, "nodeclass": NODECLASS, "options": self.options}
-        types: list[Json] = self._answer(request)
+        types: list[Json] = self.answer(request)
         self.oracle.prepare([{"op": "catalog", "name": "region", "instance_types": types}])
         return types
 
@@ -230,7 +230,7 @@ class Recorder:
                 "metadata": {"name": "default-abcde", "labels": made["metadata"]["labels"]},
                 "spec": {**made["spec"], "requirements": made["requirements"]},
             }
-            self._launches[key] = self._answer(
+            self._launches[key] = self.answer(
                 {
                     "op": "labels",
                     "location": self.region,
@@ -277,10 +277,11 @@ class Recorder:
             "pods": list(pods),
             "nodes": list(nodes),
         }
-        answer: Json = self._answer(request)
+        answer: Json = self.answer(request)
         return answer
 
-    def _answer(self, request: Json) -> Any:
+    def answer(self, request: Json) -> Any:
+        """The oracle's answer. Raises RuntimeError when it has none."""
         reply = self.oracle.ask_one(request)
         answer = reply.get("answer")
         if answer is None or (isinstance(answer, dict) and answer.get("error")):
@@ -333,6 +334,7 @@ def _refused(answer: Json) -> Json | None:
 
 def record_labels(oracles: Iterable[Oracle]) -> Iterator[Path]:
     """Writes the scenario file of every oracle's release, yielding its path."""
+    from tests.conformance.recorded_refusals import write_recorded_refusals
     from tests.conformance.recorded_sizes import write_recorded_sizes
 
     today = datetime.date.today().isoformat()
@@ -340,6 +342,7 @@ def record_labels(oracles: Iterable[Oracle]) -> Iterator[Path]:
         with Answerer([str(oracle.path)]) as answerer:
             info = answerer.ask_one({"op": "info"})["answer"]
             regions = [Recorder(answerer, oracle.release, info[name], KUBERNETES) for name in _REGIONS]
+            yield write_recorded_refusals(regions[0], today)
             yield write_recorded_sizes(regions[0], regions[1], today)
             yield write_recorded(
                 [
@@ -373,6 +376,7 @@ def write_recorded(recorders: Sequence[Recorder], date: str) -> Path:
             documents.append(
                 {
                     "scenario": f"{what} ({recorder.mode})" if pinned else what,
+                    "description": _DESCRIPTIONS[pinned],
                     "source": source,
                     "tags": ["seed"],
                     "given": {
@@ -399,6 +403,10 @@ def _plain(text: str) -> str:
     return text.replace("'yes'", "yes").replace("'no'", "no")
 
 
+_DESCRIPTIONS = {
+    False: "pod: what becomes of a pod that asks for the key when the NodePool does not set it. nodepool: may a NodePool set the label?",
+    True: "written: is the label on a Node when nobody asked for it; who wrote that value first.",
+}
 _SOURCES = {
     "aks": "design document of 2025-11-07, table of AKS labels",
     "karpenter": "design document of 2025-11-07, table of Karpenter labels",
