@@ -103,7 +103,8 @@ class Offers:
 
     def sku(self, name: str) -> Sku | None:
         """A usable size."""
-        return self.region.skus.get(name)
+        found = self.region.find(name)
+        return found if isinstance(found, Sku) else None
 
     def version(self) -> object:
         """Changes whenever any list may have changed."""
@@ -128,9 +129,9 @@ class Offers:
     def one(self, size: str, nodeclass: Object) -> InstanceType | DroppedSize | None:
         """One size for a NodeClass, without building the others; None when the region does not sell it."""
         region = self.region
-        sku = region.skus.get(size)
-        if sku is None:
-            return next((each for each in region.dropped if each.name == size), None)
+        sku = region.find(size)
+        if not isinstance(sku, Sku):
+            return sku
         knobs = Knobs.of(nodeclass, self.options, self.release)
 
         def build() -> InstanceType | DroppedSize:

@@ -56,7 +56,10 @@ class InstanceTypeList:
 
 
 class Region:
-    """The usable sizes of one region under one release, read once; everything that does not change with the market is kept here."""
+    """The usable sizes of one region under one release; everything that does not change with the market is kept here.
+
+    A record is read when its size, or all sizes, are first asked for.
+    """
 
     def __init__(
         self, records: Sequence[Mapping[str, Any]], release: ProviderRelease, region: str, *, use_sig: bool = False
@@ -64,20 +67,42 @@ class Region:
         self.release = release
         self.region = region
         self.factory = OfferingFactory(release, region)
-        grammar = GRAMMARS[release.skewer]
-        skus: dict[str, Sku] = {}
-        dropped: dict[str, DroppedSize] = {}
+        self._grammar = GRAMMARS[release.skewer]
+        self._use_sig = use_sig
+        self._records: dict[str, list[Mapping[str, Any]]] = {}
         for record in records:
-            sku = Sku(record, region, grammar)
-            reason = region_filter(sku, release, use_sig=use_sig)
-            if reason is None:
-                skus[sku.name] = sku
-            else:
-                dropped[sku.name] = reason
-        self.skus: Mapping[str, Sku] = {name: skus[name] for name in sorted(skus)}
-        self.dropped: tuple[DroppedSize, ...] = tuple(dropped[name] for name in sorted(dropped) if name not in skus)
+            self._records.setdefault(record.get("name") or "", []).append(record)
+        self._sizes: dict[str, Sku | DroppedSize] = {}
         self._of_sku: dict[str, tuple[Requirement, ...]] = {}
         self._capacities: dict[tuple[str, Knobs, float], tuple[ResourceList, Overhead]] = {}
+
+    def find(self, name: str) -> Sku | DroppedSize | None:
+        """A size, or the filter that drops it; None for a name that is not in the region."""
+        found = self._sizes.get(name)
+        if found is None:
+            # of records with one name the last usable one counts
+            for record in self._records.get(name, ()):
+                sku = Sku(record, self.region, self._grammar)
+                dropped = region_filter(sku, self.release, use_sig=self._use_sig)
+                if dropped is None:
+                    found = sku
+                elif not isinstance(found, Sku):
+                    found = dropped
+            if found is not None:
+                self._sizes[name] = found
+        return found
+
+    @cached_property
+    def skus(self) -> Mapping[str, Sku]:
+        """The usable sizes by name, in order."""
+        found = ((name, self.find(name)) for name in sorted(self._records))
+        return {name: size for name, size in found if isinstance(size, Sku)}
+
+    @cached_property
+    def dropped(self) -> tuple[DroppedSize, ...]:
+        """The other sizes, in order of name."""
+        found = (self.find(name) for name in sorted(self._records))
+        return tuple(size for size in found if isinstance(size, DroppedSize))
 
     def build_one(
         self,

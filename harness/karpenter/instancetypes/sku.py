@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from harness.karpenter.instancetypes.vmsize import Grammar, VmSize
@@ -55,12 +56,11 @@ class Sku:
         self.name: str = record.get("name") or ""
         self.family: str = record.get("family") or ""
         self.size: str = record.get("size") or ""
-        self._flags: dict[str, str | None] = {}
-        self._capabilities: dict[str, str | None] = {}
-        for name, value in _pairs(record.get("capabilities")):
-            self._flags.setdefault(name.casefold(), value)
-            self._capabilities.setdefault(name.casefold() if grammar.caseless_names else name, value)
         caseless = grammar.caseless_names
+        pairs = list(_pairs(record.get("capabilities")))
+        pairs.reverse()  # of equal names the first counts
+        self._flags: dict[str, str | None] = {_folded(name): value for name, value in pairs}
+        self._capabilities: dict[str, str | None] = self._flags if caseless else dict(pairs)
         self.vm_size: VmSize | None = grammar.parse(self.size)
         self.vcpus = self._integer("vCPUs", caseless)
         self.gpus = self._integer("GPUs", caseless)
@@ -85,31 +85,31 @@ class Sku:
 
     def flag(self, name: str) -> bool:
         """Whether the capability says ``True``, in any case."""
-        value = self._flags.get(name.casefold())
+        value = self._flags.get(_folded(name))
         return value is not None and value.casefold() == "true"
 
     def lists(self, name: str, value: str) -> bool:
         """Whether the capability's text contains ``value``, without case and spaces."""
-        text = self._flags.get(name.casefold())
+        text = self._flags.get(_folded(name))
         return text is not None and _normal(value) in _normal(text)
 
     def capability(self, name: str) -> str | None:
         """The text of a capability, whatever its name's case."""
-        return self._flags.get(name.casefold())
+        return self._flags.get(_folded(name))
 
     def ultra_ssd(self, zone: str | None) -> bool:
         """Whether ultra SSD can be attached in a zone, or without one (None)."""
         if zone is None:
             return self.flag("UltraSSDAvailable")
         return any(
-            name.casefold() == "ultrassdavailable" and (value or "").casefold() == "true"
+            _folded(name) == "ultrassdavailable" and (value or "").casefold() == "true"
             for names, capabilities in self._zone_details
             if zone in names
             for name, value in capabilities
         )
 
     def _text(self, name: str, caseless: bool) -> str | None:
-        return self._capabilities.get(name.casefold() if caseless else name)
+        return self._capabilities.get(_folded(name) if caseless else name)
 
     def _integer(self, name: str, caseless: bool) -> int | None:
         text = self._text(name, caseless)
@@ -135,6 +135,9 @@ class Sku:
         if resource > 0:
             return Ephemeral(resource * _MIB // _GB, "ResourceDisk")
         return None
+
+
+_folded = cache(str.casefold)  # of capability names, of which there are few
 
 
 def same_location(a: str, b: str) -> bool:
