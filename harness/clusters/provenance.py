@@ -129,7 +129,7 @@ def label_writes(
                 if each.refused:
                     if key in forbidden_labels((key,)):
                         add(WriteKind.REFUSED, each.by, key, value, each.revision)
-                elif labels.get(key) == value:
+                elif labels.get(key) == value and not _said_before(found.get(key, ()), each.by, value):
                     add(WriteKind.SAME, each.by, key, value, each.revision)
 
     for entry in evidence:
@@ -154,6 +154,11 @@ def label_writes(
         labels = after
     hear(1 << 62)
     return {key: tuple(writes) for key, writes in sorted(found.items())}
+
+
+def _said_before(writes: Sequence[Write], by: str, value: str) -> bool:
+    """Whether this value is the sender's own, or it has said so already (a write that was retried after a conflict)."""
+    return any(write.by == by and write.value == value and write.kind is WriteKind.SAME for write in writes[-1:])
 
 
 def _winners(layers: Sequence[Layer]) -> dict[str, Layer]:

@@ -114,6 +114,8 @@ class Engine:
         self._busy: dict[Slot, int] = {}
         self._seq = 0
         self._runaway: Runaway | None = None
+        self.outside: Callable[[], bool] | None = None
+        """A cluster with controllers of its own: asked, when nothing is due here, whether it has changed; it waits until it rests."""
 
     def add(self, *controllers: Controller) -> None:
         """Registers controllers; changes reach them in the order of registration."""
@@ -166,12 +168,14 @@ class Engine:
         limit = start + nanoseconds(self.max_seconds)
         self._runaway = None
         exhausted: str | None = None
-        while self._heap:
+        while self._more():
             work = self._heap[0]
             if self._pending.get((work.controller, work.key)) is not work:
                 heappop(self._heap)
                 continue
             if work.due > self.clock.now:
+                if self.outside is not None and self.outside():
+                    continue
                 if until is None:
                     following = self._next_progress()
                     if following is None:
@@ -192,6 +196,12 @@ class Engine:
         if until is not None and exhausted is None:
             self.clock.advance_to(until)
         return Settled(self.steps - first, (self.clock.now - start) / SECOND, self._runaway, exhausted)
+
+    def _more(self) -> bool:
+        while not self._heap:
+            if self.outside is None or not self.outside():
+                return False
+        return True
 
     def _circling(self) -> bool:
         return self._runaway is not None

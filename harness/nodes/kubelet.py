@@ -13,7 +13,7 @@ from harness.engine.engine import DONE, Engine, Result, Wait
 from harness.engine.ports import CONTROLLER_MANAGER, Change, Identity, Sink, View, Writer
 from harness.kube.objects import Object, condition_is, conditions_of, name_of, namespace_of
 from harness.kube.status import ApiError
-from harness.nodes.boot import BootError, boot_plan
+from harness.nodes.boot import BootError, BootPlan, boot_plan
 from harness.nodes.machine import Machine
 from harness.nodes.node_object import default_labels, initial_node, node_labels, ready_conditions
 from harness.nodes.registry import Machines, Phase, Running
@@ -44,6 +44,12 @@ class Silence:
     gone: bool
 
 
+class FlagsRefused(Exception):
+    """A real kubelet that does not start with the flags it was given; `reason` is its own sentence."""
+
+    reason: str
+
+
 class Kubelets:
     """All kubelets of a cluster, as one controller: a key is a VM id, or a pod's (namespace, name)."""
 
@@ -60,7 +66,12 @@ class Kubelets:
         *,
         kubernetes_version: str,
         timing: Timing | None = None,
+        boot: Callable[[BootPlan], None] | None = None,
+        halt: Callable[[str], None] | None = None,
     ) -> None:
+        """`boot` and `halt` bring up and take away machines with kubelets of their own; without them kubelets are simulated."""
+        self._boot = boot
+        self._halt = halt
         self._engine = engine
         self._view = view
         self._writer_for = writer_for
@@ -90,6 +101,8 @@ class Kubelets:
         running = self._machines.remove(vm_id)
         if running is not None and running.phase in (Phase.REGISTERED, Phase.READY):
             running.phase = Phase.OFF
+            if self._halt is not None:
+                self._halt(running.node_name)
             self._engine.enqueue(self, Silence(running.node_name, gone), after=self.timing.silence)
 
     def reconcile(self, key: Hashable) -> Result:
@@ -103,6 +116,8 @@ class Kubelets:
             return DONE
         if running.phase is Phase.BOOTING:
             return self._register(running)
+        if self._boot is not None:
+            return DONE
         if running.phase is Phase.REGISTERED:
             return self._ready(running)
         if running.phase is Phase.READY:
@@ -141,6 +156,8 @@ class Kubelets:
             plan = running.plan = boot_plan(machine, kubernetes_version=self._version)
         except BootError as error:
             return self._fail(running, str(error))
+        if self._boot is not None:
+            return self._boot_for_real(running, plan, self._boot)
         if plan.error is not None:
             self._sink.refused(running.node_name, "kubelet", {k: (v, "") for k, v in plan.labels.items()}, plan.error)
             return self._fail(running, f"failed to validate kubelet flags: {plan.error}")
@@ -155,6 +172,17 @@ class Kubelets:
             self._update_defaults(running, writer)
         running.phase = Phase.REGISTERED
         return Result(self.timing.ready)
+
+    def _boot_for_real(self, running: Running, plan: BootPlan, boot: Callable[[BootPlan], None]) -> Result:
+        """The kubelet writes the Node and its status itself; what it refuses, it refuses in its own words."""
+        try:
+            boot(plan)
+        except FlagsRefused as error:
+            self._sink.refused(running.node_name, "kubelet", {k: (v, "") for k, v in plan.labels.items()}, error.reason)
+            return self._fail(running, f"failed to validate kubelet flags: {error.reason}")
+        self._sink.asserted(running.node_name, "kubelet", node_labels(plan, running.machine.hardware.arch))
+        running.phase = Phase.REGISTERED
+        return DONE
 
     def _fail(self, running: Running, problem: str) -> Result:
         running.phase = Phase.FAILED
@@ -190,7 +218,7 @@ class Kubelets:
 
     def _pod(self, namespace: str, name: str) -> Result:
         pod = self._view.get("Pod", name, namespace)
-        if pod is None:
+        if pod is None or self._boot is not None:
             return DONE
         running = self._machines.of_node(pod["spec"].get("nodeName") or "")
         if running is None or running.phase not in (Phase.REGISTERED, Phase.READY):

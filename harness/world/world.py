@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from fakeazure.cloud import FakeAzure
+from harness.clusters.cluster import Cluster, ClusterFactory
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.memory.journal import Journal
 from harness.clusters.provenance import Write, label_writes
@@ -51,6 +52,7 @@ class World:
     version of the API server. `options` are Karpenter's start-up options by field name, `azure` the market: quota,
     restrictions, capacity, faults, prices. Everything random comes from `seed`. Raises UnknownRelease, UnknownCrdSet,
     UnknownRegion, MarketError for inputs that do not exist.
+    `cluster` makes the cluster: in memory, or harness.clusters.attached.attach(...) of one that runs elsewhere.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class World:
         seed: int = 0,
         caches: Caches | None = None,
         timing: Timing | None = None,
+        cluster: ClusterFactory = MemoryCluster,
     ) -> None:
         self.release: ProviderRelease = provider(karpenter)
         defaults = self.release.defaults
@@ -93,7 +96,7 @@ class World:
             market=azure or {},
             seed=seed,
         )
-        self.cluster = MemoryCluster(
+        self.cluster: Cluster = cluster(
             self.engine,
             self.rng,
             ids,
@@ -121,6 +124,8 @@ class World:
             self.machines,
             kubernetes_version=self.kubernetes,
             timing=timing,
+            boot=self.cluster.boot,
+            halt=self.cluster.halt,
         )
         node_manager = CloudNodeManager(
             self.cluster.view, self.cluster.writer(CLOUD_NODE_MANAGER), self.recorder, self.machines
@@ -222,7 +227,7 @@ class World:
 
     def writes(self, node: str) -> Mapping[str, tuple[Write, ...]]:
         """For each label key of a Node the writes in order: kind, by, from_, value."""
-        entries = self.cluster.journal.of(Key("Node", "", node))
+        entries = self.cluster.evidence(node)
         return label_writes(node, entries, self.recorder.assertions, self.recorder.launches)
 
     def layers(self, node: str, path: str = "kubelet") -> Sequence[LabelLayer]:

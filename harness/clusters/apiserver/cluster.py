@@ -17,7 +17,7 @@ from harness.clusters.real.pki import Authority, MissingTool
 from harness.clusters.waiting import poll
 from harness.engine.ports import ADMIN, CONTROLLER_MANAGER, SCHEDULER, Identity
 
-__all__ = ["PREFIX", "ApiServerCluster", "assets"]
+__all__ = ["PREFIX", "ApiServerCluster", "assets", "borrowed"]
 
 PREFIX = "karpenter-harness-apiserver-"
 """How the folders of these clusters are called, below the system's folder for temporary files."""
@@ -40,6 +40,30 @@ def assets(environ: Mapping[str, str] = os.environ) -> Path:
     return Path(text)
 
 
+def borrowed(folder: Path, port: int) -> RealCluster:
+    """An apiserver cluster that another process owns, by its folder; `close` leaves it running."""
+    cluster = RealCluster("127.0.0.1", port, Authority(folder), _audit_log(folder))
+    cluster.name = ApiServerCluster.name
+    cluster.view.start()
+    return cluster
+
+
+def _audit_log(folder: Path) -> AuditLog:
+    path = folder / "audit.log"
+
+    def lines(text: str) -> str:
+        if not path.exists():
+            return ""
+        with path.open(encoding="utf-8") as log:
+            return "".join(line for line in log if text in line)
+
+    def last() -> str:
+        found = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return found[-1] if found else ""
+
+    return AuditLog(lines, last)
+
+
 class ApiServerCluster(RealCluster):
     """etcd, kube-apiserver, kube-scheduler and kube-controller-manager. Nodes are objects: nothing runs on them."""
 
@@ -56,7 +80,7 @@ class ApiServerCluster(RealCluster):
                 "127.0.0.1",
                 api,
                 Authority(self.folder),
-                AuditLog(self._audit_lines),
+                _audit_log(self.folder),
                 diagnose=self.processes.diagnose,
             )
             self._start_server(etcd, peer, api)
@@ -100,6 +124,10 @@ class ApiServerCluster(RealCluster):
             "current-context": self.name,
         }
 
+    def lease(self) -> dict[str, str]:
+        """This cluster as data, for harness.clusters.leases.borrow in another process."""
+        return {"cluster": self.name, "folder": str(self.folder), "port": str(self.port)}
+
     def memory(self) -> dict[str, int]:
         """Resident memory of each program in MiB."""
         found = {}
@@ -108,13 +136,6 @@ class ApiServerCluster(RealCluster):
                 if line.startswith("VmRSS:"):
                     found[name] = int(line.split()[1]) // 1024
         return found
-
-    def _audit_lines(self, text: str) -> str:
-        path = self.folder / "audit.log"
-        if not path.exists():
-            return ""
-        with path.open(encoding="utf-8") as log:
-            return "".join(line for line in log if text in line)
 
     def _start_server(self, etcd: int, peer: int, api: int) -> None:
         client_url, peer_url = f"http://127.0.0.1:{etcd}", f"http://127.0.0.1:{peer}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import TracebackType
+from typing import Any
 
 from harness.clusters.http.server import ApiServer
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.provenance import Evidence
+from harness.clusters.real.rejections import explainer
 from harness.clusters.rest.connection import Connection
 from harness.clusters.rest.mirror import Mirror
 from harness.clusters.rest.writer import RestWriter
@@ -31,6 +33,8 @@ class HttpCluster:
     name = "http"
 
     def __init__(self, sink: Sink, *, crds: CrdSet, kubernetes: str, clock: Clock | None = None, seed: int = 0) -> None:
+        self._crds = crds
+        self._forgotten = 0
         rng = Rng(seed)
         engine = Engine(clock or Clock())
         self._memory = MemoryCluster(engine, rng, Ids(rng), sink, crds=crds, kubernetes=kubernetes)
@@ -60,16 +64,38 @@ class HttpCluster:
     ) -> None:
         self.stop()
 
+    def reset(self) -> None:
+        """Takes all machines away: here they are only objects."""
+
+    def forget(self) -> None:
+        """Leaves the evidence so far out of later answers."""
+        with self.server.lock:
+            self._forgotten = len(self._memory.journal)
+
+    def install(self, crds: CrdSet, manifests: Sequence[dict[str, Any]] | None = None) -> None:
+        """Replaces the CRDs by those of a release; files are for real API servers."""
+        if manifests is not None:
+            raise ValueError(
+                "the http cluster has the rule tables of releases only; files of CRDs need a real API server"
+            )
+        self._crds = crds
+        with self.server.lock:
+            self._memory.install(crds)
+
     def writer(self, identity: Identity) -> RestWriter:
         """A Writer in the name of this identity."""
         if identity not in self._writers:
-            self._writers[identity] = RestWriter(self._connection(identity), identity, witness=self.view)
+            explain = explainer(lambda: self._crds)
+            self._writers[identity] = RestWriter(
+                self._connection(identity), identity, witness=self.view, explain=explain
+            )
         return self._writers[identity]
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node, in order."""
         with self.server.lock:
-            return self._memory.journal.of(Key("Node", "", node))
+            entries = self._memory.journal.entries[self._forgotten :]
+            return [each for each in entries if each.key == Key("Node", "", node)]
 
     def _connection(self, identity: Identity | None) -> Connection:
         endpoint = self.server.endpoint() if identity is None else self.server.endpoint(identity)

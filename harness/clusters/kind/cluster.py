@@ -15,14 +15,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from harness.clusters.real.audit import AuditLog
-from harness.clusters.real.cluster import RealCluster
+from harness.clusters.real.cluster import CONTROL_PLANE, RealCluster
 from harness.clusters.real.pki import Authority, MissingTool
+from harness.engine.ports import ADMIN
 from harness.nodes.boot import BootPlan, taints_json
 
 if TYPE_CHECKING:
     from harness.clusters.kind.container import KindContainer
 
-__all__ = ["PREFIX", "KindCluster", "docker_available"]
+__all__ = ["PREFIX", "BorrowedKind", "KindCluster", "docker_available"]
 
 PREFIX = "karpenter-harness-kind-"
 """How the folders with these clusters' certificates are called, below the system's folder for temporary files."""
@@ -47,13 +48,49 @@ def docker_available(environ: Mapping[str, str] = os.environ) -> None:
         raise MissingTool(f"no Docker daemon answers at {where}: {str(error).splitlines()[0]}") from error
 
 
-class KindCluster(RealCluster):
+class _Kind(RealCluster):
+    """What a KindContainer gives a cluster: machines with real kubelets, and the audit log."""
+
+    name = "kind"
+    container: KindContainer
+
+    def boot(self, plan: BootPlan) -> None:
+        """A node container whose kubelet starts with the plan's labels, taints and provider id. Raises JoinRefused, NodeError."""
+        self.container.join(
+            plan.node_name,
+            labels=plan.labels,
+            taints=taints_json(plan.taints),
+            provider_id=plan.provider_id,
+            max_pods=plan.max_pods,
+            external_cloud_provider=plan.external_cloud_provider,
+        )
+
+    def halt(self, node: str) -> None:
+        """Takes the node container away, as a deleted VM would go."""
+        if node in self.container.nodes:
+            self.container.leave(node)
+
+    def reset(self) -> None:
+        """Takes all machines away."""
+        for node in list(self.container.nodes):
+            self.container.leave(node)
+
+    def _audit_lines(self, text: str) -> str:
+        from harness.clusters.kind.kubeadm import AUDIT_LOG
+
+        return self.container.sh("grep", "-F", text, AUDIT_LOG, check=False)
+
+    def _last_audit_line(self) -> str:
+        from harness.clusters.kind.kubeadm import AUDIT_LOG
+
+        return self.container.sh("tail", "-n", "1", AUDIT_LOG, check=False)
+
+
+class KindCluster(_Kind):
     """A control plane in a container; `boot` adds a node whose kubelet gets what a BootPlan says.
 
     `image` and `kubernetes` as KindContainer has them. Everything goes with this process, whatever ends it.
     """
-
-    name = "kind"
 
     def __init__(self, *, image: str | None = None, kubernetes: str = "") -> None:
         docker_available()
@@ -75,30 +112,25 @@ class KindCluster(RealCluster):
                 (self.folder / file).write_text(self.container.sh("cat", f"/etc/kubernetes/pki/{file}"))
             host, port = self.container.api_address()
             super().__init__(
-                host, port, Authority(self.folder), AuditLog(self._audit_lines), diagnose=self.container.diagnose
+                host,
+                port,
+                Authority(self.folder),
+                AuditLog(self._audit_lines, self._last_audit_line),
+                diagnose=self.container.diagnose,
             )
             self.wait_ready()
             self.grant()
+            # as on any cluster, pods that do not ask for it stay off the control plane
+            taint = {"key": CONTROL_PLANE, "effect": "NoSchedule"}
+            self.writer(ADMIN).patch("Node", self.container.node_name, {"spec": {"taints": [taint]}})
             self.view.start()
         except BaseException:
             self._remove()
             raise
 
-    def boot(self, plan: BootPlan) -> None:
-        """A node container whose kubelet starts with the plan's labels, taints and provider id. Raises JoinRefused, NodeError."""
-        self.container.join(
-            plan.node_name,
-            labels=plan.labels,
-            taints=taints_json(plan.taints),
-            provider_id=plan.provider_id,
-            max_pods=plan.max_pods,
-            external_cloud_provider=plan.external_cloud_provider,
-        )
-
-    def halt(self, node: str) -> None:
-        """Takes the node container away, as a deleted VM would go."""
-        if node in self.container.nodes:
-            self.container.leave(node)
+    def lease(self) -> dict[str, str]:
+        """This cluster as data, for harness.clusters.leases.borrow in another process."""
+        return {"cluster": self.name, "folder": str(self.folder), "container": self.container.node_name}
 
     def stop(self) -> None:
         """Ends everything and removes containers, volumes, network and folder."""
@@ -130,11 +162,6 @@ class KindCluster(RealCluster):
             found[node.node_name] = (int(stats.get("usage") or 0) - int(cache)) >> 20
         return found
 
-    def _audit_lines(self, text: str) -> str:
-        from harness.clusters.kind.kubeadm import AUDIT_LOG
-
-        return self.container.sh("grep", "-F", text, AUDIT_LOG, check=False)
-
     def _remove(self) -> None:
         try:
             self.container.stop()
@@ -144,3 +171,25 @@ class KindCluster(RealCluster):
                 self._reaper.stdin.close()
             self._reaper.wait(60)
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class BorrowedKind(_Kind):
+    """A kind cluster that another process owns; `stop` takes the machines away and leaves the cluster running."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        from testcontainers.core.config import testcontainers_config
+
+        from harness.clusters.kind.container import KindContainer
+
+        testcontainers_config.ryuk_disabled = True
+        self.container = KindContainer(name=name, reuse=True)
+        self.container.start()
+        audit = AuditLog(self._audit_lines, self._last_audit_line)
+        host, port = self.container.api_address()
+        super().__init__(host, port, Authority(folder), audit, diagnose=self.container.diagnose)
+        self.view.start()
+
+    def stop(self) -> None:
+        """Takes the machines away and closes the connections."""
+        self.reset()
+        self.close()

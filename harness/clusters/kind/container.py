@@ -10,6 +10,7 @@ Needs Docker alone. Works with any kind-compatible image; see harness.clusters.k
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,15 +19,21 @@ from typing import Any
 
 import yaml
 from docker.errors import NotFound
+from testcontainers.core.exceptions import ContainerStartException
 from testcontainers.core.network import Network
 
 from harness.clusters.kind.images import image_for
 from harness.clusters.kind.kubeadm import AUDIT_FOLDER, POD_SUBNET, init_config, join_config
 from harness.clusters.kind.node import KindNode, NodeError
+from harness.clusters.kind.reaper import remove_all
 from harness.clusters.real.audit import POLICY
 from harness.clusters.waiting import poll, unique
+from harness.nodes.kubelet import FlagsRefused
 
-__all__ = ["LABEL", "JoinRefused", "KindContainer"]
+__all__ = ["LABEL", "OWNER", "JoinRefused", "KindContainer"]
+
+OWNER = "karpenter-harness.owner"
+"""Docker label with the process that a cluster ends with; 1 for one that is to be reused."""
 
 LABEL = "karpenter-harness.kind"
 """Docker label of everything that these clusters make; its value tells clusters apart."""
@@ -35,7 +42,7 @@ _KUBECTL = ("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf")
 _FLAGS_REFUSED = "failed to validate kubelet flags"
 
 
-class JoinRefused(NodeError):
+class JoinRefused(NodeError, FlagsRefused):
     """A kubelet that does not start with the flags it was given; `reason` is its own sentence."""
 
     def __init__(self, node: str, reason: str) -> None:
@@ -64,7 +71,10 @@ class KindContainer(KindNode):
         if reuse and not name:
             raise ValueError("a cluster that is to be reused needs a name")
         name = name or f"kind-{unique()}"
-        super().__init__(image or image_for(kubernetes), name=name, labels={LABEL: name}, seconds=seconds, **keywords)
+        owner = "1" if reuse else str(os.getpid())
+        super().__init__(
+            image or image_for(kubernetes), name=name, labels={LABEL: name, OWNER: owner}, seconds=seconds, **keywords
+        )
         self.nodes: dict[str, KindNode] = {}
         self.version = ""
         self._reuse = reuse
@@ -149,7 +159,8 @@ class KindContainer(KindNode):
 
         Returns when the Node exists; it becomes Ready a little later. Raises JoinRefused when the kubelet refuses its flags.
         """
-        node = KindNode(self.image, name=name, labels=self.docker_labels, seconds=self.seconds)
+        container = f"{self.node_name}-{name}"
+        node = KindNode(self.image, name=name, container=container, labels=self.docker_labels, seconds=self.seconds)
         assert self._network is not None
         node.with_network(self._network)
         self.nodes[name] = node
@@ -178,7 +189,7 @@ class KindContainer(KindNode):
         node = self.nodes.pop(name)
         try:
             node.get_wrapped_container().remove(force=True, v=True)
-        except (NotFound, AttributeError):
+        except (NotFound, ContainerStartException):
             return
 
     def diagnose(self) -> str:
@@ -209,9 +220,10 @@ class KindContainer(KindNode):
         self.version = self.sh("cat", "/kind/version").strip()
         for each in client.containers.list(filters={"label": f"{LABEL}={self.node_name}"}):
             if each.name != self.node_name:
-                node = KindNode(self.image, name=each.name, labels=self.docker_labels)
+                name = each.name.removeprefix(f"{self.node_name}-")
+                node = KindNode(self.image, name=name, container=each.name, labels=self.docker_labels)
                 node._container = each
-                self.nodes[each.name] = node
+                self.nodes[name] = node
         return True
 
     def _init(self) -> None:
@@ -262,9 +274,9 @@ class KindContainer(KindNode):
             self.leave(name)
         with suppress(NotFound):
             super().stop(force, delete_volume)
-        if self._own_network is not None and self._own_network._network is not None:
-            self._own_network.remove()
-            self._own_network = None
+        # the network, and whatever an interrupted start left
+        remove_all(f"{LABEL}={self.node_name}")
+        self._own_network = None
 
 
 def refusal(journal: str) -> str | None:

@@ -24,13 +24,20 @@ class NodeError(RuntimeError):
 
 
 class KindNode(DockerContainer):
-    """A node without a role. `labels` are Docker's, by which leftovers are found."""
+    """A node without a role. `container` is the container's name (`name` by default), `labels` are Docker's."""
 
     def __init__(
-        self, image: str, *, name: str, labels: dict[str, str] | None = None, seconds: float = 120.0, **keywords: Any
+        self,
+        image: str,
+        *,
+        name: str,
+        container: str = "",
+        labels: dict[str, str] | None = None,
+        seconds: float = 120.0,
+        **keywords: Any,
     ) -> None:
         super().__init__(image, **keywords)
-        self.with_name(name)
+        self.with_name(container or name)
         self.node_name = name
         self.seconds = seconds
         self.docker_labels = dict(labels or {})

@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 import sys
 
-__all__ = ["main", "remove_all"]
+__all__ = ["labelled", "main", "remove_all"]
 
 
 def main() -> int:
@@ -21,6 +21,24 @@ def main() -> int:
     sys.stdin.buffer.read()
     remove_all(sys.argv[1])
     return 0
+
+
+def labelled(label: str, owner: str) -> dict[str, str]:
+    """The values of a label among containers, volumes and networks, each with the value of another label beside it."""
+    import docker
+
+    client = docker.from_env()
+    found: dict[str, str] = {}
+    try:
+        selector = {"label": label}
+        for container in client.containers.list(all=True, filters=selector):
+            found[container.labels[label]] = container.labels.get(owner, "")
+        for each in (*client.volumes.list(filters=selector), *client.networks.list(filters=selector)):
+            labels = each.attrs.get("Labels") or {}
+            found.setdefault(labels[label], labels.get(owner, ""))
+    finally:
+        client.close()
+    return found
 
 
 def remove_all(label: str) -> list[str]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from harness.clusters.memory.admission import custom_resources, defaults, node_restriction, validation
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.scheduling import KubeScheduler
 from harness.clusters.memory.store import Store
 from harness.clusters.memory.workloads import controllers
 from harness.clusters.memory.writer import MemoryWriter
+from harness.clusters.provenance import Evidence
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import CONTROLLER_MANAGER, SCHEDULER, Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.crds import CrdSet
+from harness.kube.objects import Key
+
+_CRDS = 2  # the place of the CRDs among the judges
 
 
 class MemoryCluster:
@@ -28,12 +34,24 @@ class MemoryCluster:
                 validation,
             )
         )
+        self._kubernetes = kubernetes
         self.store.subscribe(engine.notify)
         version = tuple(int(part) for part in kubernetes.split(".")[:2])
         engine.add(
             KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, (version[0], version[1])),
             *controllers(self.store, self.writer(CONTROLLER_MANAGER), engine.clock, self.store.exists),
         )
+
+    boot: None = None
+    halt: None = None
+
+    def install(self, crds: CrdSet) -> None:
+        """Replaces the CRDs, for objects that come from now on."""
+        self.store.admission[_CRDS] = custom_resources(crds, self._kubernetes)
+
+    def evidence(self, node: str) -> Iterable[Evidence]:
+        """The requests about a Node, in order."""
+        return self.journal.of(Key("Node", "", node))
 
     @property
     def view(self) -> Store:

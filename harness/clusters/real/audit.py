@@ -47,9 +47,17 @@ class AuditEntry:
 class AuditLog:
     """Reads the log, which is written after each answer went out: the last line may come a moment after the answer."""
 
-    def __init__(self, read: Callable[[str], str]) -> None:
-        """`read` answers the log's lines, or at least those that contain the given text."""
+    def __init__(self, read: Callable[[str], str], last: Callable[[], str]) -> None:
+        """`read` answers the log's lines that contain the given text, `last` its last line."""
         self._read = read
+        self._last = last
+        self._since = ""
+
+    def forget(self) -> None:
+        """Leaves out what the log has now."""
+        line = self._last().strip()
+        if line:
+            self._since = json.loads(line).get("requestReceivedTimestamp") or ""
 
     def of_node(self, name: str) -> list[AuditEntry]:
         """The requests about one Node: what was done in order of resourceVersions, and what was refused where it came in."""
@@ -59,6 +67,8 @@ class AuditLog:
             if _node_of(event) != name:
                 continue
             came = event.get("requestReceivedTimestamp") or ""
+            if came <= self._since:
+                continue
             if int((event.get("responseStatus") or {}).get("code") or 0) >= 400:
                 refused.append((came, event))
                 continue

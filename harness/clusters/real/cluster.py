@@ -16,16 +16,19 @@ from harness.clusters.rest.mirror import Mirror
 from harness.clusters.rest.writer import RestWriter
 from harness.clusters.waiting import poll
 from harness.engine.clock import Clock
-from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER, Identity
+from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, Identity
 from harness.karpenter.validation.crds import CrdSet
-from harness.kube.objects import labels_of
+from harness.kube.objects import Object, labels_of, namespace_of
 from harness.kube.status import ApiError
 
-__all__ = ["RealCluster"]
+__all__ = ["CONTROL_PLANE", "RealCluster"]
+
+CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
+"""Label and taint of a control plane."""
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
-_TRUSTED = (KARPENTER, CLOUD_NODE_MANAGER)
+_TRUSTED = (KARPENTER, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER)
 """Identities of workloads that the harness plays; on a test cluster they may do everything."""
 
 
@@ -34,6 +37,8 @@ class RealCluster:
 
     Every identity has a client certificate of its own, so authorization, NodeRestriction and the audit log see who writes.
     """
+
+    name = "real"
 
     def __init__(
         self,
@@ -55,6 +60,8 @@ class RealCluster:
         self._writers: dict[Identity, RestWriter] = {}
         self.admin = self.connection(ADMIN)
         self.view = Mirror(self.admin)
+        self.view.serves_accounts = True
+        self.view.hidden = _is_infrastructure
 
     @property
     def crds(self) -> CrdSet:
@@ -88,6 +95,26 @@ class RealCluster:
                 lambda: self._audit.revision_of(node) >= wanted, f"the audit log to know {node} at {wanted}", seconds=5
             )
         return self._audit.of_node(node)
+
+    def reset(self) -> None:
+        """Takes all machines away; where they are only objects there is nothing to do."""
+
+    def forget(self) -> None:
+        """Leaves the evidence so far out of later answers."""
+        self._audit.forget()
+
+    def version(self) -> str:
+        """The version of Kubernetes that answers, `1.36.3`."""
+        found: str = self.admin.request("GET", "/version")["gitVersion"]
+        return found.removeprefix("v").partition("-")[0].partition("+")[0]
+
+    def lease(self) -> dict[str, str]:
+        """This cluster as data. Raises NotImplementedError for one that cannot be lent."""
+        raise NotImplementedError(f"a cluster of kind {self.name} cannot be lent")
+
+    def stop(self) -> None:
+        """Ends what was started; of a borrowed cluster only the connections."""
+        self.close()
 
     def wait_ready(self) -> None:
         """Waits until the API server is ready. Raises TimedOut, or ClusterLost with the log of what ended."""
@@ -157,10 +184,12 @@ class RealCluster:
             with suppress(OSError):
                 each.close()
 
-    def is_ours(self, node: str) -> bool:
-        """Whether a Node is the cluster's own (kind's control plane), not one of a scenario."""
-        found = self.view.get("Node", node)
-        return found is not None and "node-role.kubernetes.io/control-plane" in labels_of(found)
+
+def _is_infrastructure(obj: Object) -> bool:
+    """The cluster's own parts: what lives in kube-system, and kind's control plane."""
+    if namespace_of(obj) in ("kube-system", "local-path-storage"):
+        return True
+    return obj["kind"] == "Node" and CONTROL_PLANE in labels_of(obj)
 
 
 def _served_at(manifest: dict[str, Any]) -> str:

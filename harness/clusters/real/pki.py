@@ -31,7 +31,8 @@ class Authority:
         self.folder = folder
         self.ca, self._ca_key = folder / "ca.crt", folder / "ca.key"
         self.key = folder / "shared.key"
-        self._run("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", str(self.key))
+        if not self.key.exists():
+            self._run("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", str(self.key))
         if not self.ca.exists():
             self._ca_key.write_bytes(self.key.read_bytes())
             subject = ("-subj", "/CN=test-cluster-ca", "-days", "3650", "-out", str(self.ca))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.karpenter.validation.admission import label_key
@@ -15,6 +15,7 @@ from harness.kube.status import ApiError
 
 __all__ = ["explainer", "rejections_of"]
 
+_DETAIL = re.compile(r'[A-Z][a-z ]+: (?:"(?:[^"\\]|\\.)*"|[^\s:]+): (.*)', re.DOTALL)
 _PART = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 
 
@@ -33,31 +34,47 @@ def explainer(crds: Callable[[], CrdSet]) -> Callable[[ApiError, Object | None],
 def rejections_of(error: ApiError, sent: Object, crds: CrdSet) -> tuple[Rejection, ...]:
     """One rejection for each cause of the Status."""
     kind = str(sent.get("kind") or "")
-    rules = {row.rule.message: row for row in crds.rules(kind)}
-    return tuple(_rejection(cause, kind, sent, rules) for cause in error.details.get("causes") or ())
+    rules = {(row.path, row.rule.message): row for row in crds.rules(kind)}
+    causes = error.details.get("causes") or ()
+    return tuple(found for cause in causes for found in _rejections(cause, kind, sent, rules))
 
 
-def _rejection(cause: Mapping[str, Any], kind: str, sent: Object, rules: Mapping[str, Any]) -> Rejection:
+def _rejections(
+    cause: Mapping[str, Any], kind: str, sent: Object, rules: Mapping[tuple[str, str], Any]
+) -> Iterator[Rejection]:
+    """One for each part of the value that breaks the rule: the server names only the field."""
     field, body = cause.get("field") or "", cause.get("message") or ""
-    row = next((row for message, row in rules.items() if body.endswith(message)), None)
+    path = re.sub(r"\[\d+\]", "[]", field)
+    row = next((row for (place, message), row in rules.items() if place == path and body.endswith(message)), None)
     layer = Layer.CRD_SCHEMA
     if row is not None:
         layer = Layer.NODECLAIM_CEL if kind == "NodeClaim" else Layer.CRD_CEL
-    pointer = pointer_of(field, sent)
-    return Rejection(
-        layer=layer,
-        object=f"{kind}/{name_of(sent)}",
-        path=field,
-        key=label_key(sent, pointer),
-        rule=row.rule.id if row is not None else "",
-        message=row.rule.message if row is not None else body,
-        text=f"{field}: {body}",
-        pointer=pointer,
-    )
+    pointer, value = place_of(field, sent)
+    culprits: Iterable[Pointer] = ((),)
+    if row is not None and row.rule.culprits is not None and value is not None:
+        culprits = row.rule.culprits(value) or ((),)
+    for culprit in culprits:
+        where = (*pointer, *culprit)
+        yield Rejection(
+            layer=layer,
+            object=f"{kind}/{name_of(sent)}",
+            path=field,
+            key=label_key(sent, where),
+            rule=row.rule.id if row is not None else "",
+            message=row.rule.message if row is not None else _without_value(body),
+            text=f"{field}: {body}",
+            pointer=where,
+        )
 
 
-def pointer_of(field: str, obj: Object) -> Pointer:
-    """`spec.requirements[1].key` as the steps to that place, as far as the object goes."""
+def _without_value(body: str) -> str:
+    """`Invalid value: "x": why` → `why`; the value may hold anything, but no colon stands between quotes and the reason."""
+    found = _DETAIL.match(body)
+    return found[1] if found else body
+
+
+def place_of(field: str, obj: Object) -> tuple[Pointer, Any]:
+    """`spec.requirements[1].key` as the steps to that place, as far as the object goes, and the value there (or None)."""
     steps: list[str | int] = []
     here: Any = obj
     for name, index in _PART.findall(field):
@@ -66,5 +83,5 @@ def pointer_of(field: str, obj: Object) -> Pointer:
         try:
             here = here[step]
         except (KeyError, IndexError, TypeError):
-            break
-    return tuple(steps)
+            return tuple(steps), None
+    return tuple(steps), here

@@ -51,6 +51,12 @@ class Mirror:
         self._kinds = tuple(kinds)
         self._watches: dict[str, Watch] = {}
         self._lock = threading.RLock()
+        self.seen = 0
+        """How many changes were ever applied."""
+        self.hidden: Callable[[Object], bool] = lambda obj: False
+        """What is left out of the copy: the parts of the cluster itself."""
+        self.serves_accounts = False
+        """Whether namespaces get service accounts, without which a real API server takes no pods."""
 
     def start(self) -> None:
         """Begins to watch; returns when every kind was listed once. Raises ApiError, ClusterLost."""
@@ -129,12 +135,24 @@ class Mirror:
         """Calls `receive` for every change from now on, on the thread that pumps or writes."""
         self._subscribers.append(receive)
 
+    def unsubscribe(self) -> None:
+        """Forgets all subscribers."""
+        self._subscribers.clear()
+
+    def restart_log(self) -> None:
+        """Forgets the changes so far: who asks for changes sees those from now on."""
+        self._log.clear()
+
+    def last(self, count: int) -> Sequence[Change]:
+        """The last changes that were applied."""
+        return self._log[-count:]
+
     def pump(self, seconds: float = 0.0) -> int:
         """Applies what the watches heard; waits up to `seconds` for the first of it. Answers the number of changes.
 
         Raises ClusterLost when a watch ended because the server is gone.
         """
-        before = len(self._log)
+        before = self.seen
         batch: list[Heard] = []
         try:
             batch.append(self._heard.get(timeout=seconds) if seconds > 0 else self._heard.get_nowait())
@@ -146,7 +164,7 @@ class Mirror:
             if heard.lost is not None:
                 raise ClusterLost(heard.lost)
             self._apply(heard)
-        return len(self._log) - before
+        return self.seen - before
 
     def await_quiet(self, quiet: float, seconds: float) -> bool:
         """Pumps until nothing was heard for `quiet` seconds; False when that did not happen within `seconds`."""
@@ -192,6 +210,8 @@ class Mirror:
 
     def _put(self, kind: Kind, obj: Object) -> None:
         new = self._stamped(kind, obj)
+        if self.hidden(new):
+            return
         meta = new["metadata"]
         with self._lock:
             objects = self._objects.setdefault(kind.kind, {})
@@ -225,6 +245,7 @@ class Mirror:
     def _tell(self, change: Change) -> None:
         self.revision = max(self.revision, change.revision)
         self._log.append(change)
+        self.seen += 1
         for receive in self._subscribers:
             receive(change)
 

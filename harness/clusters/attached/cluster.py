@@ -1,0 +1,206 @@
+"""A remote cluster on a world's engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from harness.clusters.attached.unrest import unrest
+from harness.clusters.attached.writer import AttachedWriter
+from harness.clusters.cluster import Boot
+from harness.clusters.memory.journal import Journal
+from harness.clusters.provenance import Evidence
+from harness.clusters.rest.mirror import Mirror
+from harness.clusters.rest.writer import RestWriter
+from harness.clusters.waiting import Deadline, TimedOut
+from harness.engine.engine import Engine
+from harness.engine.ids import Ids
+from harness.engine.ports import ADMIN, Identity, Sink
+from harness.engine.rng import Rng
+from harness.karpenter.validation.crds import CrdSet
+from harness.kube.objects import Object, key_of, labels_of, name_of, namespace_of
+from harness.kube.status import ApiError
+
+__all__ = ["Attached", "Remote", "attach"]
+
+_QUIET = 0.04
+"""Seconds without news after which a cluster that owes nothing is at rest, if it happens twice in a row."""
+
+_CLEARED: Sequence[str] = (
+    "NodePool",
+    "NodeClaim",
+    "NodeOverlay",
+    "AKSNodeClass",
+    "Deployment",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "ReplicaSet",
+    "PodDisruptionBudget",
+    "Pod",
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "Node",
+    "PriorityClass",
+    "StorageClass",
+)
+"""What a world leaves behind, owners first."""
+
+_KEPT_NAMESPACES = frozenset({"kube-system", "kube-public", "kube-node-lease", "local-path-storage"})
+_KEPT_CLASSES = frozenset({"standard"})
+
+
+class Remote(Protocol):
+    """What can be attached: an HTTP cluster, a real one."""
+
+    name: str
+    view: Mirror
+
+    def writer(self, identity: Identity) -> RestWriter: ...
+
+    def evidence(self, node: str) -> Iterable[Evidence]: ...
+
+    def reset(self) -> None: ...
+
+    def forget(self) -> None: ...
+
+    def install(self, crds: CrdSet, manifests: Sequence[dict[str, Any]] | None = None) -> None: ...
+
+
+def attach(remote: Remote, *, seconds: float = 60.0) -> Attaching:
+    """A ClusterFactory for World: each world finds the cluster empty, with the CRDs it asks for."""
+    return Attaching(remote, seconds)
+
+
+class Attaching:
+    """Attaches one remote cluster to one world after the other."""
+
+    def __init__(self, remote: Remote, seconds: float) -> None:
+        self.remote = remote
+        self._seconds = seconds
+
+    def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: CrdSet, kubernetes: str) -> Attached:
+        return Attached(self.remote, engine, ids, sink, crds=crds, kubernetes=kubernetes, seconds=self._seconds)
+
+
+class Attached:
+    """The cluster of one world. Raises TimedOut, naming what still moves, when it does not come to rest in `seconds`."""
+
+    def __init__(
+        self, remote: Remote, engine: Engine, ids: Ids, sink: Sink, *, crds: CrdSet, kubernetes: str, seconds: float
+    ) -> None:
+        self.remote = remote
+        self.journal = Journal()
+        self._engine = engine
+        self._ids = ids
+        self._sink = sink
+        self._seconds = seconds
+        major, minor = kubernetes.split(".")[:2]
+        self._version = (int(major), int(minor))
+        self._writers: dict[Identity, AttachedWriter] = {}
+        self._rested = -1
+        self._progress = (-1, -1)
+        self._patience = Deadline(seconds)
+        self.view = remote.view
+        self.view.unsubscribe()
+        self.view.clock = None
+        remote.reset()
+        self.clear()
+        remote.install(crds)
+        remote.forget()
+        self.view.clock = engine.clock
+        self.view.restart_log()
+        self.view.subscribe(engine.notify)
+        engine.outside = self.outside
+
+    def writer(self, identity: Identity) -> AttachedWriter:
+        """A Writer in the name of this identity."""
+        if identity not in self._writers:
+            self._writers[identity] = AttachedWriter(
+                self.remote.writer(identity), self.view, self.journal, self._engine.clock, self._ids
+            )
+        return self._writers[identity]
+
+    @property
+    def boot(self) -> Boot | None:
+        """Brings up machines with real kubelets, where the cluster has them."""
+        return getattr(self.remote, "boot", None)
+
+    @property
+    def halt(self) -> Callable[[str], None] | None:
+        """Takes such a machine away."""
+        return getattr(self.remote, "halt", None)
+
+    def evidence(self, node: str) -> Iterable[Evidence]:
+        """The requests about a Node in order."""
+        return self.remote.evidence(node)
+
+    def outside(self) -> bool:
+        """Lets the cluster's own controllers act; whether anything came of it. Called when the engine has nothing due."""
+        if self.view.pump():
+            return self._moved()
+        if self.view.seen == self._rested:
+            return False
+        deadline = Deadline(self._seconds)
+        quiet = 0
+        while quiet < 2:
+            if self.view.pump(_QUIET):
+                return self._moved()
+            owed = list(unrest(self.view, self._version, kubelets=self.boot is not None))
+            quiet = 0 if owed else quiet + 1
+            if owed and deadline.passed:
+                raise TimedOut(
+                    f"the {self.remote.name} cluster did not come to rest in {self._seconds:g} s: {'; '.join(owed[:5])}"
+                )
+        self._rested = self.view.seen
+        return False
+
+    def _moved(self) -> bool:
+        """True; raises TimedOut when the cluster keeps changing and nothing of it concerns us."""
+        progress = (self._engine.steps, self._engine.clock.now)
+        if progress != self._progress:
+            self._progress, self._patience = progress, Deadline(self._seconds)
+        elif self._patience.passed:
+            last = ", ".join(f"{each.type} {key_of(each.object)}" for each in self.view.last(5))
+            raise TimedOut(
+                f"the {self.remote.name} cluster has been changing by itself for {self._seconds:g} s: {last}"
+            )
+        return True
+
+    def clear(self) -> None:
+        """Removes everything that an earlier world left."""
+        admin = self.remote.writer(ADMIN)
+        deadline = Deadline(self._seconds)
+        while True:
+            self.view.pump(_QUIET)
+            left = [each for kind in _CLEARED for each in self.view.list(kind) if _is_cleared(each)]
+            if not left:
+                return
+            if deadline.passed:
+                names = ", ".join(f"{each['kind']}/{name_of(each)}" for each in left[:5])
+                raise TimedOut(f"the {self.remote.name} cluster could not be cleared in {self._seconds:g} s of {names}")
+            for each in left:
+                _remove(admin, each)
+
+
+def _is_cleared(obj: Object) -> bool:
+    kind, name = obj["kind"], name_of(obj)
+    if namespace_of(obj) in _KEPT_NAMESPACES:
+        return False
+    if kind == "Node":
+        return "node-role.kubernetes.io/control-plane" not in labels_of(obj)
+    if kind == "PriorityClass":
+        return not name.startswith("system-")
+    return not (kind == "StorageClass" and name in _KEPT_CLASSES)
+
+
+def _remove(admin: RestWriter, obj: Object) -> None:
+    kind, name, namespace = obj["kind"], name_of(obj), namespace_of(obj)
+    nothing: Mapping[str, Any] = {"metadata": {"finalizers": None}}
+    try:
+        if obj["metadata"].get("finalizers"):
+            admin.patch(kind, name, nothing, namespace=namespace)
+        admin.delete(kind, name, namespace=namespace, grace_period_seconds=0)
+    except ApiError as error:
+        if error.code not in (404, 409):
+            raise

@@ -1,0 +1,113 @@
+"""What on a cluster cannot have come to rest yet, by what is seen of it: work that its own controllers still owe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.engine.ports import View
+from harness.kube.objects import (
+    Object,
+    condition,
+    condition_is,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    owners_of,
+    spec_of,
+    status_of,
+)
+from harness.kube.placement import NodeInfo
+from harness.kube.pods import is_terminal
+from harness.kube.scheduler import Unschedulable, schedule
+from harness.kube.selectors import Selector
+
+__all__ = ["unrest"]
+
+_NOT_READY = "node.kubernetes.io/not-ready"
+_WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
+
+
+def unrest(view: View, version: tuple[int, int], *, kubelets: bool = False) -> Iterator[str]:
+    """In words, what still has to happen: pods to be decided, taints, workloads, budgets, dependents of what is gone.
+
+    `kubelets`: Nodes have real kubelets, which make them Ready in their own time.
+    """
+    yield from _nodes(view, kubelets)
+    yield from _workloads(view)
+    yield from _orphans(view)
+    yield from _pods(view, version)
+
+
+def _nodes(view: View, kubelets: bool) -> Iterator[str]:
+    for node in view.list("Node"):
+        if is_terminating(node):
+            continue
+        if kubelets and not condition_is(node, "Ready"):
+            yield f"Node/{name_of(node)}: not Ready"
+        tainted = any(taint.get("key") == _NOT_READY for taint in spec_of(node).get("taints") or ())
+        if tainted == condition_is(node, "Ready"):
+            yield f"Node/{name_of(node)}: the not-ready taint does not fit the Ready condition"
+
+
+def _workloads(view: View) -> Iterator[str]:
+    for kind in _WORKLOADS:
+        for each in view.list(kind):
+            status = status_of(each)
+            what = f"{kind}/{namespace_of(each)}/{name_of(each)}"
+            if is_terminating(each):
+                yield f"{what}: is being deleted"
+            elif kind == "Job":
+                if not status.get("startTime") and not spec_of(each).get("suspend"):
+                    yield f"{what}: has not started"
+            elif status.get("observedGeneration", 0) < metadata_of(each).get("generation", 0):
+                yield f"{what}: not seen by its controller"
+            elif kind == "DaemonSet":
+                if status.get("currentNumberScheduled", 0) != status.get("desiredNumberScheduled", 0):
+                    yield f"{what}: has not all its pods"
+            elif status.get("replicas", 0) != spec_of(each).get("replicas", 1):
+                yield f"{what}: {status.get('replicas', 0)} of {spec_of(each).get('replicas', 1)} pods"
+    for budget in view.list("PodDisruptionBudget"):
+        status, selector = status_of(budget), Selector.parse(spec_of(budget).get("selector"))
+        chosen = [pod for pod in view.list("Pod", namespace=namespace_of(budget)) if selector.matches(labels_of(pod))]
+        expected = sum(not is_terminal(pod) for pod in chosen)
+        if status.get("observedGeneration", 0) < metadata_of(budget).get("generation", 0) or (
+            status.get("expectedPods") != expected and not any(map(is_terminating, chosen))
+        ):
+            yield f"PodDisruptionBudget/{namespace_of(budget)}/{name_of(budget)}: not counted"
+
+
+def _orphans(view: View) -> Iterator[str]:
+    """Dependents of owners that are gone, of the kinds that are watched."""
+    living = {
+        metadata_of(each)["uid"] for kind in (*_WORKLOADS, "Node", "NodeClaim", "NodePool") for each in view.list(kind)
+    }
+    for kind in ("ReplicaSet", "Pod", "NodeClaim"):
+        for each in view.list(kind):
+            owners = [owner for owner in owners_of(each) if owner["kind"] in (*_WORKLOADS, "NodeClaim", "NodePool")]
+            if owners and not any(owner["uid"] in living for owner in owners) and not is_terminating(each):
+                yield f"{kind}/{name_of(each)}: its owner is gone"
+
+
+def _pods(view: View, version: tuple[int, int]) -> Iterator[str]:
+    waiting = [pod for pod in view.indexed("pods-by-node", "") if _is_waiting(pod)]
+    if not waiting:
+        return
+    infos = [NodeInfo(node, view.indexed("pods-by-node", name_of(node))) for node in view.list("Node")]
+    for pod in waiting:
+        what = f"Pod/{namespace_of(pod)}/{name_of(pod)}"
+        if is_terminating(pod):
+            yield f"{what}: is being deleted"
+        elif condition(pod, "PodScheduled") is None:
+            yield f"{what}: not decided by kube-scheduler"
+        else:
+            verdict = schedule(pod, infos, choose=lambda names: names[0], version=version)
+            if not isinstance(verdict, Unschedulable):
+                yield f"{what}: fits {verdict} and is not bound"
+
+
+def _is_waiting(pod: Object) -> bool:
+    spec = spec_of(pod)
+    ours = (spec.get("schedulerName") or "default-scheduler") == "default-scheduler"
+    return not is_terminal(pod) and ours and not spec.get("schedulingGates")

@@ -1,0 +1,56 @@
+"""What a world needs of a cluster, and how it gets one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from harness.clusters.memory.journal import Journal
+from harness.clusters.provenance import Evidence
+from harness.engine.engine import Engine
+from harness.engine.ids import Ids
+from harness.engine.ports import Identity, Sink, View, Writer
+from harness.engine.rng import Rng
+from harness.karpenter.validation.crds import CrdSet
+from harness.nodes.boot import BootPlan
+
+__all__ = ["Boot", "Cluster", "ClusterFactory"]
+
+Boot = Callable[[BootPlan], None]
+"""Brings up a machine whose own kubelet makes the Node. Raises harness.nodes.kubelet.FlagsRefused."""
+
+
+class Cluster(Protocol):
+    """A cluster on a world's engine: its changes reach the engine, its time is the engine's."""
+
+    @property
+    def view(self) -> View: ...
+
+    @property
+    def boot(self) -> Boot | None:
+        """Brings up machines whose kubelets are real; None where kubelets are simulated."""
+        ...
+
+    @property
+    def halt(self) -> Callable[[str], None] | None:
+        """Takes such a machine away, by the name of its Node."""
+        ...
+
+    @property
+    def journal(self) -> Journal:
+        """The writes that were asked for in this world, with who asked."""
+        ...
+
+    def writer(self, identity: Identity) -> Writer:
+        """A Writer in the name of this identity."""
+        ...
+
+    def evidence(self, node: str) -> Iterable[Evidence]:
+        """The requests about a Node in order, as the API server saw them."""
+        ...
+
+
+class ClusterFactory(Protocol):
+    """Makes the cluster of one world. Whoever makes it ends it, too."""
+
+    def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: CrdSet, kubernetes: str) -> Cluster: ...

@@ -1,0 +1,100 @@
+"""Real clusters by name: started by one process, lent to another as plain data, and what killed runs left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.clusters.real.cluster import RealCluster
+from harness.clusters.real.pki import MissingTool
+
+if TYPE_CHECKING:
+    from harness.clusters.attached.cluster import Remote
+
+__all__ = ["LEASED", "NAMES", "Lease", "borrow", "leftovers", "remove_leftovers", "start"]
+
+Lease = Mapping[str, str]
+"""A running cluster as data: `cluster` (its name) and what `borrow` needs to reach it."""
+
+LEASED = ("apiserver", "kind")
+"""Clusters that are worth sharing; `http` is made by whoever wants one, in a millisecond."""
+
+NAMES = ("memory", "http", *LEASED)
+
+
+def start(name: str, *, image: str | None = None) -> RealCluster:
+    """Starts a cluster of LEASED; it ends with this process at the latest. Raises MissingTool, naming what is missing."""
+    if name == "apiserver":
+        from harness.clusters.apiserver.cluster import ApiServerCluster
+
+        return ApiServerCluster()
+    from harness.clusters.kind.cluster import KindCluster
+
+    return KindCluster(image=image)
+
+
+def borrow(lease: Lease) -> Remote:
+    """The cluster of a lease; ending it (`close`) leaves the cluster running."""
+    folder = Path(lease["folder"])
+    if lease["cluster"] == "apiserver":
+        from harness.clusters.apiserver.cluster import borrowed
+
+        return borrowed(folder, int(lease["port"]))
+    from harness.clusters.kind.cluster import BorrowedKind
+
+    return BorrowedKind(folder, lease["container"])
+
+
+def leftovers() -> Iterator[tuple[str, Callable[[], None]]]:
+    """What killed runs left on this machine: in words, and how to remove it. Clusters of living processes are left alone."""
+    from harness.clusters.apiserver.cluster import PREFIX as API_PREFIX
+    from harness.clusters.kind.cluster import PREFIX as KIND_PREFIX
+    from harness.clusters.kind.cluster import docker_available
+
+    for folder in sorted(Path(tempfile.gettempdir()).glob("karpenter-harness-*")):
+        if folder.name.startswith((API_PREFIX, KIND_PREFIX)) and not _owner_lives(folder):
+            yield f"folder {folder}", lambda folder=folder: shutil.rmtree(folder, ignore_errors=True)  # type: ignore[misc]
+    try:
+        docker_available()
+    except MissingTool:
+        return
+    from harness.clusters.kind.container import LABEL, OWNER
+    from harness.clusters.kind.reaper import labelled, remove_all
+
+    for cluster, owner in sorted(labelled(LABEL, OWNER).items()):
+        if not _lives(owner):
+            yield f"kind cluster {cluster}", lambda cluster=cluster: _ignore(remove_all(f"{LABEL}={cluster}"))  # type: ignore[misc]
+
+
+def remove_leftovers() -> list[str]:
+    """Removes them all; answers what they were."""
+    removed = []
+    for what, remove in leftovers():
+        remove()
+        removed.append(what)
+    return removed
+
+
+def _ignore(result: object) -> None:
+    """For its effect only."""
+
+
+def _owner_lives(folder: Path) -> bool:
+    with suppress(OSError, ValueError):
+        return _lives((folder / "owner").read_text())
+    return False
+
+
+def _lives(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True

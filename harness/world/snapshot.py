@@ -1,0 +1,66 @@
+"""What came of a world, in a form that can be compared with another world that was given the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.kube.objects import labels_of, name_of, namespace_of, spec_of, status_of
+from harness.world.world import World
+
+__all__ = ["differences", "snapshot"]
+
+_MISSING = "(nothing)"
+_OWN_CONDITIONS = ("Launched", "Registered", "Initialized")
+
+
+def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
+    """Where pods are, what NodeClaims and Nodes look like, who wrote each label, and what was refused.
+
+    Without `capacity` what only the size of a machine decides is left out: a node container has the host's.
+    """
+    return {
+        "Pod": {
+            f"{namespace_of(pod)}/{name_of(pod)}": {"nodeName": spec_of(pod).get("nodeName")}
+            for pod in world.list("Pod")
+        },
+        "NodeClaim": {
+            name_of(claim): {
+                "labels": dict(labels_of(claim)),
+                "requirements": sorted(map(str, spec_of(claim).get("requirements") or ())),
+                "conditions": {
+                    each["type"]: each["status"]
+                    for each in status_of(claim).get("conditions") or ()
+                    if each["type"] in _OWN_CONDITIONS
+                },
+            }
+            for claim in world.list("NodeClaim")
+        },
+        "Node": {
+            name_of(node): {
+                "labels": dict(labels_of(node)),
+                "taints": sorted(f"{each['key']}:{each['effect']}" for each in spec_of(node).get("taints") or ()),
+                "providerID": spec_of(node).get("providerID"),
+                "writes": {
+                    key: [f"{write.kind} by {write.by} from {write.from_}: {write.value}" for write in writes]
+                    for key, writes in world.writes(name_of(node)).items()
+                },
+                **({"allocatable": dict(status_of(node).get("allocatable") or {})} if capacity else {}),
+            }
+            for node in world.list("Node")
+        },
+        "rejections": {str(number): str(each) for number, each in enumerate(world.rejections)},
+    }
+
+
+def differences(left: Any, right: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The places where two snapshots differ, with both values."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        for key in sorted({*left, *right}):
+            place = f"{path}[{key}]" if path else key
+            if key not in left or key not in right:
+                yield place, left.get(key, _MISSING), right.get(key, _MISSING)
+            else:
+                yield from differences(left[key], right[key], place)
+    elif left != right:
+        yield path, left, right
