@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import add_format, bad_input, print_json
@@ -14,11 +15,18 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 NO_NODE = 3
+_QUESTIONS = {"diff": "harness.cli.label_diff", "explain": "harness.cli.label_explain"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness labels`."""
-    parser.add_argument("keys", nargs="*", metavar="KEY", help="only these keys (any key can be tried)")
+    parser.add_argument(
+        "keys",
+        nargs="*",
+        metavar="KEY",
+        help="only these keys (any key can be tried); or `diff R R`: what differs between two releases or a design document "
+        "and a release; or `explain KEY`: the whole story of a key",
+    )
     parser.add_argument(
         "--release", default="1.14.0", metavar="R", help="release of the provider (default %(default)s)"
     )
@@ -29,6 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints a row for each key: pod, NodePool, Node, and what each cell rests on."""
+    if arguments.keys and arguments.keys[0] in _QUESTIONS:
+        module = import_module(_QUESTIONS[arguments.keys[0]])
+        code: int = module.run(arguments)
+        return code
     from harness.cli.worlds import InputError, create_world
     from harness.explain.labels import LabelProbe, known_keys
     from harness.world import World

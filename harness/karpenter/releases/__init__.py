@@ -1,5 +1,7 @@
 """The releases of Karpenter on Azure: inputs as tables, differences as named flags."""
 
+from functools import cache
+
 from harness.karpenter.releases.model import (
     ClaimRequirementLabels,
     CoreRelease,
@@ -11,20 +13,25 @@ from harness.karpenter.releases.model import (
     ProvisionMode,
 )
 from harness.karpenter.releases.options import ProviderOptions
+from harness.karpenter.releases.policies import DEFAULT_BASE, POLICIES, Policy, overlaid, split_name
 from harness.karpenter.releases.table import PROVIDER_RELEASES
 
 __all__ = [
     "ALL_PROVIDER_RELEASES",
+    "DEFAULT_BASE",
+    "POLICIES",
     "ClaimRequirementLabels",
     "CoreRelease",
     "Defaults",
     "EphemeralRule",
     "InPlaceTags",
     "LocalDnsSource",
+    "Policy",
     "ProviderOptions",
     "ProviderRelease",
     "ProvisionMode",
     "UnknownRelease",
+    "policy_of",
     "provider",
 ]
 
@@ -42,8 +49,23 @@ class UnknownRelease(ValueError):
 
 
 def provider(version: str) -> ProviderRelease:
-    """The release named ``1.14.0`` or ``v1.14.0``. Raises UnknownRelease."""
-    release = PROVIDER_RELEASES.get(version.removeprefix("v"))
+    """The release named ``1.14.0`` or ``v1.14.0``; of ``design-2025-11-07`` or ``design-2025-11-07@1.7.2`` the policy on its base.
+
+    Raises UnknownRelease.
+    """
+    policy, base = split_name(version)
+    release = PROVIDER_RELEASES.get(base)
     if release is None:
-        raise UnknownRelease(version, ALL_PROVIDER_RELEASES)
-    return release
+        raise UnknownRelease(base if policy else version, ALL_PROVIDER_RELEASES)
+    return _overlaid(policy.name, base) if policy is not None else release
+
+
+def policy_of(release: ProviderRelease) -> Policy | None:
+    """The policy that a release is overlaid with."""
+    return split_name(release.version)[0]
+
+
+@cache
+def _overlaid(policy: str, base: str) -> ProviderRelease:
+    """One object for each policy and base: releases are compared by identity."""
+    return overlaid(POLICIES[policy], PROVIDER_RELEASES[base])

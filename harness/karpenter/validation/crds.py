@@ -6,16 +6,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+from harness.karpenter.releases.policies import closed_domain, split_name
 from harness.karpenter.validation.predicates import rule_of
 from harness.kube.cel_rules import Rule
 from harness.kube.custom_resource import CustomResource
 from harness.kube.schema import parse_schema
+
+Row: TypeAlias = Sequence[Any]
+"""A rule in the tables: path, definition, message, first and last release."""
+
+_CLOSED_FOR: Mapping[str, Mapping[str, str]] = {
+    "karpenter.sh/v1/NodePool": {
+        "spec.template.metadata.labels": "domains",
+        "spec.template.spec.requirements[].key": "domain",
+    },
+    "karpenter.sh/v1/NodeClaim": {"spec.requirements[].key": "domain"},
+}
+"""Where a policy closes a label domain: path → rule."""
 
 _TABLES = Path(__file__).parent / "data" / "crds.json"
 
@@ -61,13 +74,22 @@ class CrdSet:
 
     def rules(self, kind: str = "") -> tuple[RuleRow, ...]:
         """The rules of all resources, or of those of one kind, in the order in which they are evaluated."""
-        return tuple(row for row in _rule_rows() if _within(self.name, row.since, row.until) and _is_kind(row, kind))
+        return tuple(
+            RuleRow(resource, path, rule_of(definition, message), first, last)
+            for resource, table in _tables()["crds"].items()
+            for path, definition, message, first, last in _rows_of(self.name, resource, table)
+            if not kind or resource.rpartition("/")[2] == kind
+        )
 
 
 def crd_set(name: str) -> CrdSet:
-    """The set of a release (``1.14.0`` or ``v1.14.0``). Raises UnknownCrdSet, which lists the known ones."""
-    bare = name.removeprefix("v")
-    if bare not in crd_sets():
+    """The set of a release (``1.14.0`` or ``v1.14.0``), or of a policy on a release (``design-2025-11-07``).
+
+    Raises UnknownCrdSet, which lists the known ones.
+    """
+    policy, base = split_name(name)
+    bare = base if policy is None else name
+    if base not in crd_sets():
         raise UnknownCrdSet(f"no CRDs of release {name!r}; known: {', '.join(crd_sets())}")
     return CrdSet(bare)
 
@@ -85,11 +107,20 @@ def openapi_of(crds: CrdSet, resource: str, expression: Callable[[Mapping[str, A
     """
     table = _tables()["crds"][resource]
     fields = {path: dict(row) for path, row, first, last in table["fields"] if _within(crds.name, first, last)}
-    for path, row, message, first, last in table["rules"]:
-        if _within(crds.name, first, last):
-            rule = {"rule": expression(row), "message": message}
-            fields[path].setdefault("x-kubernetes-validations", []).append(rule)
+    for path, row, message, _, _ in _rows_of(crds.name, resource, table):
+        rule = {"rule": expression(row), "message": message}
+        fields[path].setdefault("x-kubernetes-validations", []).append(rule)
     return _definition(fields)
+
+
+def named_keys(crds: CrdSet, kind: str) -> frozenset[str]:
+    """The label keys that the rules of a kind name, as open or as closed."""
+    found: set[str] = set()
+    for resource, table in _tables()["crds"].items():
+        if resource.rpartition("/")[2] == kind:
+            for row in _rows_of(crds.name, resource, table):
+                found.update(row[1].get("keys", ()), [row[1]["key"]] if "key" in row[1] else [])
+    return frozenset(key for key in found if "." in key or "/" in key)
 
 
 def names_of(resource: str) -> tuple[str, str]:
@@ -116,7 +147,7 @@ def _tables() -> Mapping[str, Any]:
 
 @cache
 def _position(release: str) -> int:
-    return crd_sets().index(release)
+    return crd_sets().index(split_name(release)[1])
 
 
 def _within(release: str, first: str, last: str) -> bool:
@@ -148,12 +179,25 @@ def _resource(release: str, name: str, integer_formats: bool) -> CustomResource 
     table = _tables()["crds"][name]
     group, version, kind = name.split("/")
     rules: dict[str, list[Rule]] = {}
-    for path, definition, message, first, last in table["rules"]:
-        if _within(release, first, last):
-            rules.setdefault(path, []).append(rule_of(definition, message))
+    for path, definition, message, _, _ in _rows_of(release, name, table):
+        rules.setdefault(path, []).append(rule_of(definition, message))
     fields = {path: definition for path, definition, first, last in table["fields"] if _within(release, first, last)}
     schema = parse_schema(_definition(fields), lambda path: tuple(rules.get(path, ())), integer_formats=integer_formats)
     return CustomResource(group, version, kind, schema, namespaced=table["scope"] == "Namespaced")
+
+
+def _rows_of(release: str, resource: str, table: Mapping[str, Any]) -> Iterator[Row]:
+    """The rules of a resource in a release, with those of a policy in place of the release's for the same label domain."""
+    closed = closed_domain(release)
+    mine = [row for row in table["rules"] if _within(release, row[3], row[4])]
+    if closed is None or resource not in _CLOSED_FOR:
+        yield from mine
+        return
+    domain, opened = closed
+    yield from (row for row in mine if row[1].get("domain") != domain)
+    for path, family in _CLOSED_FOR[resource].items():
+        definition = {"domain": domain, "keys": sorted(opened), "rule": family}
+        yield (path, definition, f'label domain "{domain}" is restricted', release, release)
 
 
 def _definition(fields: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -1,0 +1,105 @@
+"""`harness labels diff`: the label keys that two releases, or a design document and a release, see differently."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.output import bad_input, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness.explain.label_sides import KeyDifference, Side
+
+__all__ = ["run"]
+
+NO_NODE = 3
+_LONGEST = 120
+_TITLES = {"pod": "a pod may ask", "nodepool": "a NodePool may set it", "written": "on the Node"}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints each key with the cells that differ."""
+    from harness.cli.label_sides import side_of
+    from harness.cli.worlds import InputError
+    from harness.explain.claims import differences
+    from harness.explain.label_sides import DecidedSide, TriedSide, compare, keys_of
+
+    names = arguments.keys[1:]
+    if len(names) != 2:
+        return bad_input(
+            "harness labels diff: two releases are expected, for example: harness labels diff 1.12.2 1.13.1"
+        )
+    try:
+        before, after = (side_of(name, arguments.region, arguments.mode) for name in names)
+        releases = [side.release for side in (before, after) if isinstance(side, TriedSide)]
+        if not releases:
+            return bad_input("harness labels diff: one of the two must be a release")
+        found = compare(before, after, keys_of(releases))
+    except InputError as error:
+        return bad_input(f"harness labels diff: {error}")
+    except LookupError as error:
+        print(f"harness labels diff: {error}", file=sys.stderr)
+        return NO_NODE
+    if arguments.format == "json":
+        print_json({"before": before.name, "after": after.name, "keys": [_value(one) for one in found]})
+        return 0
+    print(f"{before.name} → {after.name}")
+    silent = [one.key for one in found if _unknown_to(before, one.key) or _unknown_to(after, one.key)]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for one in found:
+        if one.key not in silent:
+            groups.setdefault(tuple(_lines(one, isinstance(before, DecidedSide))), []).append(one.key)
+    for lines, keys in groups.items():
+        print("\n" + "\n".join([*keys, *lines]))
+    print(f"\n{len(found)} keys differ" if found else "\nno key differs")
+    if silent:
+        print(f"the document does not know: {', '.join(silent)}")
+    if any(isinstance(side, DecidedSide) for side in (before, after)):
+        others = ", ".join(row.id for row in differences() if not row.keys)
+        print(f"differences that are not about one key: {others} (docs/labels/differences.md)")
+    return 0
+
+
+def _unknown_to(side: Side, key: str) -> bool:
+    """Whether a side is a document that says nothing about a key, by name or by its domain."""
+    from harness.explain.claims import Answer
+    from harness.explain.label_sides import DecidedSide
+
+    return (
+        isinstance(side, DecidedSide)
+        and all(cell.answer is Answer.UNDECIDED for cell in side.cells(key, None))
+        and (key not in side.policy.perhaps_well_known)
+    )
+
+
+def _lines(one: KeyDifference, document_first: bool) -> Iterator[str]:
+    for column, (old, new) in one.cells.items():
+        yield f"  {_TITLES[column]}: {old} → {new}"
+        if column != "written" or new.answer != old.answer:
+            why = f"{_short(new.why)}; the document: {old.why}" if document_first else _short(new.why)
+            yield f"      {why}"
+    for row in one.rows:
+        yield f"  {row.id}: {row.document} Releases: {row.today}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _value(one: KeyDifference) -> dict[str, Any]:
+    return {
+        "key": one.key,
+        "cells": {
+            column: {
+                side: {"answer": str(cell.answer), "detail": cell.detail or None, "why": cell.why}
+                for side, cell in zip(("before", "after"), pair, strict=True)
+            }
+            for column, pair in one.cells.items()
+        },
+        "rows": [
+            {"id": row.id, "document": row.document, "today": row.today, "evidence": row.evidence} for row in one.rows
+        ],
+    }
