@@ -107,9 +107,10 @@ class TriedSide:
             detail += f"; another value: {other.outcome}"
         pod_cell = Cell(_yes_no(pod.outcome in _UNDERSTOOD), detail, pod.source)
         layer = "" if pool.settable else str(pool.rejections[0].layer)
-        return pod_cell, Cell(_yes_no(pool.settable), layer, pool.source), self._written(key)
+        return pod_cell, Cell(_yes_no(pool.settable), layer, pool.source), self.written(key)
 
-    def _written(self, key: str) -> Cell:
+    def written(self, key: str) -> Cell:
+        """What is on a Node that nobody asked anything of, and who wrote it."""
         labels, writes = self._pinned.node
         if key in labels:
             return Cell(Answer.YES, _told(writes, key), "the writes to a Node that nobody asked anything of")

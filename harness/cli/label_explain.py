@@ -1,0 +1,157 @@
+"""`harness labels explain KEY`: the whole story of a label key in a screenful."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.output import bad_input, print_json
+
+if TYPE_CHECKING:
+    from harness.explain.label_sides import Cell
+    from harness.explain.label_story import Story
+    from harness.explain.upgrade.trial import Trial
+    from harness.world import World
+
+__all__ = ["run"]
+
+NO_NODE = 3
+_LONGEST = 150
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints what the key is, who may ask for it and set it, who writes it, who wins, and what changed."""
+    from harness.cli.worlds import InputError, create_world
+    from harness.explain.label_story import tell
+    from harness.kube.names import qualified_name_errors
+
+    names = arguments.keys[1:]
+    if len(names) != 1:
+        return bad_input("harness labels explain: one label key is expected")
+    (key,) = names
+    problems = qualified_name_errors(key)
+    if problems:
+        return bad_input(f"harness labels explain: '{key}' is no label key: {problems[0]}")
+
+    def new_world(**more: Any) -> World:
+        inputs = {"karpenter": arguments.release, "region": arguments.region, "provision_mode": arguments.mode, **more}
+        return create_world(**inputs)
+
+    try:
+        story = tell(key, new_world)
+    except InputError as error:
+        return bad_input(f"harness labels explain: {error}")
+    except LookupError as error:
+        print(f"harness labels explain: {error}", file=sys.stderr)
+        return NO_NODE
+    if arguments.format == "json":
+        print_json(_value(story))
+    else:
+        for line in _lines(story):
+            print(line)
+    return 0
+
+
+def _lines(story: Story) -> Iterator[str]:
+    pod, pool, _ = story.cells
+    yield f"{story.key}, provider {story.release.version}, region {story.region}"
+    yield f"  is           {'; '.join(story.roles) or 'nothing that Karpenter knows: a label like any other'}"
+    if story.computed is not None:
+        yield f"  computed     {_computed_text(story)}"
+    yield f"  a pod        {pod.answer}: {story.key}={story.value} → {_short(story.pod.source)}"
+    yield f"               another value → {story.mismatch.outcome}: {_short(story.mismatch.source)}"
+    yield f"  a NodePool   {pool.answer}: {_short(pool.why)}"
+    if story.conflict is not None:
+        yield f"               sets it to {story.conflict_value} → {_conflict_text(story.key, story.conflict)}"
+    for mode, cell in story.modes.items():
+        yield f"  on the Node  {mode}: {_cell(cell)}"
+    yield "  releases"
+    for era in story.eras:
+        name = era.first if era.first == era.last else f"{era.first} to {era.last}"
+        yield f"    {name:17} pod {era.pod}; NodePool {era.nodepool}; Node {era.written}"
+    if story.claim is not None:
+        from harness.explain.label_story import sentences
+
+        cells = ", ".join(f"{name} {_yes_no(cell)}" for name, cell in sentences(story.claim))
+        yield f"  the documents' tables (2025-10-30, 2025-11-07): {cells}"
+        yield from _mismatches(story)
+    for name, (asked, set_, written) in story.decided.items():
+        yield f"  {name} decides: pod {asked.answer}, NodePool {set_.answer}, Node {written.answer} ({set_.why})"
+    for row in story.differences:
+        yield f"  {row.id}: {row.document} Releases: {row.today} ({row.evidence})"
+
+
+def _mismatches(story: Story) -> Iterator[str]:
+    """The Karpenter columns of the documents' tables that do not hold under this release."""
+    assert story.claim is not None
+    pod, _, written = story.cells
+    for name, claimed, cell in (
+        ("schedulable", story.claim.schedulable, pod),
+        ("written", story.claim.written, written),
+    ):
+        if claimed is not None and _yes_no(claimed) != str(cell.answer):
+            yield f"    {name} {_yes_no(claimed)} does not hold under {story.release.version}: {_short(cell.why)}"
+
+
+def _computed_text(story: Story) -> str:
+    computed = story.computed
+    assert computed is not None
+    values = ", ".join(computed.values)
+    return f"one value on {computed.single} sizes, several on {computed.several}, none on {computed.none}; most often {values}"
+
+
+def _conflict_text(key: str, tried: Trial) -> str:
+    if tried.node is None:
+        return f"no Node: {_short(tried.sentence or 'no size is left')}"
+    changes = [write for write in tried.writes.get(key, ()) if str(write.kind) in ("set", "overwrote")]
+    writes = " → ".join(f"{write.by} ({write.from_}): {write.value}" for write in changes)
+    return f"the Node has {tried.labels.get(key, 'no such label')}" + (f" ({writes})" if writes else "")
+
+
+def _cell(cell: Cell) -> str:
+    return cell.detail if cell.detail else f"{cell.answer}: {cell.why}"
+
+
+def _yes_no(cell: bool | None) -> str:
+    return "not said" if cell is None else "yes" if cell else "no"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _value(story: Story) -> dict[str, Any]:
+    pod, pool, _ = story.cells
+    return {
+        "key": story.key,
+        "release": story.release.version,
+        "roles": list(story.roles),
+        "computed": None
+        if story.computed is None
+        else {
+            "single": story.computed.single,
+            "several": story.computed.several,
+            "none": story.computed.none,
+            "values": list(story.computed.values),
+        },
+        "value": story.value,
+        "pod": {"answer": str(pod.answer), "outcome": str(story.pod.outcome), "why": story.pod.source},
+        "another_value": {"outcome": str(story.mismatch.outcome), "why": story.mismatch.source},
+        "nodepool": {"answer": str(pool.answer), "layer": pool.detail or None, "why": pool.why},
+        "conflict": None
+        if story.conflict is None
+        else {"value": story.conflict_value, "result": _conflict_text(story.key, story.conflict)},
+        "written": {mode: {"answer": str(cell.answer), "writes": cell.detail} for mode, cell in story.modes.items()},
+        "releases": [
+            {"first": era.first, "last": era.last, "pod": era.pod, "nodepool": era.nodepool, "written": era.written}
+            for era in story.eras
+        ],
+        "mismatches": list(_mismatches(story)) if story.claim is not None else [],
+        "documents": {
+            name: {"pod": str(asked.answer), "nodepool": str(set_.answer), "written": str(node.answer)}
+            for name, (asked, set_, node) in story.decided.items()
+        },
+        "differences": [row.id for row in story.differences],
+    }
