@@ -47,41 +47,54 @@ class Match(Generic[State]):
     params: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A route's segments: the literals, lower-cased, and the parameters, each with its place in the path."""
+
+    literals: tuple[tuple[int, str], ...]
+    parameters: tuple[tuple[int, str], ...]
+
+    @staticmethod
+    def of(segments: tuple[str, ...]) -> Pattern:
+        """The pattern of `Route.segments`."""
+        places = tuple(enumerate(segments))
+        return Pattern(
+            tuple((index, part) for index, part in places if not part.startswith("{")),
+            tuple((index, part[1:-1]) for index, part in places if part.startswith("{")),
+        )
+
+    def fits(self, lowered: list[str]) -> bool:
+        """Whether a path of as many segments, lower-cased, has the literals."""
+        return all(lowered[index] == part for index, part in self.literals)
+
+
 class Router(Generic[State]):
     """Finds the route of a request in a table, by path length first."""
 
     def __init__(self, routes: Iterable[Route[State]]) -> None:
         """Index `routes`, keeping their order."""
         self.routes = tuple(routes)
-        self._by_length: dict[int, list[tuple[tuple[str, ...], Route[State]]]] = {}
+        self._by_length: dict[int, list[tuple[Pattern, Route[State]]]] = {}
         for route in self.routes:
-            segments = route.segments
-            self._by_length.setdefault(len(segments), []).append((segments, route))
+            pattern = Pattern.of(route.segments)
+            self._by_length.setdefault(len(route.segments), []).append((pattern, route))
 
     def find(self, method: str, path: str) -> Match[State] | None:
         """The first route for this method and path."""
-        for segments, route in self._candidates(path):
-            if route.method == method and (params := _params(segments, path)) is not None:
-                return Match(route, params)
+        parts = _split(path)
+        lowered = _split(path.lower())
+        for pattern, route in self._by_length.get(len(parts), ()):
+            if route.method == method and pattern.fits(lowered):
+                return Match(route, {name: parts[index] for index, name in pattern.parameters})
         return None
 
     def methods(self, path: str) -> tuple[str, ...]:
         """The methods that this path has."""
-        return tuple(
-            sorted({route.method for segments, route in self._candidates(path) if _params(segments, path) is not None})
-        )
-
-    def _candidates(self, path: str) -> list[tuple[tuple[str, ...], Route[State]]]:
-        stripped = path.strip("/")
-        return self._by_length.get(stripped.count("/") + 1 if stripped else 0, [])
+        lowered = _split(path.lower())
+        candidates = self._by_length.get(len(lowered), ())
+        return tuple(sorted({route.method for pattern, route in candidates if pattern.fits(lowered)}))
 
 
-def _params(segments: tuple[str, ...], path: str) -> dict[str, str] | None:
-    params: dict[str, str] = {}
+def _split(path: str) -> list[str]:
     stripped = path.strip("/")
-    for pattern, part in zip(segments, stripped.split("/") if stripped else (), strict=True):
-        if pattern.startswith("{"):
-            params[pattern[1:-1]] = part
-        elif pattern != part.lower():
-            return None
-    return params
+    return stripped.split("/") if stripped else []

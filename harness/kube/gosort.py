@@ -100,12 +100,13 @@ class _Sorter:
                 high = middle
 
     def insertion(self, low: int, high: int) -> None:
-        keys = self.keys
+        keys, items = self.keys, self.items
         for i in range(low + 1, high):
-            j = i
-            while j > low and keys[j] < keys[j - 1]:
-                self.swap(j, j - 1)
+            key, item, j = keys[i], items[i], i
+            while j > low and key < keys[j - 1]:
+                keys[j], items[j] = keys[j - 1], items[j - 1]
                 j -= 1
+            keys[j], items[j] = key, item
 
     def heap(self, low: int, high: int) -> None:
         length = high - low
@@ -129,11 +130,12 @@ class _Sorter:
         """Smaller keys left of the pivot's new index, the others right; and whether nothing had to move."""
         keys = self.keys
         self.swap(low, pivot)
+        least = keys[low]
         i, j, untouched = low + 1, high - 1, True
         while True:
-            while i <= j and keys[i] < keys[low]:
+            while i <= j and keys[i] < least:
                 i += 1
-            while i <= j and not keys[j] < keys[low]:
+            while i <= j and not keys[j] < least:
                 j -= 1
             if i > j:
                 self.swap(j, low)

@@ -81,17 +81,21 @@ def dns_subdomain_errors(text: str, wording: NameWording = WORDING) -> list[str]
 
 def qualified_name_errors(key: str, wording: NameWording = WORDING) -> list[str]:
     """What keeps `key` from being a label key."""
-    return list(_qualified_name_errors(key, wording))
+    return [] if _is_qualified_name(key) else _qualified_name_errors(key, wording)
 
 
 @lru_cache(maxsize=4096)
-def _qualified_name_errors(key: str, wording: NameWording) -> tuple[str, ...]:
+def _is_qualified_name(key: str) -> bool:
+    return not _qualified_name_errors(key, WORDING)
+
+
+def _qualified_name_errors(key: str, wording: NameWording) -> list[str]:
     errors: list[str] = []
     prefix, slash, name = key.partition("/")
     if "/" in name:
-        return (
-            f"{wording.label_key} {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
-        )
+        return [
+            f"{wording.label_key} {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        ]
     if not slash:
         name = prefix
     elif not prefix:
@@ -104,7 +108,7 @@ def _qualified_name_errors(key: str, wording: NameWording) -> tuple[str, ...]:
         errors.append(f"name part {wording.too_long(NAME_LIMIT)}")
     if not _name.fullmatch(name):
         errors.append(f"name part {_NAME_RULE}")
-    return tuple(errors)
+    return errors
 
 
 def label_value_errors(value: str, wording: NameWording = WORDING) -> list[str]:

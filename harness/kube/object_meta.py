@@ -36,12 +36,12 @@ def validate_object_meta(
         errors.append(_invalid(("generation",), generation, "must be greater than or equal to 0"))
     for key, value in _texts(meta, "labels"):
         place = ("labels", key)
-        errors.extend(_invalid(place, key, reason, "labels") for reason in qualified_name_errors(key, wording))
-        errors.extend(_invalid(place, value, reason, "labels") for reason in label_value_errors(value, wording))
+        errors += [_invalid(place, key, reason, "labels") for reason in qualified_name_errors(key, wording)]
+        errors += [_invalid(place, value, reason, "labels") for reason in label_value_errors(value, wording)]
     annotations = _texts(meta, "annotations")
     for key, _ in annotations:
         reasons = qualified_name_errors(key.lower(), wording)
-        errors.extend(_invalid(("annotations", key), key, reason, "annotations") for reason in reasons)
+        errors += [_invalid(("annotations", key), key, reason, "annotations") for reason in reasons]
     if annotations and sum(len(k.encode()) + len(v.encode()) for k, v in annotations) > ANNOTATIONS_LIMIT:
         detail = f"may not be more than {ANNOTATIONS_LIMIT} bytes"
         errors.append(

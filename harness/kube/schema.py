@@ -268,7 +268,12 @@ def _prepare(value: Any, schema: Schema | None, root: bool = False) -> Any:
         if items is None:
             return [_prepare(entry, None) for entry in value]
         replace_null = items.has_default and not items.nullable
-        return [_prepare(items.default if entry is None and replace_null else entry, items) for entry in value]
+        return [
+            entry
+            if entry.__class__ in _SCALARS and entry is not None
+            else _prepare(items.default if entry is None and replace_null else entry, items)
+            for entry in value
+        ]
     return value
 
 

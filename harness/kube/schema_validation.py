@@ -6,6 +6,8 @@ Source: kube-openapi pkg/validation/{validate,errors}, apiextensions-apiserver p
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -144,8 +146,10 @@ def _list(schema: Schema, value: list[Any], at: Pointer, errors: list[FieldError
         _type_error(schema, "array", at, errors)
     items = schema.items
     if items is not None:
+        sound = _string_test(items)
         for index, entry in enumerate(value):
-            _validate(items, entry, (*at, index), errors, old.index(index) if old else None)
+            if sound is None or not sound(entry):
+                _validate(items, entry, (*at, index), errors, old.index(index) if old else None)
     size = len(value)
     if schema.min_items is not None and size < schema.min_items:
         _invalid(errors, at, size, f"should have at least {schema.min_items} items")
@@ -153,6 +157,17 @@ def _list(schema: Schema, value: list[Any], at: Pointer, errors: list[FieldError
         _too_many(errors, at, size, schema.max_items)
     if schema.unique_items and any(same(a, b) for i, a in enumerate(value) for b in value[:i]):
         _invalid(errors, at, "", "shouldn't contain duplicates")
+
+
+def _string_test(schema: Schema) -> Callable[[Any], bool] | None:
+    """A quick look that tells good entries of a list of plain strings; long lists hold little else."""
+    if schema.type != ("string",) or schema.format or schema.enum or schema.combined:
+        return None
+    least, matches = schema.min_length or 0, schema.matches
+    most = sys.maxsize if schema.max_length is None else schema.max_length
+    if matches is None:
+        return lambda entry: entry.__class__ is str and least <= len(entry) <= most
+    return lambda entry: entry.__class__ is str and least <= len(entry) <= most and matches(entry) is not None
 
 
 def _too_many(errors: list[FieldError], at: Pointer, size: int, limit: int) -> None:

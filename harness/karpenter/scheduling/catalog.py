@@ -10,6 +10,7 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.vocabulary import Vocabulary
+from harness.kube.gosort import sort_slice
 
 NO_PRICE = float("inf")
 
@@ -55,6 +56,7 @@ class CatalogIndex:
         self._offered: dict[tuple[Requirement | None, ...], tuple[int, tuple[int, ...]]] = {}
         self._prices: dict[tuple[int, ...], list[float]] = {}
         self._ranks: dict[tuple[int, ...], list[int]] = {}
+        self._cheapest: dict[tuple[int, tuple[int, ...], tuple[int, ...]], int] = {}
 
     def _never_negative(self) -> int:
         mask = 0
@@ -168,6 +170,17 @@ class CatalogIndex:
         present = bin(mask)[:1:-1]
         size = len(present)
         return [index for index in ranks if index < size and present[index] == "1"]
+
+    def cheapest(self, count: int, accepted: tuple[int, ...], masks: tuple[int, ...]) -> int:
+        """The first ``count`` types by price, sorted as Go sorts a list that has the types of each mask one after the other."""
+        key = (count, accepted, masks)
+        found = self._cheapest.get(key)
+        if found is None:
+            prices = self.prices(accepted)
+            ordered = [index for mask in masks for index in bits(mask)]
+            sort_slice(ordered, prices.__getitem__)
+            found = self._cheapest[key] = sum(1 << index for index in ordered[:count])
+        return found
 
     def offering_requirements(self, position: int) -> Requirements:
         """The requirements of a distinct offering."""

@@ -19,7 +19,6 @@ from harness.karpenter.scheduling.snapshot import BEST_EFFORT, SchedulingOptions
 from harness.karpenter.scheduling.templates import SIMULATION_KEYS
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.karpenter.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE
-from harness.kube.gosort import sort_slice
 from harness.kube.objects import Object, annotations_of, copy_json, name_of, namespace_of, spec_of, uid_of
 from harness.kube.resources import ResourceList, merge, render
 
@@ -55,11 +54,9 @@ class PlannedNodeClaim:
         if self.mask.bit_count() > self._rules.max_instance_types:
             template = self._inflight.template
             index, requirements = template.index, self._inflight.requirements
-            prices = index.prices(index.offered(requirements.items)[1])
-            ordered = [i for group in template.groups for i in bits(group.mask & self.mask)]
-            sort_slice(ordered, lambda i: prices[i])
-            kept = ordered[: self._rules.max_instance_types]
-            mask = sum(1 << i for i in kept)
+            accepted = index.offered(requirements.items)[1]
+            masks = tuple(group.mask & self.mask for group in template.groups)
+            mask = index.cheapest(self._rules.max_instance_types, accepted, masks)
             lenient = self._rules.min_values_relaxable and self._options.min_values_policy == BEST_EFFORT
             if requirements.has_min_values and not lenient:
                 unmet = template.unmet_min_values(requirements, mask)
