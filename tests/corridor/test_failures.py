@@ -53,8 +53,10 @@ def test_a_quota_of_nothing_makes_a_claim_every_ten_seconds_and_is_reported_as_a
     assert runaway is not None
     assert "regional on-demand vCPU quota limit for subscription has been reached" in str(runaway)
     claim = runaway.loops[0].made[0].removeprefix("NodeClaim/")
-    assert way.messages("InsufficientCapacityError")[0].startswith(
-        f"NodeClaim {claim} event: creating nodeclaim, creating instance failed, insufficient capacity, regional "
+    assert way.messages("InsufficientCapacityError")[0] == (
+        f"NodeClaim {claim} event: creating nodeclaim, creating instance failed, insufficient capacity, regional on-demand "
+        "vCPU quota limit for subscription has been reached. To scale beyond this limit, please review the quota increase "
+        "process here: https://learn.microsoft.com/en-us/azure/quotas/regional-quota-requests"
     )
 
 

@@ -68,7 +68,7 @@ class Launch:
     def _give_up(self, draft: Draft, error: LaunchError) -> None:
         claim = draft.stored
         if error.kind is FailureKind.CAPACITY:
-            text = truncated(f"NodeClaim {name_of(claim)} event: {error}")
+            text = f"NodeClaim {name_of(claim)} event: {truncated(str(error))}"
             self._sink.event(claim, "Warning", "InsufficientCapacityError", text)
         self._sink.log(
             "error", "nodeclaim.lifecycle", "failed launching nodeclaim", NodeClaim=name_of(claim), error=str(error)
