@@ -6,7 +6,7 @@ Load it with ``pytest_plugins = ("harness.pytest_plugin",)`` in the root conftes
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,6 +21,7 @@ __all__ = [
     "pytest_addoption",
     "pytest_collect_file",
     "pytest_configure",
+    "pytest_configure_node",
     "pytest_report_header",
     "scenario_runner",
     "world",
@@ -37,6 +38,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "world(**inputs): inputs of the `world` fixture, as World takes them: karpenter, region, azure, ..."
     )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """pytest-xdist is about to start a worker: it gets clusters of its own."""
+    if node.config.getoption("--cluster") != "memory":
+        from harness.pytest_plugin.clusters import configure_worker
+
+        configure_worker(node)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

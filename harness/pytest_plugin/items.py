@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from harness.pytest_plugin.clusters import runners_of
 from harness.pytest_plugin.keys import runner_of
 from harness.reports.terminal import Style, render_verdict
 from harness.scenario.cases import Case
@@ -70,8 +71,9 @@ class ScenarioItem(pytest.Function):
 
 
 def _function(case: Case) -> Callable[..., None]:
-    def scenario(scenario_runner: Runner, subtests: pytest.Subtests) -> None:
-        verdicts = scenario_runner.verdicts(case)
+    def scenario(scenario_runner: Runner, subtests: pytest.Subtests, pytestconfig: pytest.Config) -> None:
+        clusters = runners_of(pytestconfig)
+        verdicts = scenario_runner.verdicts(case) if clusters.only_memory else clusters.examine(case)
         outcome, reason = expected_outcome(case, verdicts)
         if outcome is Outcome.EXPECTED_FAILURE:
             pytest.xfail(reason)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from harness.pytest_plugin.cluster_options import add_cluster_options, cluster_names
+
 __all__ = ["add_options", "header", "release_override"]
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Declares them in a group of their own."""
     group = parser.getgroup("scenarios", "Karpenter on Azure scenarios")
-    group.addoption(
-        "--cluster", choices=("memory",), default="memory", help="cluster to run scenarios on (default memory)"
-    )
+    add_cluster_options(group)
     group.addoption(
         "--karpenter", choices=("simulated",), default="simulated", help="which Karpenter runs (default simulated)"
     )
@@ -35,4 +35,6 @@ def release_override(config: pytest.Config) -> str | None:
 def header(config: pytest.Config) -> list[str]:
     """The line under pytest's own, when an option is set."""
     release = release_override(config)
-    return [f"scenarios: all with release {release}"] if release is not None else []
+    lines = [f"scenarios: all with release {release}"] if release is not None else []
+    clusters = cluster_names(config)
+    return [*lines, f"scenarios: on {', '.join(clusters)}"] if clusters != ("memory",) else lines

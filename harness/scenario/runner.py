@@ -62,13 +62,17 @@ class Runner:
 
     def verdicts(self, case: Case) -> tuple[Verdict, ...]:
         """The verdicts of all expectations of a case, and of what nobody expected."""
+        return self.examine(case)[1]
+
+    def examine(self, case: Case) -> tuple[Run, tuple[Verdict, ...]]:
+        """A case's run, whose world can still be looked at, and its verdicts."""
         asks = all(entry.expectation.kind in _QUESTIONS for entry in case.then)
         idle = asks and not case.manifests and not case.header.when
         world = self.shared.idle_world(case) if idle else self.shared.new_world(case)
         run = walk(case, world, self.shared)
         verdicts = [verdict for entry in case.then for verdict in check(entry, run)]
         verdicts += _unexpected(run)
-        return tuple(verdicts)
+        return run, tuple(verdicts)
 
     @staticmethod
     def _report(
