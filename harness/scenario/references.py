@@ -90,7 +90,9 @@ def check_references(
             elif not any(manifest.is_named(name) for manifest in manifests):
                 unknown(("when", index, "apply", number), name)
         for key, part in (("patch", step.patch), ("scale", step.scale)):
-            if part is not None and not from_files and not any(manifest.is_named(part.of) for manifest in manifests):
+            if part is None or from_files or "*" in part.of:
+                continue
+            if not any(manifest.is_named(part.of) for manifest in manifests):
                 unknown(("when", index, key, "of"), part.of)
     for path, expectation in entries:
         body = expectation.body

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from harness.scenario.cases import Case
@@ -54,8 +55,11 @@ class Run:
         return next((manifest for manifest in self.case.manifests if manifest.is_named(reference)), None)
 
     def find(self, reference: str) -> Object | None:
-        """The object of the cluster that is called so; namespace `default` where none is given."""
+        """The object of the cluster that is called so; namespace `default` where none is given; `Node/*` is the only one of its kind."""
         kind, namespace, name = split_reference(reference)
+        if "*" in name:
+            matching = [each for each in self.world.list(kind) if fnmatchcase(each["metadata"]["name"], name)]
+            return matching[0] if len(matching) == 1 else None
         found: Object | None = self.world.get(kind, name, namespace)
         if found is None and not namespace:
             found = self.world.get(kind, name, "default")

@@ -28,7 +28,7 @@ Texts = Annotated[
 class Patch(Model):
     """A merge patch: null removes a field."""
 
-    of: Reference = Field(description="The object to change.")
+    of: Reference = Field(description="The object to change; Node/* is the only Node there is.")
     to: Partial = Field(description="The fields to set, as a merge patch.")
 
 
