@@ -121,6 +121,15 @@ def test_ephemeral_disk_when_it_fits(launch: Launcher) -> None:
     )
 
 
+def test_older_releases_leave_the_place_of_the_disk_to_azure(launch: Launcher) -> None:
+    claim = nodeclaim(size=["Standard_D2s_v3"], zone=["southcentralus-1"], capacity_type=["on-demand"])
+    for release, settings in (("1.5.1", {"option": "Local"}), ("1.5.2", {"option": "Local", "placement": "CacheDisk"})):
+        made = launch(
+            claim, spec={"osDiskSizeGB": 53, "imageFamily": "Ubuntu2204"}, release=release, kubernetes="1.33.0"
+        )
+        assert made.vm["properties"]["storageProfile"]["osDisk"]["diffDiskSettings"] == settings
+
+
 def test_long_names_are_hashed() -> None:
     assert machine_name("default-abcde", 34) == "default-abcde"
     long = machine_name("a-very-long-nodepool-name-that-exceeds-x-abcde", 35)

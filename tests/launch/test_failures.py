@@ -166,6 +166,46 @@ def test_how_long_a_small_quota_blocks(launch: Launcher, release: str, seconds: 
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "ZonalAllocationFailed",
+        "AllocationFailed",
+        "OverconstrainedZonalAllocationRequest",
+        "OverconstrainedAllocationRequest",
+    ],
+)
+@pytest.mark.parametrize(("release", "seconds"), [("1.4.0", 180.0), ("1.5.0", 3600.0)])
+def test_how_long_missing_room_is_remembered(launch: Launcher, code: str, release: str, seconds: float) -> None:
+    made = launch(nodeclaim(size=["Standard_D2s_v3"]), release=release)
+    verdict = classify(AzureFailure(code, ""), made.choice, provider(release))
+    assert verdict is not None
+    assert verdict.ttl == seconds
+
+
+@pytest.mark.parametrize(("release", "sibling"), [("1.5.2", False), ("1.6.1", True), ("1.10.0", True)])
+def test_no_room_in_a_zone_is_about_the_family_from_1_6_1_on(launch: Launcher, release: str, sibling: bool) -> None:
+    known = provider(release)
+    made = launch(nodeclaim(size=["Standard_D2s_v3"]), release=release)
+    verdict = classify(AzureFailure("ZonalAllocationFailed", ""), made.choice, known)
+    assert verdict is not None
+    marks = UnavailableOfferings(family_with_size=known.family_marked_with_size)
+    verdict.mark(marks, made.launch.skus["Standard_D2s_v3"], made.choice, known, now=0.0)
+    skus = made.launch.skus
+    mine = skus["Standard_D2s_v3"]
+    others = [sku for sku in skus.values() if sku.family == mine.family and sku is not mine]
+    assert others
+    assert marks.why(mine, made.choice.zone, "spot") is not None
+    assert all((marks.why(sku, made.choice.zone, "spot") is not None) == sibling for sku in others)
+
+
+def test_older_releases_do_not_know_what_aks_refuses(launch: Launcher) -> None:
+    made = launch(nodeclaim(size=["Standard_D2s_v3"]), provision_mode="aksmachineapi", release="1.10.2")
+    failure = AzureFailure("VMSizeNotSupported", "")
+    assert classify(failure, made.choice, provider("1.10.2"), machine_request=True) is None
+    assert classify(failure, made.choice, provider("1.12.0"), machine_request=True) is not None
+
+
+@pytest.mark.parametrize(
     "failure",
     [
         AzureFailure("VMSizeNotSupported", ""),

@@ -30,6 +30,29 @@ def test_well_known_since(key: str, since: str) -> None:
     assert known == [False] * first + [True] * (len(known) - first)
 
 
+# The last release before a change, the first one with it, the field, and its values (the provider's fix commits by first tag).
+CHANGES = (
+    ("1.4.0", "1.5.0", "false_capabilities_absent", True, False),  # 8bf92a46
+    ("1.4.0", "1.5.0", "allocation_failures_kept", 180.0, 3600.0),  # 0751bf89
+    ("1.5.2", "1.6.1", "zonal_failure_marks_family", False, True),  # 50cfddcd
+    ("1.6.1", "1.6.2", "zonal_regions_listed", True, False),  # 42e11b25
+    ("1.6.7", "1.6.8", "managed_subnets_refused", False, True),  # f5bfe6d5
+    ("1.10.2", "1.12.0", "unsupported_sizes_known", False, True),  # 4410443f
+    ("1.12.0", "1.12.1", "azure_linux_3_arm_shared_only", True, False),  # 3154c0fc
+    ("1.12.0", "1.12.1", "local_dns", "mode-and-version", "status"),  # fc345072
+    ("1.12.0", "1.12.1", "local_dns_preferred_from", (1, 35), (1, 36)),  # fc345072
+    ("1.13.1", "1.14.0", "local_dns_preferred_from", (1, 36), (1, 99)),  # e3280bcf
+)
+
+
+@pytest.mark.parametrize(("before", "since", "field", "old", "new"), CHANGES)
+def test_changes_come_with_the_release_that_made_them(
+    before: str, since: str, field: str, old: object, new: object
+) -> None:
+    assert ALL_PROVIDER_RELEASES.index(since) == ALL_PROVIDER_RELEASES.index(before) + 1
+    assert (getattr(provider(before), field), getattr(provider(since), field)) == (old, new)
+
+
 def test_names_with_and_without_v() -> None:
     assert provider("v1.14.0") is provider("1.14.0")
     assert provider("1.14.2").core.version == "1.14.0"

@@ -7,7 +7,7 @@ from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import Knobs
 from harness.karpenter.instancetypes.registries import gpu_sizes
-from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.instancetypes.sku import Ephemeral, Sku
 from harness.karpenter.releases import EphemeralRule, ProviderOptions, ProviderRelease
 from harness.karpenter.requirements import Requirement
 from harness.karpenter.vocabulary import ARCH, CAPACITY_TYPE, INSTANCE_TYPE, OS, REGION, SPOT, ZONE
@@ -17,6 +17,7 @@ __all__ = [
     "architecture",
     "architecture_of",
     "cluster_label",
+    "ephemeral_disk",
     "ephemeral_label",
     "of_nodeclass",
     "of_offerings",
@@ -73,6 +74,17 @@ def ephemeral_label(sku: Sku, rule: EphemeralRule) -> str | None:
     if not sku.flag("EphemeralOSDiskSupported") or series == "Dlds_v5":
         return None
     return repr(sku.largest_local_disk_gb).removesuffix(".0")
+
+
+def ephemeral_disk(sku: Sku, rule: EphemeralRule) -> Ephemeral | None:
+    """Room for an ephemeral OS disk as a launch counts it; its placement is empty where Azure chooses.
+
+    Source: kaz ``pkg/providers/imagefamily/resolver.go`` (useEphemeralDisk), until 1.5.1 from the label's value.
+    """
+    if rule is EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE:
+        return sku.ephemeral
+    label = ephemeral_label(sku, rule)
+    return None if label is None else Ephemeral(int(float(label)), "")
 
 
 def of_sku(sku: Sku, release: ProviderRelease) -> Values:

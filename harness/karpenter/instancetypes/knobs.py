@@ -9,8 +9,6 @@ from harness.karpenter.releases import LocalDnsSource, ProviderOptions, Provider
 
 __all__ = ["Knobs", "kubernetes_version", "local_dns_enabled", "max_pods", "parse_version"]
 
-_PREFERRED_FROM = (1, 35)
-
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
@@ -70,5 +68,5 @@ def local_dns_enabled(nodeclass: Mapping[str, Any], release: ProviderRelease) ->
     mode = ((nodeclass.get("spec") or {}).get("localDNS") or {}).get("mode")
     if mode == "Preferred":
         version = parse_version(kubernetes_version(nodeclass))
-        return version is not None and version >= _PREFERRED_FROM
+        return version is not None and version >= release.local_dns_preferred_from
     return bool(mode == "Required")

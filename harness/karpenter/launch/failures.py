@@ -96,7 +96,8 @@ class Verdict:
         if self.scope is Scope.ALL_SPOT:
             marks.mark_spot(self.reason, now=now, ttl=self.ttl)
         for zone, capacity_type in self.offerings(choice, release):
-            if self.scope is Scope.ZONE and not release.family_marked_with_size:
+            family_alone = release.zonal_failure_marks_family and not release.family_marked_with_size
+            if self.scope is Scope.ZONE and family_alone:
                 # Before sizes marked their family, this failure marked the family alone.
                 marks.mark_family(self.reason, sku, zone, capacity_type, now=now, ttl=self.ttl, vcpus=sku.vcpus or 0)
             else:
@@ -139,6 +140,10 @@ class _Rule:
 
 def _hour(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
     return HOUR
+
+
+def _allocation(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
+    return release.allocation_failures_kept
 
 
 def _never(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
@@ -193,7 +198,7 @@ _VM_RULES: tuple[_Rule, ...] = (
         "",
         "ZonalAllocationFailure",
         Scope.ZONE,
-        _hour,
+        _allocation,
         "unable to allocate resources in the selected zone ({zone}). (will try a different zone to fulfill your request)",
     ),
     _Rule(
@@ -201,7 +206,7 @@ _VM_RULES: tuple[_Rule, ...] = (
         "",
         "AllocationFailure",
         Scope.PLACEMENT,
-        _hour,
+        _allocation,
         "unable to allocate resources with selected VM size ({size}). (will try a different VM size to fulfill your request)",
     ),
     _Rule(
@@ -209,7 +214,7 @@ _VM_RULES: tuple[_Rule, ...] = (
         "",
         "OverconstrainedZonalAllocationFailure",
         Scope.OFFERING,
-        _hour,
+        _allocation,
         "unable to allocate resources in the selected zone ({zone}) with {capacity_type} capacity type and {size} VM size. (will try a "
         "different zone, capacity type or VM size to fulfill your request)",
     ),
@@ -218,7 +223,7 @@ _VM_RULES: tuple[_Rule, ...] = (
         "",
         "OverconstrainedAllocationFailure",
         Scope.CAPACITY_TYPE_IN_PLACEMENT,
-        _hour,
+        _allocation,
         "unable to allocate resources in all zones with {capacity_type} capacity type and {size} VM size. (will try a different capacity "
         "type or VM size to fulfill your request)",
     ),
@@ -261,6 +266,8 @@ def classify(
 
     ``machine_request``: AKS refused the machine itself; failures of the VM behind a machine count as those of a VM.
     """
+    if machine_request and not release.unsupported_sizes_known:
+        return None
     for rule in RULES["machine" if machine_request else "vm"]:
         if rule.matches(failure):
             text = rule.message.format(

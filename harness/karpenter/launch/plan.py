@@ -7,9 +7,9 @@ from typing import Any
 
 from harness.karpenter import azure_keys as keys
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.instancetypes.computed import architecture_of
+from harness.karpenter.instancetypes.computed import architecture_of, ephemeral_disk
 from harness.karpenter.instancetypes.knobs import kubernetes_version
-from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.instancetypes.sku import Ephemeral, Sku
 from harness.karpenter.launch.base_labels import base_labels, can_kubelet_set, is_kubelet_managed
 from harness.karpenter.launch.bootstrapping import BootstrapInput, provision_values
 from harness.karpenter.launch.choice import Choice, Shuffle, choose, claim_requirements, resolve_instance_types
@@ -205,7 +205,7 @@ def _vm_plan(launch: Launch, wanted: Requirements, choice: Choice) -> VmPlan:
         Subnet.parse((launch.nodeclass.get("spec") or {}).get("vnetSubnetID") or launch.options.subnet_id)
     except LaunchError as error:
         raise error.behind("checking if vnet is managed: ") from error
-    ephemeral = launch.skus[choice.instance_type.name].ephemeral
+    ephemeral = _ephemeral(launch, choice)
     provision, text = None, ""
     if launch.options.provision_mode == ProvisionMode.BOOTSTRAPPING_CLIENT:
         provision = provision_values(
@@ -257,13 +257,17 @@ def _machine_plan(launch: Launch, wanted: Requirements, choice: Choice) -> Machi
             launch.nodeclaim, launch.nodeclass, launch.options, launch.release, created_at=launch.created_at
         ),
         image_id=image_id,
-        ephemeral=launch.skus[choice.instance_type.name].ephemeral,
+        ephemeral=_ephemeral(launch, choice),
     )
     try:
         machine_body(given)
     except LaunchError as error:
         raise error.behind(context) from error
     return MachinePlan(launch, choice, labels, given)
+
+
+def _ephemeral(launch: Launch, choice: Choice) -> Ephemeral | None:
+    return ephemeral_disk(launch.skus[choice.instance_type.name], launch.release.ephemeral_rule)
 
 
 def _node_labels(launch: Launch, wanted: Requirements, choice: Choice, base: Mapping[str, str]) -> Labels:

@@ -121,7 +121,8 @@ def vm_body(given: VmInput) -> dict[str, Any]:
     }
     if given.ephemeral is not None and (given.spec.get("osDiskSizeGB") or 0) <= given.ephemeral.size_gb:
         disk["caching"] = "ReadOnly"
-        disk["diffDiskSettings"] = {"option": "Local", "placement": given.ephemeral.placement}
+        placement = given.ephemeral.placement
+        disk["diffDiskSettings"] = {"option": "Local", **({"placement": placement} if placement else {})}
     if options.disk_encryption_set_id:
         disk["managedDisk"] = {"diskEncryptionSet": {"id": options.disk_encryption_set_id}}
     image_key = "id" if options.use_sig else "communityGalleryImageId"

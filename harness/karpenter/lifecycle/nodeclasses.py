@@ -202,7 +202,8 @@ class NodeClasses:
             return None
         if cluster is not None and subnet_id != self._options.subnet_id:
             same = _vnet(subnet) == _vnet(cluster)
-            if same and cluster.managed_by_aks(self._options.node_resource_group):
+            managed = cluster.managed_by_aks(self._options.node_resource_group)
+            if same and managed and self._release.managed_subnets_refused:
                 text = f"custom subnet cannot be in the same VNet as cluster managed VNet: {subnet_id}"
                 conditions.set_false("SubnetsReady", "SubnetIDInvalid", text)
                 return None
@@ -229,7 +230,7 @@ class NodeClasses:
         enabled = mode == "Required"
         if mode == "Preferred":
             version = parse_version(self._kubernetes) or (0, 0)
-            enabled = status.get("localDNSState") == "Enabled" or version >= (1, 99)
+            enabled = status.get("localDNSState") == "Enabled" or version >= self._release.local_dns_preferred_from
         status["localDNSState"] = "Enabled" if enabled else "Disabled"
         conditions.set_true("LocalDNSReady")
 

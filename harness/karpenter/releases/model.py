@@ -135,6 +135,7 @@ class ProviderRelease:
     * ``family_marked_with_size``: marking a size unavailable marks larger sizes of its family too.
     * ``amd_gpu_capacity``: capacity names ``amd.com/gpu`` beside ``nvidia.com/gpu``.
     * ``unavailable_needs_known_size``: only sizes that are instance types can be marked unavailable.
+    * ``local_dns_preferred_from``: the Kubernetes version from which ``localDNS.mode: Preferred`` means on.
     * ``encryption_filter``, ``gpu_driver_filter``, ``artifact_streaming_filter``: AKSNodeClass fields that drop sizes.
 
     Labels (kaz ``pkg/providers/labels``, ``pkg/providers/instance``, ``pkg/providers/launchtemplate``):
@@ -154,6 +155,10 @@ class ProviderRelease:
     * ``only_ubuntu_2204``: there is one Ubuntu and one Azure Linux; ``azure_linux_3_arm_shared_only``: Azure Linux 3 for arm64 is
       in the managed gallery only.
     * ``low_quota_has_own_ttl``: a family quota that is not 0 blocks for ten minutes rather than for the default time.
+    * ``allocation_failures_kept``: how long, in seconds, offerings stay away after Azure had no room for a VM.
+    * ``zonal_failure_marks_family``: no room in a zone is remembered for the size's family from its vCPUs on; before, for the size.
+    * ``unsupported_sizes_known``: that AKS refuses a size for the subscription makes the size unavailable.
+    * ``managed_subnets_refused``: an AKSNodeClass with a subnet of the cluster's managed virtual network is not ready.
     * ``failures_named``: the NodeClaim's Launched condition names what Azure was short of.
     * ``additional_tags``: there is an option for tags of all resources; ``machine_name_limit``: longest name of an AKS machine.
     * ``billing_tag``: resources carry ``compute.aks.billing``; ``machine_creation_tag``: AKS machines carry their time of creation.
@@ -176,6 +181,7 @@ class ProviderRelease:
     ephemeral_rule: EphemeralRule
     gpu_registry: str
     local_dns: LocalDnsSource
+    local_dns_preferred_from: tuple[int, int]
     image_families: Mapping[str, str]
     only_known_skus: bool
     unknown_skus_cost_missing_price: bool
@@ -199,6 +205,10 @@ class ProviderRelease:
     only_ubuntu_2204: bool
     azure_linux_3_arm_shared_only: bool
     low_quota_has_own_ttl: bool
+    allocation_failures_kept: float
+    zonal_failure_marks_family: bool
+    unsupported_sizes_known: bool
+    managed_subnets_refused: bool
     failures_named: bool
     additional_tags: bool
     machine_name_limit: int
