@@ -49,7 +49,8 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
             }
             for node in world.list("Node")
         },
-        "rejections": {str(number): str(each) for number, each in enumerate(world.rejections)},
+        # an API server lists errors in Go's map order
+        "rejections": sorted(f"{each.object}: {each.layer}: {each.text}" for each in world.rejections),
     }
 
 

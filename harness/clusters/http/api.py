@@ -112,6 +112,8 @@ class Api:
         fields = query.get("fieldSelector")
         if query.get("watch") in ("1", "true"):
             return self._watch(query, target)
+        by_fields(fields)  # refuses what it cannot select by, where there is nothing to select from, too
+        by_labels(query.get("labelSelector"))
         items = list(
             self._store.list(
                 target.kind.kind,
