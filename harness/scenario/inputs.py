@@ -8,6 +8,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from harness.scenario.cases import Case
+from harness.scenario.crds import CrdDirectories, UnknownCrds
+from harness.scenario.hosting import hosting_options, violations_of
 from harness.scenario.models.base import Model
 from harness.scenario.models.expectations import RequirementsExpectation
 from harness.scenario.models.given import Azure, Given
@@ -27,8 +29,11 @@ def world_arguments(given: Given) -> dict[str, Any]:
         for name in ("karpenter", "crds", "kubernetes", "region", "provision_mode", "seed")
         if (value := getattr(given, name)) is not None
     }
-    if given.options:
-        arguments["options"] = {option_name(name): value for name, value in given.options.items()}
+    if given.policy is not None:
+        arguments["karpenter"] = f"{given.policy}@{given.karpenter}" if given.karpenter is not None else given.policy
+    implied = hosting_options(given)
+    if given.options or implied:
+        arguments["options"] = {**implied, **{option_name(name): value for name, value in given.options.items()}}
     if given.azure is not None:
         arguments["azure"] = azure_arguments(given.azure)
     return arguments
@@ -52,27 +57,48 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def new_world(case: Case, caches: Caches | None = None, overrides: Mapping[str, Any] | None = None) -> World:
-    """The world that a case begins in; a ScenarioError where its inputs do not exist."""
+def new_world(
+    case: Case,
+    caches: Caches | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    directories: CrdDirectories | None = None,
+) -> World:
+    """The world that a case begins in; a ScenarioError where its inputs do not exist. `directories` keeps CRD files that were read.
+
+    Raises harness.scenario.crds.CelEngineMissing.
+    """
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES
     from harness.world import World
 
     problems = []
-    for name in ("karpenter", "crds"):
-        release = getattr(case.given, name)
-        if release is not None and release.removeprefix("v") not in ALL_PROVIDER_RELEASES:
-            hint = did_you_mean(release.removeprefix("v"), ALL_PROVIDER_RELEASES, limit=0)
-            hint = hint or f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}"
-            problems.append(Problem(case.given_mark(name), f"given.{name}", f"unknown release '{release}'", hint))
+    release = case.given.karpenter
+    if release is not None and release.removeprefix("v") not in ALL_PROVIDER_RELEASES:
+        hint = did_you_mean(release.removeprefix("v"), ALL_PROVIDER_RELEASES, limit=0)
+        hint = hint or f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}"
+        problems.append(Problem(case.given_mark("karpenter"), "given.karpenter", f"unknown release '{release}'", hint))
+    replaced = dict(overrides or {})
+    if case.given.crds is not None and "crds" not in replaced:
+        try:
+            replaced["crds"] = (directories or CrdDirectories()).named(case.given.crds, case.directory)
+        except UnknownCrds as error:
+            problems.append(Problem(case.given_mark("crds"), "given.crds", error.what, error.hint))
     kubernetes = case.given.kubernetes
     if kubernetes is not None and not re.fullmatch(r"v?\d+\.\d+(\.\d+)?", kubernetes):
         what = f"a version such as 1.34.2 is expected, not '{kubernetes}'"
         problems.append(Problem(case.given_mark("kubernetes"), "given.kubernetes", what))
     if problems:
         raise ScenarioError(problems)
-    arguments = {**world_arguments(case.given), **(overrides or {})}
+    if not any(entry.expectation.kind == "limits" for entry in case.then):
+        problems = [
+            Problem(case.given_mark("cluster", one.limit.field), f"given.cluster.{one.limit.field}", one.text)
+            for one in violations_of(case.given)
+            if one.holds
+        ]
+        if problems:
+            raise ScenarioError(problems)
+    arguments = {**world_arguments(case.given), **replaced}
     if case.given.options:
-        arguments["options"] = _options(case)
+        arguments["options"] = {**hosting_options(case.given), **_options(case)}
     try:
         return World(**arguments, caches=caches)
     except ValueError as error:

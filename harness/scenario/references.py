@@ -19,7 +19,7 @@ Path_ = tuple[str | int, ...]
 __all__ = ["AXES", "check_only", "check_references", "check_variables"]
 
 # keys of `given` that an axis of a matrix may set
-AXES = ("karpenter", "crds", "kubernetes", "region", "provisionMode", "seed")
+AXES = ("karpenter", "crds", "kubernetes", "region", "provisionMode", "policy", "hosting", "seed")
 
 
 def check_variables(document: Document, manifests: Sequence[Manifest], axes: Axes) -> list[Problem]:

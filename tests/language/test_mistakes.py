@@ -116,7 +116,7 @@ TEXTS = [
     ),
     (
         "scenario: a $(b)\n" + THEN,
-        ["f.yaml:1:1: $(b) has no value; one of crds, karpenter, kubernetes, provisionMode, region, seed"],
+        ["f.yaml:1:1: $(b) has no value; one of crds, hosting, karpenter, kubernetes, policy, provisionMode, region, seed"],
     ),
     (
         "scenario: x\nmatrix: {karpenter: [1.13.0, 1.14.0]}\nthen: [{pods: {bound: 1, only: {karpenter: [1.15.0]}}}]\n",

@@ -27,6 +27,7 @@ MODULES = {
     "azure": "azure",
     "cost": "cost",
     "runaway": "runaways",
+    "limits": "limits",
 }
 
 

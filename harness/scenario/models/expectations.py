@@ -28,6 +28,7 @@ __all__ = [
     "LabelRow",
     "LabelTable",
     "LabelWrite",
+    "Limits",
     "NodeClaims",
     "NodeExpectation",
     "NodeLabel",
@@ -90,7 +91,9 @@ class RequirementsExpectation(Body):
 class Rejected(Body):
     """An object that is refused: by which layer, for which key, with which text. Only what is given is compared."""
 
-    object: Reference = Field(description="The refused object, as Kind/name; `*` stands for any text: NodeClaim/default-*.")
+    object: Reference = Field(
+        description="The refused object, as Kind/name; `*` stands for any text: NodeClaim/default-*."
+    )
     layer: Layer | None = Field(None, description="Who refuses it.")
     key: Text | None = Field(None, description="The label key at fault.")
     path: Text | None = Field(None, description="The field, as the refusal names it.")
@@ -320,6 +323,15 @@ class Runaway(Body):
     loops: CountMatch | None = Field(None, description="How many turns were seen before it was stopped.")
 
 
+class Limits(Body):
+    """Limits of Karpenter's concepts document that `given.cluster` breaks: exactly these."""
+
+    violated: list[Text] = Field(default_factory=list, description="Broken, and still limits of this release.")
+    outdated: list[Text] = Field(
+        default_factory=list, description="Broken by the document's word, and no limits of this release any more."
+    )
+
+
 class PodCell(Model):
     """What happens to a pod that asks for a label."""
 
@@ -393,6 +405,7 @@ class ExpectationMap(Model):
     azure: AzureExpectation | None = Field(None, description="Calls to Azure and quotas.")
     cost: Cost | None = Field(None, description="What it costs.")
     runaway: Runaway | None = Field(None, description="A loop without end.")
+    limits: Limits | None = Field(None, description="Documented limits that the cluster breaks.")
 
     @model_validator(mode="after")
     def _one(self) -> ExpectationMap:
@@ -425,4 +438,5 @@ Expectation = (
     | AzureExpectation
     | Cost
     | Runaway
+    | Limits
 )

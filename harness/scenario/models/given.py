@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.models.base import Duration, Integer, Model, Number, Text, read_integer
+from harness.scenario.models.base import Duration, Flag, Integer, Model, Number, Text, read_integer
 from harness.scenario.models.matchers import value_or_conditions
 
-__all__ = ["Azure", "Capacity", "Fault", "Given", "Price", "Prices", "Restriction", "When", "Where"]
+__all__ = ["Azure", "Capacity", "Cluster", "Fault", "Given", "Price", "Prices", "Restriction", "When", "Where"]
 
 Priority = Literal["on-demand", "spot"]
 At = Literal["start", "end"]
@@ -124,11 +124,34 @@ class Azure(Model):
     faults: list[Fault] = Field(default_factory=list, description="Failures to happen.")
 
 
+class Cluster(Model):
+    """The AKS cluster. What breaks a documented limit is a mistake, unless `then: limits` expects it."""
+
+    network_plugin: Literal["azure", "kubenet", "none"] | None = Field(
+        None, description="Network plugin; azure when absent."
+    )
+    network_plugin_mode: Literal["overlay", "none"] | None = Field(None, description="Its mode; overlay when absent.")
+    network_dataplane: Literal["azure", "cilium"] | None = Field(None, description="Dataplane; cilium when absent.")
+    ip_families: list[Literal["IPv4", "IPv6"]] | None = Field(
+        None, min_length=1, description="IP families; IPv4 when absent."
+    )
+    node_os: list[Literal["linux", "windows"]] | None = Field(
+        None, min_length=1, description="Operating systems of the nodes; linux when absent."
+    )
+    identity: Literal["managed", "servicePrincipal"] | None = Field(None, description="Identity; managed when absent.")
+    custom_kubelet_config: Flag | None = Field(None, description="Kubelet settings on node pools.")
+    cluster_autoscaler: Flag | None = Field(None, description="Cluster autoscaler on node pools.")
+    token_rotation: Flag | None = Field(None, description="Rotation of bootstrap tokens.")
+
+
 class Given(Model):
     """Releases, region and options. What is left out has the release's default."""
 
     karpenter: Text | None = Field(None, description="Release of karpenter-provider-azure, for example 1.14.0.")
-    crds: Text | None = Field(None, description="Release that the CRDs come from, when they lag behind the controller.")
+    crds: Text | None = Field(
+        None,
+        description="Release that the CRDs come from, when they lag behind the controller; or a directory of CRD files.",
+    )
     kubernetes: Text | None = Field(None, description="Kubernetes version, for example 1.34.2.")
     region: Text | None = Field(None, description="Azure region, for example eastus.")
     provision_mode: Literal["aksscriptless", "bootstrappingclient", "aksmachineapi"] | None = Field(
@@ -137,5 +160,12 @@ class Given(Model):
     options: dict[Text, Text] = Field(
         default_factory=dict, description="Options of the controller, by their flag's name."
     )
+    policy: Literal["design-2025-10-30", "design-2025-11-07"] | None = Field(
+        None, description="Design document whose decisions are laid over the release (1.6.5 when absent)."
+    )
+    hosting: Literal["self-hosted", "nap"] | None = Field(
+        None, description="Who runs Karpenter; self-hosted when absent."
+    )
+    cluster: Cluster | None = Field(None, description="The AKS cluster, checked against documented limits.")
     azure: Azure | None = Field(None, description="What Azure is short of.")
     seed: Integer | None = Field(None, description="Seed of all that is random upstream.")
