@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from fakeazure.arm.messages import Request, Response
@@ -24,6 +24,12 @@ class Route(Generic[State]):
     pattern: str
     handler: Handler[State]
     versioned: bool = True
+    resource: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Every call asks for the resource."""
+        literals = [part for part in self.pattern.strip("/").split("/") if part and not part.startswith("{")]
+        object.__setattr__(self, "resource", literals[-1] if literals else "")
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -31,12 +37,6 @@ class Route(Generic[State]):
         return tuple(
             part if part.startswith("{") else part.lower() for part in self.pattern.strip("/").split("/") if part
         )
-
-    @property
-    def resource(self) -> str:
-        """The last literal segment, in Azure's spelling."""
-        literals = [part for part in self.pattern.strip("/").split("/") if part and not part.startswith("{")]
-        return literals[-1] if literals else ""
 
 
 @dataclass(frozen=True, slots=True)

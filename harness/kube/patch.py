@@ -40,6 +40,8 @@ def merge_patch(target: Any, patch: Any) -> Any:
     for key, value in patch.items():
         if value is None:
             result.pop(key, None)
+        elif value.__class__ is str:
+            result[key] = value
         else:
             result[key] = merge_patch(result.get(key), value)
     return result
@@ -68,7 +70,9 @@ def strategic_patch(target: Any, patch: Mapping[str, Any], field: str = "") -> A
         return {k: copy_json(v) for k, v in patch.items() if k != "$patch"}
     result: dict[str, Any] = dict(target) if isinstance(target, Mapping) else {}
     for key, value in patch.items():
-        if key.startswith("$deleteFromPrimitiveList/"):
+        if key[:1] != "$" and value.__class__ is str:
+            result[key] = value
+        elif key.startswith("$deleteFromPrimitiveList/"):
             name = key.split("/", 1)[1]
             result[name] = [each for each in result.get(name) or () if each not in value]
         elif key.startswith(("$setElementOrder/", "$retainKeys")) or key == "$patch":

@@ -11,6 +11,7 @@ import binascii
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from harness.kube.node_restriction import kubelet_flag_error
@@ -126,7 +127,8 @@ def aks_kube_reserved(machine: Machine, max_pods: int) -> dict[str, str]:
     return {"cpu": f"{milli}m", "memory": f"{mebibytes}Mi"}
 
 
-def _variables(script: str) -> dict[str, str]:
+@lru_cache(maxsize=256)
+def _variables(script: str) -> Mapping[str, str]:
     """The shell variables of interest; the first assignment of each counts."""
     found: dict[str, str] = {}
     for match in _ASSIGNMENT.finditer(script):
