@@ -21,10 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", type=Path, metavar="FILE", help="SKU lists and prices by location, as JSON or JSON.gz"
     )
+    parser.add_argument(
+        "--crds", type=Path, metavar="DIR", help="CRD files that validate_nodepool judges by, in place of the release's"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answers until the input ends; exit code 2 when the release or the data file is not usable."""
+    """Answers until the input ends; exit code 2 when the release or a file is not usable, 3 without an engine for CRD files."""
     from harness.answer.context import AnswerContext, DataFile
     from harness.answer.loop import serve
     from harness.karpenter.releases import UnknownRelease, provider
@@ -38,8 +41,18 @@ def run(arguments: argparse.Namespace) -> int:
     except (UnknownRelease, OSError, ValueError) as error:
         print(f"harness answer: {error}", file=sys.stderr)
         return 2
+    crds = None
+    if arguments.crds is not None:
+        from harness.clusters.crd_files import CelEngineMissing, CrdFileError, CrdFiles
+
+        try:
+            crds = CrdFiles(arguments.crds)
+            crds.compile()
+        except CrdFileError as error:
+            print(f"harness answer: {error}", file=sys.stderr)
+            return 3 if isinstance(error, CelEngineMissing) else 2
     try:
-        serve(sys.stdin.buffer, sys.stdout.buffer, AnswerContext(release, data))
+        serve(sys.stdin.buffer, sys.stdout.buffer, AnswerContext(release, data, crds=crds))
     except BrokenPipeError:  # whoever asked has gone; the interpreter must not try to flush again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
+    from harness.karpenter.validation.admission import Crds
 
 __all__ = ["AnswerContext", "DataFile"]
 
@@ -48,10 +49,12 @@ class AnswerContext:
     """The release that answers, the SKU lists and prices that requests name by location, and the registered catalogs.
 
     `catalogs` (name → list of instance types) is the protocol's only state: the op `catalog` writes it, `schedule` reads it.
-    `parsed` holds what ops derive from `data` once, by their own keys; it changes no answer.
+    `parsed` holds what ops derive from `data` once, by their own keys; it changes no answer. `crds` are
+    CRDs that were given in place of the release's.
     """
 
     release: ProviderRelease
     data: Mapping[str, Any] | None = None
     catalogs: dict[str, Any] = field(default_factory=dict)
     parsed: dict[str, Any] = field(default_factory=dict)
+    crds: Crds | None = None

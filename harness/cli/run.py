@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import perf_counter
@@ -17,6 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="scenario files, or folders of them")
     parser.add_argument("-k", metavar="TEXT", help="only cases whose id contains this text")
     parser.add_argument("--release", metavar="R", help="release of the provider, in place of what the files say")
+    parser.add_argument(
+        "--crds", metavar="DIR", help="CRD files (or a release) to judge objects by, in place of what the files say"
+    )
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write JUnit XML")
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write one HTML page")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every case and every expectation")
@@ -37,14 +41,29 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong."""
+    """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 when the engine for CRD files is missing."""
+    from harness.scenario.crds import CelEngineMissing, CrdDirectories, UnknownCrds
+
+    crds = None
+    try:
+        if arguments.crds is not None:
+            crds = CrdDirectories().named(arguments.crds, Path.cwd())
+        return _run(arguments, crds)
+    except UnknownCrds as error:
+        return bad_input(f"--crds: {error}")
+    except CelEngineMissing as error:
+        print(error, file=sys.stderr)
+        return 3
+
+
+def _run(arguments: argparse.Namespace, crds: object) -> int:
     from harness.reports.summary import Summary
     from harness.scenario.files import load
     from harness.scenario.problems import Problem, ScenarioError
     from harness.scenario.runner import Runner
 
     start = perf_counter()
-    runner = Runner(karpenter=arguments.release)
+    runner = Runner(karpenter=arguments.release, crds=crds)
     problems: list[Problem] = []
     cases = []
     for path in scenario_files(arguments.files):

@@ -11,7 +11,7 @@ from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import Identity, Sink, View, Writer
 from harness.engine.rng import Rng
-from harness.karpenter.validation.crds import CrdSet
+from harness.karpenter.validation.admission import Crds
 from harness.nodes.boot import BootPlan
 
 __all__ = ["Boot", "Cluster", "ClusterFactory"]
@@ -53,4 +53,4 @@ class Cluster(Protocol):
 class ClusterFactory(Protocol):
     """Makes the cluster of one world. Whoever makes it ends it, too."""
 
-    def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: CrdSet, kubernetes: str) -> Cluster: ...
+    def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> Cluster: ...

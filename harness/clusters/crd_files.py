@@ -6,15 +6,17 @@ Needs the extra ``crds`` (cel-expr-python), imported when the first rule is comp
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from harness.karpenter.validation.crds import RuleRow
 from harness.kube.cel_rules import CelError, Rule
 from harness.kube.custom_resource import CustomResource
+from harness.kube.field_errors import Pointer
 from harness.kube.schema import SchemaError, parse_schema, python_pattern
 
 
@@ -22,14 +24,22 @@ class CrdFileError(ValueError):
     """A CRD file that cannot be used; the message names it."""
 
 
+class CelEngineMissing(CrdFileError):
+    """The extra ``crds`` is not installed."""
+
+
 class CrdFiles:
     """The custom resource definitions in a directory's ``*.yaml`` and ``*.yml`` files, other documents ignored.
 
-    Can be given to ``harness.karpenter.validation.admission.admit`` as ``crds``. Raises CrdFileError.
+    Can be given to ``harness.world.World`` and to ``harness.karpenter.validation.admission.admit`` as ``crds``. Schemas and rules
+    are compiled when a kind is first asked for, or all of them by ``compile``. Raises CrdFileError.
     """
 
     def __init__(self, directory: Path) -> None:
         self.name = str(directory)
+        self.manifests: list[Mapping[str, Any]] = []
+        if not directory.is_dir():
+            raise CrdFileError(f"{directory}: no such directory")
         self._definitions: dict[str, tuple[Mapping[str, Any], Mapping[str, Any], Path]] = {}
         self._resources: dict[tuple[str, bool], CustomResource] = {}
         files = sorted(path for path in directory.glob("*") if path.suffix in (".yaml", ".yml"))
@@ -46,6 +56,7 @@ class CrdFiles:
             for version in spec["versions"]:
                 name = f"{spec['group']}/{version['name']}/{spec['names']['kind']}"
                 self._definitions[name] = (spec, version["schema"]["openAPIV3Schema"], file)
+            self.manifests.append(document)
         except (KeyError, TypeError) as error:
             raise CrdFileError(f"{file}: not a CustomResourceDefinition of apiextensions.k8s.io/v1 ({error})") from None
 
@@ -53,6 +64,21 @@ class CrdFiles:
     def kinds(self) -> tuple[str, ...]:
         """``group/version/Kind`` of every resource."""
         return tuple(self._definitions)
+
+    def compile(self) -> None:
+        """Compiles every kind now. Raises CrdFileError for the first that cannot be used, CelEngineMissing without the extra."""
+        for name in self._definitions:
+            self.resource(*name.rsplit("/", 1))
+
+    def rules(self, kind: str = "") -> tuple[RuleRow, ...]:
+        """The rules of all kinds, or of one. Raises CrdFileError."""
+        return tuple(
+            RuleRow(name, path, _rule(entry), "", "")
+            for name, (_, definition, _) in self._definitions.items()
+            if not kind or name.rpartition("/")[2] == kind
+            for path, entries in _rules(definition).items()
+            for entry in entries
+        )
 
     def resource(self, api_version: str, kind: str, *, integer_formats: bool = False) -> CustomResource | None:
         """The definition of a kind, None when there is none. Raises CrdFileError for schemas or rules that do not compile."""
@@ -66,14 +92,15 @@ class CrdFiles:
     def _compile(self, name: str, integer_formats: bool) -> CustomResource:
         spec, definition, file = self._definitions[name]
         group, version, kind = name.split("/")
-        rules: dict[str, list[Mapping[str, Any]]] = {}
-        _collect(definition, "", rules)
+        rules = _rules(definition)
         try:
             schema = parse_schema(
                 definition,
                 lambda path: tuple(_rule(entry) for entry in rules.get(path, ())),
                 integer_formats=integer_formats,
             )
+        except CelEngineMissing:
+            raise
         except (SchemaError, CrdFileError) as error:
             raise CrdFileError(f"{file}: {kind}: {error}") from None
         return CustomResource(group, version, kind, schema, namespaced=spec.get("scope") == "Namespaced")
@@ -84,8 +111,15 @@ def _documents(file: Path) -> list[Any]:
         return list(
             yaml.load_all(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         )
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CrdFileError(f"{file}: {error}") from None
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise CrdFileError(f"{file}: {' '.join(str(error).split())}") from None
+
+
+def _rules(definition: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
+    """The rules of a definition by the schema path they stand at."""
+    rules: dict[str, list[Mapping[str, Any]]] = {}
+    _collect(definition, "", rules)
+    return rules
 
 
 def _collect(definition: Mapping[str, Any], path: str, rules: dict[str, list[Mapping[str, Any]]]) -> None:
@@ -104,14 +138,43 @@ def _rule(entry: Mapping[str, Any]) -> Rule:
     if unsupported:
         raise CrdFileError(f"rule {entry.get('rule')!r}: {', '.join(unsupported)} is not supported")
     expression = entry["rule"].strip()
+    check = _check(expression)
     message = (entry.get("message") or f"failed rule: {expression}").strip()
     return Rule(
         id=f"cel:{expression}",
         message=message,
-        check=_check(expression),
+        check=check,
         transition=re.search(r"\boldSelf\b", expression) is not None,
+        culprits=_each_alone(check) if expression.startswith("self.all(") else _no_culprits,
         expression=expression,
     )
+
+
+def _no_culprits(value: Any) -> tuple[Pointer, ...]:
+    return ()
+
+
+def _each_alone(check: Callable[[Any, Any], bool]) -> Callable[[Any], tuple[Pointer, ...]]:
+    """The culprits of a rule about all elements: those that fail it alone."""
+
+    def culprits(value: Any) -> tuple[Pointer, ...]:
+        return tuple(step for step, alone in _elements(value) if not _passes(check, alone))
+
+    return culprits
+
+
+def _elements(value: Any) -> Iterator[tuple[Pointer, Any]]:
+    if isinstance(value, Mapping):
+        yield from (((key,), {key: item}) for key, item in value.items())
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        yield from (((number,), [item]) for number, item in enumerate(value))
+
+
+def _passes(check: Callable[[Any, Any], bool], value: Any) -> bool:
+    try:
+        return check(value, None)
+    except CelError:
+        return False
 
 
 @cache
@@ -121,7 +184,7 @@ def _environment() -> Any:
         from cel_expr_python import cel
         from cel_expr_python.ext import ext_strings
     except ImportError:
-        raise CrdFileError(
+        raise CelEngineMissing(
             'evaluating CRD files needs a CEL engine: pip install "karpenter-azure-harness[crds]"'
         ) from None
     kind = cel.Type

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness.pytest_plugin.cluster_options import cluster_names
+from harness.pytest_plugin.keys import runner_of
 from harness.pytest_plugin.options import release_override
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class ClusterRunners:
             from harness.scenario.runner import Runner
 
             overrides: dict[str, Any] = {"karpenter": release_override(self._config)}
+            overrides["crds"] = runner_of(self._config).shared.overrides.get("crds")
             self._reach()
             if name != "memory":
                 from harness.clusters.attached.cluster import attach

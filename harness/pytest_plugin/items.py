@@ -12,6 +12,7 @@ from harness.pytest_plugin.clusters import runners_of
 from harness.pytest_plugin.keys import runner_of
 from harness.reports.terminal import Style, render_verdict
 from harness.scenario.cases import Case
+from harness.scenario.crds import CelEngineMissing
 from harness.scenario.files import load
 from harness.scenario.problems import ScenarioError
 from harness.scenario.runner import Runner, expected_outcome
@@ -36,7 +37,7 @@ class ScenarioFile(pytest.File):
         try:
             scenarios = load(self.path, _display(self.path, self.config))
             runner_of(self.config).check_inputs(case for scenario in scenarios for case in scenario.cases)
-        except ScenarioError as error:
+        except (ScenarioError, CelEngineMissing) as error:
             raise self.CollectError(str(error)) from None
         for scenario in scenarios:
             for case in scenario.cases:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from harness.pytest_plugin.cluster_options import add_cluster_options, cluster_names
 
-__all__ = ["add_options", "header", "release_override"]
+if TYPE_CHECKING:
+    from harness.clusters.crd_files import CrdFiles
+
+__all__ = ["add_options", "crds_override", "header", "release_override"]
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -17,6 +22,9 @@ def add_options(parser: pytest.Parser) -> None:
         "--karpenter", choices=("simulated",), default="simulated", help="which Karpenter runs (default simulated)"
     )
     group.addoption("--release", metavar="R", help="release of the provider, in place of what the files say")
+    group.addoption(
+        "--crds", metavar="DIR", help="CRD files (or a release) to judge objects by, in place of what the files say"
+    )
 
 
 def release_override(config: pytest.Config) -> str | None:
@@ -32,9 +40,24 @@ def release_override(config: pytest.Config) -> str | None:
         raise pytest.UsageError(f"--release: {error}") from None
 
 
+def crds_override(config: pytest.Config) -> str | CrdFiles | None:
+    """The CRDs of `--crds`, read anew; a usage error where they cannot be used."""
+    name: str | None = config.getoption("--crds")
+    if name is None:
+        return None
+    from harness.scenario.crds import CelEngineMissing, CrdDirectories, UnknownCrds
+
+    try:
+        return CrdDirectories().named(name, config.invocation_params.dir)
+    except (UnknownCrds, CelEngineMissing) as error:
+        raise pytest.UsageError(f"--crds: {error}") from None
+
+
 def header(config: pytest.Config) -> list[str]:
     """The line under pytest's own, when an option is set."""
     release = release_override(config)
     lines = [f"scenarios: all with release {release}"] if release is not None else []
+    if config.getoption("--crds") is not None:
+        lines.append(f"scenarios: CRDs of {config.getoption('--crds')}")
     clusters = cluster_names(config)
     return [*lines, f"scenarios: on {', '.join(clusters)}"] if clusters != ("memory",) else lines

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.scenario.cases import Case
+from harness.scenario.crds import CrdDirectories
 from harness.scenario.inputs import new_world, size_problems, world_arguments
 from harness.scenario.problems import Problem, ScenarioError
 
@@ -24,6 +25,7 @@ class Shared:
 
     def __init__(self, caches: Caches | None = None, overrides: Mapping[str, Any] | None = None) -> None:
         self.overrides = dict(overrides or {})
+        self.crd_directories = CrdDirectories()
         self._caches = caches
         self._worlds: dict[str, World] = {}
         self._probes: dict[str, LabelProbe] = {}
@@ -39,7 +41,7 @@ class Shared:
 
     def new_world(self, case: Case) -> World:
         """A world of a case's own. Raises ScenarioError where its inputs do not exist."""
-        return new_world(case, self.caches, self.overrides)
+        return new_world(case, self.caches, self.overrides, self.crd_directories)
 
     def idle_world(self, case: Case) -> World:
         """An empty world with the inputs of a case, for questions only. Raises ScenarioError where its inputs do not exist."""
@@ -73,4 +75,5 @@ class Shared:
 
 
 def _key(case: Case) -> str:
-    return json.dumps(world_arguments(case.given), sort_keys=True, default=str)
+    directory = str(case.directory) if case.given.crds is not None else ""  # the one that CRD files are named from
+    return json.dumps([world_arguments(case.given), directory], sort_keys=True, default=str)

@@ -20,7 +20,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.offers import Offers
 from harness.karpenter.releases import ProviderOptions, ProviderRelease, ProvisionMode, provider
-from harness.karpenter.validation.admission import admit
+from harness.karpenter.validation.admission import Crds, admit
 from harness.karpenter.validation.crds import crd_set
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.karpenter.validation.pods import validate_pod
@@ -48,10 +48,10 @@ Objects: TypeAlias = list[dict[str, Any]]
 class World:
     """What a scenario acts on.
 
-    `karpenter` is the provider release, `crds` the release whose CRDs are installed (the same unless given), `kubernetes` the
-    version of the API server. `options` are Karpenter's start-up options by field name, `azure` the market: quota,
-    restrictions, capacity, faults, prices. Everything random comes from `seed`. Raises UnknownRelease, UnknownCrdSet,
-    UnknownRegion, MarketError for inputs that do not exist.
+    `karpenter` is the provider release, `crds` the release whose CRDs are installed (the same unless given) or CRDs read
+    from files (harness.clusters.crd_files.CrdFiles), `kubernetes` the version of the API server. `options` are Karpenter's
+    start-up options by field name, `azure` the market: quota, restrictions, capacity, faults, prices. Everything random comes
+    from `seed`. Raises UnknownRelease, UnknownCrdSet, UnknownRegion, MarketError for inputs that do not exist.
     `cluster` makes the cluster: in memory, or harness.clusters.attached.attach(...) of one that runs elsewhere.
     """
 
@@ -59,7 +59,7 @@ class World:
         self,
         *,
         karpenter: str = "1.14.0",
-        crds: str | None = None,
+        crds: str | Crds | None = None,
         kubernetes: str | None = None,
         region: str | None = None,
         provision_mode: str | None = None,
@@ -101,7 +101,7 @@ class World:
             self.rng,
             ids,
             self.recorder,
-            crds=crd_set(crds or self.release.crds),
+            crds=crd_set(crds or self.release.crds) if crds is None or isinstance(crds, str) else crds,
             kubernetes=self.kubernetes,
         )
         self.recorder.view = self.cluster.view

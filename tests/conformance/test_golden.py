@@ -44,9 +44,13 @@ def ask(request: dict[str, Any], asked: AnswerContext) -> dict[str, Any]:
 
 
 def wrong_answers(release: str, lines: list[dict[str, Any]]) -> list[str]:
+    schedules = any(vector["op"] == "schedule" for vector in lines)
+    return wrong_answers_of(lines, (context_with_catalogs if schedules else context)(release))
+
+
+def wrong_answers_of(lines: list[dict[str, Any]], asked: AnswerContext) -> list[str]:
     wrong = []
     for number, vector in enumerate(lines):
-        asked = (context_with_catalogs if vector["op"] == "schedule" else context)(release)
         got = ask({**vector["input"], "op": vector["op"]}, asked)
         found = reply_differences(vector["op"], vector, got)
         if found:

@@ -30,7 +30,7 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     release = context.release
     static_pools = not release.vocabulary.exclusive_bounds
     try:
-        admission = admit(obj, crds=crd_set(release.crds), server=api_server(release.core.kubernetes))
+        admission = admit(obj, crds=context.crds or crd_set(release.crds), server=api_server(release.core.kubernetes))
     except UnknownResource as error:
         raise RequestError(str(error)) from None
     errors = [

@@ -17,7 +17,7 @@ from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Identity, Sink
 from harness.engine.rng import Rng
-from harness.karpenter.validation.crds import CrdSet
+from harness.karpenter.validation.admission import Crds
 from harness.kube.objects import Object, key_of, labels_of, name_of, namespace_of
 from harness.kube.status import ApiError
 
@@ -64,7 +64,7 @@ class Remote(Protocol):
 
     def forget(self) -> None: ...
 
-    def install(self, crds: CrdSet, manifests: Sequence[dict[str, Any]] | None = None) -> None: ...
+    def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None: ...
 
 
 def attach(remote: Remote, *, seconds: float = 60.0) -> Attaching:
@@ -79,7 +79,7 @@ class Attaching:
         self.remote = remote
         self._seconds = seconds
 
-    def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: CrdSet, kubernetes: str) -> Attached:
+    def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> Attached:
         return Attached(self.remote, engine, ids, sink, crds=crds, kubernetes=kubernetes, seconds=self._seconds)
 
 
@@ -87,7 +87,7 @@ class Attached:
     """The cluster of one world. Raises TimedOut, naming what still moves, when it does not come to rest in `seconds`."""
 
     def __init__(
-        self, remote: Remote, engine: Engine, ids: Ids, sink: Sink, *, crds: CrdSet, kubernetes: str, seconds: float
+        self, remote: Remote, engine: Engine, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str, seconds: float
     ) -> None:
         self.remote = remote
         self.journal = Journal()

@@ -18,7 +18,7 @@ from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import Identity, Sink
 from harness.engine.rng import Rng
-from harness.karpenter.validation.crds import CrdSet
+from harness.karpenter.validation.admission import Crds
 from harness.kube.objects import Key
 
 __all__ = ["HttpCluster"]
@@ -32,7 +32,7 @@ class HttpCluster:
 
     name = "http"
 
-    def __init__(self, sink: Sink, *, crds: CrdSet, kubernetes: str, clock: Clock | None = None, seed: int = 0) -> None:
+    def __init__(self, sink: Sink, *, crds: Crds, kubernetes: str, clock: Clock | None = None, seed: int = 0) -> None:
         self._crds = crds
         self._forgotten = 0
         rng = Rng(seed)
@@ -72,7 +72,7 @@ class HttpCluster:
         with self.server.lock:
             self._forgotten = len(self._memory.journal)
 
-    def install(self, crds: CrdSet, manifests: Sequence[dict[str, Any]] | None = None) -> None:
+    def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None:
         """Replaces the CRDs by those of a release; files are for real API servers."""
         if manifests is not None:
             raise ValueError(

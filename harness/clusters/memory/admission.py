@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from harness.clusters.memory.store import Admission, Request, Store
-from harness.karpenter.validation.admission import admit
-from harness.karpenter.validation.crds import CrdSet
+from harness.karpenter.validation.admission import Crds, admit
 from harness.kube.defaults import UnknownPriorityClass, default_node, default_pod, default_workload
 from harness.kube.field_errors import FieldError
 from harness.kube.node_restriction import node_write_error
@@ -77,7 +76,7 @@ def validation(request: Request) -> dict[str, Any]:
     return new
 
 
-def custom_resources(crds: CrdSet, kubernetes: str) -> Admission:
+def custom_resources(crds: Crds, kubernetes: str) -> Admission:
     """Prunes, defaults and validates Karpenter's resources by the CRDs that are installed."""
 
     def judge(request: Request) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import CONTROLLER_MANAGER, SCHEDULER, Identity, Sink
 from harness.engine.rng import Rng
-from harness.karpenter.validation.crds import CrdSet
+from harness.karpenter.validation.admission import Crds
 from harness.kube.objects import Key
 
 _CRDS = 2  # the place of the CRDs among the judges
@@ -24,7 +24,7 @@ _CRDS = 2  # the place of the CRDs among the judges
 class MemoryCluster:
     """A cluster without servers: `view` reads it, `writer(identity)` writes it, `journal` knows who did."""
 
-    def __init__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: CrdSet, kubernetes: str) -> None:
+    def __init__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> None:
         self.store = Store(engine.clock, ids)
         self.store.admission.extend(
             (
@@ -45,7 +45,7 @@ class MemoryCluster:
     boot: None = None
     halt: None = None
 
-    def install(self, crds: CrdSet) -> None:
+    def install(self, crds: Crds) -> None:
         """Replaces the CRDs, for objects that come from now on."""
         self.store.admission[_CRDS] = custom_resources(crds, self._kubernetes)
 

@@ -17,7 +17,7 @@ from harness.clusters.rest.writer import RestWriter
 from harness.clusters.waiting import poll
 from harness.engine.clock import Clock
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, Identity
-from harness.karpenter.validation.crds import CrdSet
+from harness.karpenter.validation.admission import Crds
 from harness.kube.objects import Object, labels_of, namespace_of
 from harness.kube.status import ApiError
 
@@ -55,7 +55,7 @@ class RealCluster:
         self._audit = audit
         self._diagnose = diagnose
         self._seconds = seconds
-        self._crds: CrdSet | None = None
+        self._crds: Crds | None = None
         self._connections: dict[Identity, Connection] = {}
         self._writers: dict[Identity, RestWriter] = {}
         self.admin = self.connection(ADMIN)
@@ -64,7 +64,7 @@ class RealCluster:
         self.view.hidden = _is_infrastructure
 
     @property
-    def crds(self) -> CrdSet:
+    def crds(self) -> Crds:
         """The set that is installed. Raises LookupError before one is."""
         if self._crds is None:
             raise LookupError("no CRDs are installed")
@@ -146,8 +146,8 @@ class RealCluster:
             if error.reason != "AlreadyExists":
                 raise
 
-    def install(self, crds: CrdSet, manifests: Sequence[dict[str, Any]] | None = None) -> None:
-        """Installs the definitions of a release, in place of those that are there; `manifests` if files were given.
+    def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None:
+        """Installs the definitions of a release or of files, in place of those that are there; or `manifests`.
 
         Returns when every kind is served. A replaced definition is removed first, since an updated one takes effect unseen.
         """

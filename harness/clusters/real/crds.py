@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.clusters.crd_files import CrdFiles
 from harness.clusters.real.cel import expression
+from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import CrdSet, names_of, openapi_of
 
 __all__ = ["crd_files", "crd_manifests"]
@@ -17,8 +19,14 @@ _STORED = "v1beta1"
 _SHORT: Mapping[str, tuple[str, ...]] = {"AKSNodeClass": ("aksnc", "aksncs")}
 
 
-def crd_manifests(crds: CrdSet) -> list[dict[str, Any]]:
-    """The definitions of a release, one for each kind, rules included; descriptions and printed columns are not kept."""
+def crd_manifests(crds: Crds) -> list[dict[str, Any]]:
+    """The definitions of a release, one for each kind, rules included (descriptions and printed columns are not kept); files as
+    they are. Raises TypeError for other sources.
+    """
+    if isinstance(crds, CrdFiles):
+        return [dict(each) for each in crds.manifests]
+    if not isinstance(crds, CrdSet):
+        raise TypeError(f"no manifests of {crds.name}")
     kinds: dict[tuple[str, str], list[str]] = {}
     for resource in crds.kinds:
         group, version, kind = resource.split("/")

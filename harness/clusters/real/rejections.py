@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from harness.karpenter.validation.admission import label_key
-from harness.karpenter.validation.crds import CrdSet
+from harness.karpenter.validation.admission import Crds, label_key
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.kube.field_errors import Pointer
 from harness.kube.objects import Object, name_of
@@ -19,7 +18,7 @@ _DETAIL = re.compile(r'[A-Z][a-z ]+: (?:"(?:[^"\\]|\\.)*"|[^\s:]+): (.*)', re.DO
 _PART = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 
 
-def explainer(crds: Callable[[], CrdSet]) -> Callable[[ApiError, Object | None], ApiError]:
+def explainer(crds: Callable[[], Crds]) -> Callable[[ApiError, Object | None], ApiError]:
     """Gives a refusal of a custom resource its rejections as cause, where the memory cluster's admission would."""
 
     def explain(error: ApiError, sent: Object | None) -> ApiError:
@@ -31,7 +30,7 @@ def explainer(crds: Callable[[], CrdSet]) -> Callable[[ApiError, Object | None],
     return explain
 
 
-def rejections_of(error: ApiError, sent: Object, crds: CrdSet) -> tuple[Rejection, ...]:
+def rejections_of(error: ApiError, sent: Object, crds: Crds) -> tuple[Rejection, ...]:
     """One rejection for each cause of the Status."""
     kind = str(sent.get("kind") or "")
     rules = {(row.path, row.rule.message): row for row in crds.rules(kind)}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
+from harness.karpenter.validation.crds import RuleRow
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.kube.custom_resource import ApiServer, CustomResource, Outcome, api_server
 from harness.kube.custom_resource import admit as admit_custom_resource
@@ -20,6 +21,8 @@ class Crds(Protocol):
     def name(self) -> str: ...
 
     def resource(self, api_version: str, kind: str, *, integer_formats: bool = False) -> CustomResource | None: ...
+
+    def rules(self, kind: str = "") -> Sequence[RuleRow]: ...
 
 
 class UnknownResource(ValueError):

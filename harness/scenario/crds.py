@@ -1,0 +1,60 @@
+"""The CRDs of a world by what the user calls them: a release, whose tables we have, or a directory of CRD files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.clusters.crd_files import CrdFiles
+
+__all__ = ["CelEngineMissing", "CrdDirectories", "UnknownCrds"]
+
+
+class CelEngineMissing(Exception):
+    """CRD files are named and the extra ``crds``, which evaluates their rules, is not installed."""
+
+
+class UnknownCrds(ValueError):
+    """Neither a release nor a usable directory; `what` is wrong with the name, and `hint` what would be right."""
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        self.what, self.hint = what, hint
+        super().__init__(f"{what}; {hint}" if hint else what)
+
+
+class CrdDirectories:
+    """Finds CRDs; each directory is read and compiled once, so a run should have one of these."""
+
+    def __init__(self) -> None:
+        self._read: dict[Path, CrdFiles] = {}
+
+    def named(self, name: str, base: Path) -> str | CrdFiles:
+        """The release of that name as it is, or the files in that directory, relative to `base`.
+
+        Raises UnknownCrds, and CelEngineMissing.
+        """
+        from harness.clusters.crd_files import CelEngineMissing as Missing
+        from harness.clusters.crd_files import CrdFileError, CrdFiles
+        from harness.karpenter.releases import ALL_PROVIDER_RELEASES
+        from harness.scenario.problems import did_you_mean
+
+        bare = name.removeprefix("v")
+        if bare in ALL_PROVIDER_RELEASES:
+            return bare
+        directory = base / name
+        if not directory.is_dir():
+            hint = did_you_mean(bare, ALL_PROVIDER_RELEASES, limit=0)
+            known = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, or a directory of CRD files"
+            raise UnknownCrds(f"unknown release '{name}', and no directory {directory}", hint or known)
+        directory = directory.resolve()
+        if directory not in self._read:
+            try:
+                files = CrdFiles(directory)
+                files.compile()
+            except Missing as error:
+                raise CelEngineMissing(str(error)) from None
+            except CrdFileError as error:
+                raise UnknownCrds(str(error)) from None
+            self._read[directory] = files
+        return self._read[directory]
