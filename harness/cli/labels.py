@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 NO_NODE = 3
-_QUESTIONS = {"diff": "harness.cli.label_diff", "explain": "harness.cli.label_explain"}
+_QUESTIONS = {
+    "diff": "harness.cli.label_diff",
+    "explain": "harness.cli.label_explain",
+    "pages": "harness.cli.label_pages",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="KEY",
         help="only these keys (any key can be tried); or `diff R R`: what differs between two releases or a design document "
-        "and a release; or `explain KEY`: the whole story of a key",
+        "and a release; or `explain KEY`: the whole story of a key; or `pages DIR`: the pages of the documentation",
     )
     parser.add_argument(
         "--release", default="1.14.0", metavar="R", help="release of the provider (default %(default)s)"

@@ -1,0 +1,53 @@
+"""`harness labels pages DIR`: writes the documentation's pages about label keys."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.cli.output import bad_input
+
+__all__ = ["run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tries every key in every release that differs from the one before (a minute or two), and writes the pages."""
+    from harness.cli.worlds import create_world
+    from harness.explain.label_pages import (
+        CHECKED,
+        all_keys,
+        claims_page,
+        column_of,
+        differences_page,
+        evolution_page,
+        policies_page,
+        table_page,
+        turning_points,
+    )
+
+    names = arguments.keys[1:]
+    if len(names) != 1:
+        return bad_input("harness labels pages: one directory is expected")
+    directory = Path(names[0])
+
+    def new_world(**more: Any) -> Any:
+        return create_world(region="eastus", **more)
+
+    keys = all_keys()
+    columns = {}
+    for name in dict.fromkeys((*turning_points(), *CHECKED)):
+        print(f"trying {len(keys)} keys in {name}", file=sys.stderr)
+        columns[name] = column_of(name, keys, new_world)
+    pages = {
+        "evolution.md": evolution_page({name: columns[name] for name in turning_points()}),
+        "claims.md": claims_page({name: columns[name] for name in CHECKED}),
+        "policies.md": policies_page(),
+        "differences.md": differences_page(),
+        **{f"{name}.md": table_page(name, columns[name]) for name in CHECKED},
+    }
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in pages.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    return 0

@@ -1,0 +1,194 @@
+"""The documentation's pages about label keys, computed: a table for a release, the evolution over releases, documents and claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+
+from harness.explain.claims import Answer, claim_of, claimed_keys, decisions, differences, differences_of
+from harness.explain.label_sides import Cell, TriedSide, keys_of
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, Policy, ProviderRelease, provider
+from harness.karpenter.validation import crd_set
+from harness.world import World
+
+__all__ = [
+    "CHECKED",
+    "Column",
+    "all_keys",
+    "claims_page",
+    "column_of",
+    "differences_page",
+    "evolution_page",
+    "policies_page",
+    "table_page",
+    "turning_points",
+]
+
+CHECKED = ("1.6.5", "1.14.0")
+"""The releases that the documents' claims are checked against."""
+
+Column = Mapping[str, tuple[Cell, Cell, Cell]]
+"""The cells of one release by key."""
+
+_NOTE = "<!-- Written by `harness labels pages`; do not edit. -->"
+
+
+def column_of(release: str, keys: Sequence[str], new_world: Callable[..., World]) -> Column:
+    """The cells of a release for keys. Raises LookupError."""
+    side = TriedSide(lambda **more: new_world(karpenter=release, **more))
+    return {key: side.cells(key, None) for key in keys}
+
+
+def all_keys() -> tuple[str, ...]:
+    """The keys of the pages."""
+    return keys_of([provider(name) for name in ALL_PROVIDER_RELEASES])
+
+
+def turning_points() -> tuple[str, ...]:
+    """Releases that differ from the one before in anything that a release's record or its CRDs' rules hold."""
+    found: list[str] = []
+    before: object = None
+    for name in ALL_PROVIDER_RELEASES:
+        fingerprint = _fingerprint(provider(name))
+        if fingerprint != before:
+            found.append(name)
+        before = fingerprint
+    return tuple(found)
+
+
+def _fingerprint(release: ProviderRelease) -> object:
+    record = [getattr(release, one.name) for one in fields(release) if one.name not in ("version", "crds")]
+    rules = [
+        (row.id, row.rule.expression) for kind in ("NodePool", "NodeClaim") for row in crd_set(release.crds).rules(kind)
+    ]
+    return record, sorted(rules)
+
+
+def table_page(release: str, column: Column) -> str:
+    """One release."""
+    rows = [(f"`{key}`", str(pod), _pool(pool), str(written)) for key, (pod, pool, written) in column.items()]
+    return _page(
+        f"Label keys of {release}",
+        "Each cell was found out by trying: a pod that asks for the key (with a value that fits, and with another one), a NodePool "
+        "that sets it, and the Node of a pod that asks for nothing (of another size or AKSNodeClass where it says so).",
+        ("key", "a pod may ask", "a NodePool may set it", "on the Node"),
+        rows,
+    )
+
+
+def evolution_page(columns: Mapping[str, Column]) -> str:
+    """What changed for each key; `columns` by release, oldest first."""
+    names = list(columns)
+    rows: list[tuple[str, ...]] = []
+    for key in next(iter(columns.values())):
+        behaviours = [tuple(_told(columns[name][key])) for name in names]
+        for index in range(1, len(names)):
+            old, new = behaviours[index - 1], behaviours[index]
+            changes = [
+                f"{title}: {one} → {two}" for title, one, two in zip(_TITLES, old, new, strict=True) if one != two
+            ]
+            if changes:
+                rows.append((f"`{key}`", names[index], "; ".join(changes)))
+    rows.sort(key=lambda row: (names.index(row[1]), row[0]))
+    return _page(
+        "What changed between releases",
+        f"All keys over the releases from {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, found out by trying in each. "
+        f"Releases that are not named change nothing about label keys.",
+        ("key", "since", "change"),
+        rows,
+    )
+
+
+_TITLES = ("pod", "NodePool", "Node")
+
+
+def _told(cells: tuple[Cell, Cell, Cell]) -> Iterator[str]:
+    pod, pool, written = cells
+    yield str(pod)
+    yield _pool(pool)
+    yield str(written)
+
+
+def _pool(cell: Cell) -> str:
+    return str(cell)
+
+
+def policies_page() -> str:
+    """The decisions of the documents, key by key."""
+    policies = list(POLICIES.values())
+    keys = dict.fromkeys([*claimed_keys(), *(key for one in policies for key in sorted(one.open_keys | one.later))])
+    rows = []
+    for key in keys:
+        cells = [_decided(policy, key) for policy in policies]
+        rows.append((f"`{key}`", *cells, decisions(policies[-1], key)[1].why))
+    parts = [
+        _page(
+            "Design documents as policies",
+            "What the design document 'Requirements and Labels' decides for each key, as proposed and as completed: may a pod ask for "
+            "it, may a NodePool set it, is it written to the Node. `given.policy` and `--release` lay the decisions over a release "
+            "(1.6.5 unless told): `design-2025-11-07@1.14.0` is the document on 1.14.0.",
+            ("key", *(f"{policy.date} ({policy.status})" for policy in policies), "why (NodePool, the later document)"),
+            rows,
+        )
+    ]
+    parts += [f"Left open on {policy.date}: {topic}.\n" for policy in policies for topic in policy.undecided_topics]
+    return "\n".join(parts)
+
+
+def _decided(policy: Policy, key: str) -> str:
+    return ", ".join(str(one.answer) for one in decisions(policy, key))
+
+
+def claims_page(columns: Mapping[str, Column]) -> str:
+    """The Karpenter columns of the documents' tables against releases; `columns` by release."""
+    rows: list[tuple[str, ...]] = []
+    checked = 0
+    for key in claimed_keys():
+        claim = claim_of(key)
+        assert claim is not None
+        for name, column in columns.items():
+            pod, _, written = column[key]
+            for title, said, cell in (("schedulable", claim.schedulable, pod), ("written", claim.written, written)):
+                if said is None:
+                    continue
+                checked += 1
+                if said is not (cell.answer is Answer.YES):
+                    cited = ", ".join(row.id for row in differences_of(key))
+                    rows.append((f"`{key}`", title, "yes" if said else "no", name, str(cell), _short(cell.why), cited))
+    return _page(
+        "Claims of the documents' tables",
+        f"Both documents have the same cells. {checked} cells of their columns about Karpenter were checked by trying; the "
+        f"{len(rows)} below do not hold. (Schedulable means that Karpenter understands a pod that asks for the key. The columns about AKS "
+        "itself cannot be checked against releases of Karpenter. A Node has the labels of the default AKSNodeClass and of one size, "
+        "or of another where only that has a value.)",
+        ("key", "column", "the documents", "release", "found", "by", "see"),
+        rows,
+    )
+
+
+def differences_page() -> str:
+    """The list of differences."""
+    rows = [
+        (row.id, ", ".join(f"`{key}`" for key in row.keys) or "(no key)", row.document, row.today, row.evidence)
+        for row in differences()
+    ]
+    return _page(
+        "Where the documents and the releases part",
+        "The design document 'Requirements and Labels' (2025-10-30, 2025-11-07) beside the releases up to 1.14.2. `kaz` is "
+        "karpenter-provider-azure, `core` sigs.k8s.io/karpenter.",
+        ("", "keys", "the documents", "the releases", "evidence"),
+        rows,
+    )
+
+
+def _page(title: str, text: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [_NOTE, "", f"# {title}", "", text, "", _row(head), _row(["---"] * len(head)), *map(_row, rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 120 else f"{text[:120]}…"
