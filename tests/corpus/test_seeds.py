@@ -1,0 +1,161 @@
+"""docs/seeds.yaml leads from every row and statement of the seed documents to scenarios that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.scenario.files import load
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIOS = ROOT / "scenarios"
+SEEDS = ROOT / "docs" / "seeds.yaml"
+CELLS = ROOT / "docs" / "seeds" / "requirements-and-labels-2025-11-07.yaml"
+KEYS = ROOT / "tests" / "conformance" / "data" / "seed-keys.yaml"
+DOCUMENTS = {
+    "requirements-and-labels-2025-11-07": 60,
+    "requirements-and-labels-2025-10-30": 12,
+    "karpenter-nap-concepts": 36,
+}
+"""The documents and how many statements of each there are at least."""
+RELEASES = ("1.4.0", "1.6.5", "1.6.6", "1.7.2", "1.10.2", "1.13.1", "1.14.0")
+
+
+def read(path: Path) -> Any:
+    return yaml.load(path.read_text(), Loader=yaml.BaseLoader)  # every scalar is text, as in scenario files
+
+
+SEED = read(SEEDS)
+
+
+@cache
+def ids(file: str) -> frozenset[str]:
+    """What an id of this file may say behind `file::`."""
+    found: set[str] = set()
+    for scenario in load(SCENARIOS / file):
+        for case in scenario.cases:
+            found |= {case.name, case.scenario}
+            for entry in case.then:
+                if entry.expectation.kind == "labels":
+                    found |= {f"{case.scenario}::{row}" for row in entry.expectation.body.are}
+    return frozenset(found)
+
+
+def statements() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for number, statement in SEED["faq"].items():
+        yield f"faq {number}", statement
+    for document in DOCUMENTS:
+        for statement in SEED[document]:
+            yield f"{document}, {statement['at']}: {statement['says']}", statement
+
+
+STATEMENTS = dict(statements())
+ROWS = {key: names for table in SEED["rows"].values() for key, names in table.items()}
+NAMED = sorted({name for names in ROWS.values() for name in names}) + sorted(
+    {name for statement in STATEMENTS.values() for name in statement.get("scenarios", ())}
+)
+
+
+def test_all_rows_of_both_tables_are_there() -> None:
+    tables = read(KEYS)["tables"]
+    assert {name: list(rows) for name, rows in SEED["rows"].items()} == {
+        name: tables[name] for name in ("aks", "karpenter")
+    }
+    assert {name: len(rows) for name, rows in SEED["rows"].items()} == {"aks": 63, "karpenter": 13}
+
+
+def test_a_row_is_asked_of_all_three_sides() -> None:
+    for key, names in ROWS.items():
+        texts = " ".join(names)
+        assert len(names) == 3, key
+        assert "pods ask for" in texts
+        assert "wrote" in texts
+        assert "require[" in texts
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_row_has_been_recorded_for_the_release(release: str) -> None:
+    for name in (name for names in ROWS.values() for name in names if "labels/keys-" in name):
+        file, _, rest = name.replace("1.14.0", release).partition("::")
+        assert rest in ids(file), name
+
+
+def test_the_faq_is_complete() -> None:
+    assert list(SEED["faq"]) == [f"F{number}" for number in range(1, 22)]
+
+
+@pytest.mark.parametrize(("document", "count"), DOCUMENTS.items())
+def test_a_document_has_its_statements(document: str, count: int) -> None:
+    assert len(SEED[document]) >= count
+
+
+def test_every_statement_is_tried_or_says_why_not() -> None:
+    for where, statement in STATEMENTS.items():
+        assert ("scenarios" in statement) != ("planned" in statement), where
+        assert statement.get("scenarios") or len(statement["planned"]) > 10, where
+
+
+@pytest.mark.parametrize("name", dict.fromkeys(name.partition("::")[0] for name in NAMED))
+def test_every_id_exists(name: str) -> None:
+    wanted = [each for each in NAMED if each.startswith(f"{name}::")]
+    missing = [each for each in wanted if each.partition("::")[2] not in ids(name)]
+    assert not missing
+
+
+def recorded(release: str) -> dict[str, dict[str, Any]]:
+    """Row by key: the cells that were recorded from the real code, of a plain Node made without AKS's machine API."""
+    found: dict[str, dict[str, Any]] = {}
+    for document in yaml.load_all((SCENARIOS / "labels" / f"keys-{release}.yaml").read_text(), Loader=yaml.BaseLoader):
+        if "scenario" in document and "aksmachineapi" not in document["scenario"]:
+            for expectation in document["then"]:
+                for key, row in expectation["labels"]["are"].items():
+                    found.setdefault(key, {}).update(row)
+    return found
+
+
+def schedulable(cell: Any) -> str:
+    """Whether Karpenter knows the key, whatever becomes of the value."""
+    outcome = cell if isinstance(cell, str) else cell["outcome"]
+    return "yes" if outcome in ("yes", "incompatible", "endless") else "no"
+
+
+def written(cell: Any) -> str:
+    """Whether Karpenter writes the label, through the kubelet or itself; what kubelets and the cloud write by themselves does not count."""
+    if isinstance(cell, str):
+        return cell
+    by_itself = cell["by"] == "cloud-node-manager" or cell.get("from") == "kubelet-default"
+    return "no" if by_itself else "yes"
+
+
+@pytest.mark.parametrize("release", ["1.6.5", "1.14.0"])
+def test_the_mismatches_of_the_seeds_cells_are_those_of_the_real_code(release: str) -> None:
+    cells = read(CELLS)
+    real = recorded(release)
+    found = []
+    for table in cells["tables"].values():
+        for key, row in table.items():
+            now = {"schedulable": schedulable(real[key]["pod"]), "written": written(real[key]["written"])}
+            if key in cells["conditional"]:
+                now["written"] = "yes"
+            found += [(key, column, row[column], now[column]) for column in now if row[column] != now[column]]
+    listed = [(each["key"], each["column"], each["seed"], each["found"]) for each in cells["mismatches"][release]]
+    assert listed == found
+
+
+def test_the_cells_are_those_of_all_rows() -> None:
+    cells = read(CELLS)["tables"]
+    assert {name: list(rows) for name, rows in cells.items()} == {
+        name: list(rows) for name, rows in SEED["rows"].items()
+    }
+    for table in cells.values():
+        for key, row in table.items():
+            assert {row[name] for name in ("documented", "observed", "schedulable", "written")} <= {
+                "yes",
+                "no",
+                "blank",
+            }, key
