@@ -7,12 +7,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from tests.conformance.build import BUILDABLE, BuildError, Oracle, build, find_source
 from tests.conformance.cases import OPS
 from tests.conformance.report import HEADER, cause_lines, result_lines, split_lines, write_mismatch
-from tests.conformance.run import OpResult, Pair, compared, spread
+from tests.conformance.run import ON_CRD_FILES, OpResult, Pair, compared, spread
 
 SHRUNK_PER_OP = 3
 
@@ -102,17 +103,31 @@ def _run(oracles: list[Oracle], ops: list[str], options: argparse.Namespace) -> 
     print(f"{options.cases} cases, seed {options.seed}")
     print("\n".join(split_lines(parts)))
     print(f"\n{HEADER}", flush=True)
-    results = []
+    results, again = [], []
+    has_engine = find_spec("cel_expr_python") is not None
     for oracle in oracles:
         with Pair(oracle) as pair:
             for op in ops:
-                result = compared(pair, op, parts[oracle.release, op], options.seed)
-                results.append(result)
-                print("\n".join(result_lines(result)), flush=True)
-                _explain(pair, result, options)
+                count = parts[oracle.release, op]
+                results.append(compared(pair, op, count, options.seed))
+                _show(pair, results[-1], options)
+                if op == ON_CRD_FILES[0] and has_engine:
+                    with pair.on_crd_files() as engine:
+                        again.append(compared(engine, op, count, options.seed, ON_CRD_FILES[1]))
+                        _show(engine, again[-1], options)
+    if not has_engine:
+        print(f"{ON_CRD_FILES[0]} {ON_CRD_FILES[1]}: left out, the extra `crds` is not installed")
+    if again:
+        identical, total = sum(result.identical for result in again), sum(result.total for result in again)
+        print(f"\n{ON_CRD_FILES[0]} {ON_CRD_FILES[1]} in a CEL engine, the same cases: {identical}/{total} identical")
     identical, total = sum(result.identical for result in results), sum(result.total for result in results)
     print(f"\n{identical}/{total} identical in {time.monotonic() - start:.0f} s")
-    return 0 if identical == total else 1
+    return 0 if identical == total and not any(result.mismatches for result in again) else 1
+
+
+def _show(pair: Pair, result: OpResult, options: argparse.Namespace) -> None:
+    print("\n".join(result_lines(result)), flush=True)
+    _explain(pair, result, options)
 
 
 def _explain(pair: Pair, result: OpResult, options: argparse.Namespace) -> None:
@@ -123,7 +138,9 @@ def _explain(pair: Pair, result: OpResult, options: argparse.Namespace) -> None:
         return
     for number, (_, mismatches) in enumerate(result.causes()[:SHRUNK_PER_OP], 1):
         small = pair.shrunk(mismatches[0], options.shrink)
-        paths = write_mismatch(options.reports, small, f"{result.release}-{result.op}-{number}")
+        paths = write_mismatch(
+            options.reports, small, f"{result.release}-{result.title or result.op}-{number}".replace(" ", "-")
+        )
         print(f"  shrunk, in {paths[0]} and {paths[1].name}:")
         print("\n".join(f"    {line}" for line in paths[1].read_text().splitlines()[:40]), flush=True)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from tests.conformance.causes import short
 from tests.conformance.run import Mismatch, OpResult
+from tests.conformance.scenario import scenario_text
 from tests.conformance.shrink import size
 
 __all__ = ["HEADER", "cause_lines", "result_lines", "split_lines", "write_mismatch"]
@@ -35,7 +35,7 @@ def result_lines(result: OpResult) -> list[str]:
     counts = f"{result.identical}/{result.total}"
     ours = result.total / result.our_seconds if result.our_seconds else 0.0
     oracle = result.total / result.oracle_seconds if result.oracle_seconds else 0.0
-    lines = [f"{result.release:8} {result.op:19} {counts:>17} {shown:>8} {ours:9.0f} {oracle:9.0f}"]
+    lines = [f"{result.release:8} {result.title or result.op:19} {counts:>17} {shown:>8} {ours:9.0f} {oracle:9.0f}"]
     lines += [f"{'':8}   {kind:17} {f'{same}/{total}':>17}" for kind, (same, total) in sorted(result.kinds.items())]
     lines += [f"{'':8}   {count} different on purpose: {reason}" for reason, count in result.explained.most_common()]
     return lines
@@ -58,7 +58,10 @@ def cause_lines(result: OpResult, most: int = 8) -> list[str]:
 
 
 def write_mismatch(folder: Path, mismatch: Mismatch, name: str) -> list[Path]:
-    """Leaves a shrunk mismatch as a regression vector (``.jsonl``) and as a file to read (``.yaml``); returns both."""
+    """Leaves a shrunk mismatch as a regression vector (``.jsonl``) and as a file to read (``.yaml``); returns both.
+
+    The latter is a scenario that expects the real answer where the language can say it, else the question.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     vector, text = folder / f"{name}.jsonl", folder / f"{name}.yaml"
     vector.write_text(json.dumps(mismatch.vector(), ensure_ascii=False) + "\n")
@@ -77,21 +80,5 @@ def _readable(mismatch: Mismatch) -> str:
             f"#     real {short(difference.want, 300)}",
             f"#     ours {short(difference.got, 300)}",
         ]
-    return "\n".join(lines) + "\n" + yaml.safe_dump_all(_documents(mismatch), sort_keys=False, allow_unicode=True)
-
-
-def _documents(mismatch: Mismatch) -> Sequence[Any]:
-    """A scenario where the language can say it (admission of an object), else the question itself."""
-    made = mismatch.request.get("object")
-    if mismatch.op != "validate_nodepool" or not isinstance(made, dict):
-        return [mismatch.request]
-    name = f"{made.get('kind')}/{(made.get('metadata') or {}).get('name')}"
-    errors = mismatch.want.get("answer", {}).get("crd", {}).get("errors") or []
-    scenario: dict[str, Any] = {
-        "scenario": f"{name} as Karpenter {mismatch.release} judges it",
-        "given": {"karpenter": mismatch.release},
-    }
-    scenario["then"] = [{"rejected": {"object": name, "message": error["detail"]}} for error in errors] or [
-        {"accepted": name}
-    ]
-    return [scenario, made]
+    text = scenario_text(mismatch.release, mismatch.request, mismatch.want)
+    return "\n".join(lines) + "\n" + (text or yaml.safe_dump(mismatch.request, sort_keys=False, allow_unicode=True))

@@ -21,11 +21,24 @@ from tests.conformance.material import Material, write_gzip
 from tests.conformance.processes import Answerer, Asked, Reply
 from tests.conformance.shrink import shrink
 
-__all__ = ["Mismatch", "OpResult", "Pair", "compared", "our_command", "spread", "with_variants", "without_variants"]
+__all__ = [
+    "ON_CRD_FILES",
+    "Mismatch",
+    "OpResult",
+    "Pair",
+    "compared",
+    "our_command",
+    "spread",
+    "with_variants",
+    "without_variants",
+]
 
 Json = dict[str, Any]
 
 BATCH = 400  # requests under way at a time
+
+#: the op that CRD files and a CEL engine answer too, and what that is called
+ON_CRD_FILES = ("validate_nodepool", "on CRD files")
 VARIANTS = {"requirements": 64, "validate_nodepool": 64, "schedule": 12}
 
 
@@ -84,10 +97,14 @@ class Mismatch:
 
 @dataclass(slots=True)
 class OpResult:
-    """What came of one op of one release; `kinds` counts (identical, total) by the kind of object asked about."""
+    """What came of one op of one release; `kinds` counts (identical, total) by the kind of object asked about.
+
+    `title` is what the answers are called where it is not the op's name.
+    """
 
     release: str
     op: str
+    title: str = ""
     identical: int = 0
     total: int = 0
     oracle_seconds: float = 0.0
@@ -112,8 +129,9 @@ def our_command(release: str, data: Path) -> list[str]:
 class Pair:
     """The oracle of one release and our answerer for it, asked at the same time."""
 
-    def __init__(self, oracle: Oracle, command: Sequence[str] | None = None) -> None:
-        self.material = Material.of(oracle.path)
+    def __init__(self, oracle: Oracle, command: Sequence[str] | None = None, material: Material | None = None) -> None:
+        self._program = oracle
+        self.material = material or Material.of(oracle.path)
         self.release = oracle.release
         self._folder = tempfile.TemporaryDirectory(prefix="conformance-")
         data = Path(self._folder.name) / "data.json.gz"
@@ -123,6 +141,14 @@ class Pair:
         self._pool = ThreadPoolExecutor(max_workers=2)
         self._catalogs_sent = False
         self.ask([{"op": "info"}])  # both are up before anything is timed
+
+    def on_crd_files(self) -> Pair:
+        """The same oracle beside our answers by the release's own CRD files, their rules in a real CEL engine."""
+        folder = Path(self._folder.name) / "crds"
+        folder.mkdir(exist_ok=True)
+        for definition in self.material.crds:
+            (folder / f"{definition['metadata']['name']}.yaml").write_text(json.dumps(definition))
+        return Pair(self._program, [*self.ours.command, "--crds", str(folder)], self.material)
 
     def send_catalogs(self) -> None:
         """Registers the catalogs that `schedule` cases name, on both sides."""
@@ -181,9 +207,9 @@ class Pair:
         self.close()
 
 
-def compared(pair: Pair, op: str, count: int, seed: int) -> OpResult:
+def compared(pair: Pair, op: str, count: int, seed: int, title: str = "") -> OpResult:
     """Asks `count` cases of `op` on both sides."""
-    result = OpResult(pair.release, op)
+    result = OpResult(pair.release, op, title)
     if op == "schedule":
         pair.send_catalogs()
     requests = draw_cases(op, count, seed, pair.material)

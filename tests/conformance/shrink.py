@@ -14,8 +14,9 @@ Path = tuple[str | int, ...]
 
 Failing = Callable[[Json], bool]
 
-# what a question of this op must keep to have one answer: a launch chooses at random what the claim does not pin
+# what a question of this op must keep: a launch chooses at random what the claim does not pin; an object without a name is no scenario
 PINNED: dict[str, tuple[Path, ...]] = {
+    "validate_nodepool": (("object", "apiVersion"), ("object", "kind"), ("object", "metadata", "name")),
     "labels": tuple(("nodeclaim", "spec", "requirements", number) for number in range(3)),
 }
 
