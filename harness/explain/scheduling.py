@@ -110,7 +110,8 @@ class Explainer:
         return PodExplanation(key, state, self._place(node) or _joined(entries), sentence, pools, nodes, changes)
 
     def _solve(self, snapshot: ClusterSnapshot, types: Types, ledger: Ledger | None) -> SchedulingResults:
-        return solve(snapshot, types, release=self._world.release, ledger=ledger)
+        options = self._world.karpenter.provisioner.options
+        return solve(snapshot, types, release=self._world.release, options=options, ledger=ledger)
 
     def _decide(self, snapshot: ClusterSnapshot, types: Types) -> SchedulingResults:
         return self._solve(snapshot, types, None)

@@ -13,7 +13,10 @@ from harness.karpenter.vocabulary import CAPACITY_TYPE, ZONE
 from harness.kube.quantity import Quantity
 from harness.kube.resources import ResourceList, merge, subtract
 
-__all__ = ["DroppedSize", "InstanceType", "Offering", "Overhead"]
+__all__ = ["RESERVED", "DroppedSize", "InstanceType", "Offering", "Overhead"]
+
+RESERVED = "reserved"
+"""The capacity type of offerings that a capacity reservation stands behind."""
 
 _HUGE_PAGES = "hugepages-"
 
@@ -23,11 +26,13 @@ class Offering:
     """One way to buy an instance type: a zone and a capacity type at a price in USD per hour.
 
     ``available`` is false while the cloud is known not to have it (marked after a failure, over quota, without a price).
+    ``reservation_capacity``: how many machines the reservation behind a reserved offering still takes.
     """
 
     requirements: Requirements
     price: float
     available: bool = True
+    reservation_capacity: int = 0
 
     @property
     def zone(self) -> str:
@@ -38,6 +43,10 @@ class Offering:
     def capacity_type(self) -> str:
         """``spot``, ``on-demand`` or ``reserved``."""
         return _first(self.requirements, CAPACITY_TYPE)
+
+    def reservation(self, label: str) -> str:
+        """The reservation's name, which is the value of the provider's ``label`` for it; empty without one."""
+        return _first(self.requirements, label)
 
 
 @dataclass(frozen=True, slots=True)

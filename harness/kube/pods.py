@@ -175,11 +175,13 @@ def is_reschedulable(pod: Object) -> bool:
     return moves and not is_daemon(pod) and not is_static(pod)
 
 
-def has_resource_claims(pod: Object) -> bool:
+def has_resource_claims(pod: Object, *, only_containers: bool = False) -> bool:
     """Whether the pod, or one of its containers, uses dynamic resource allocation."""
     spec = spec_of(pod)
+    if spec.get("resourceClaims") and not only_containers:
+        return True
     containers: Sequence[Object] = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
-    return bool(spec.get("resourceClaims")) or any((c.get("resources") or {}).get("claims") for c in containers)
+    return any((c.get("resources") or {}).get("claims") for c in containers)
 
 
 def affinity_terms(pod: Object, kind: str, strength: str) -> Sequence[Object]:

@@ -15,6 +15,7 @@ from harness.karpenter.offers import Offers
 from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.azure import AzureProvider
 from harness.karpenter.provider.promises import Promises
+from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
 
@@ -50,7 +51,12 @@ class Karpenter:
             sink,
             offers,
             failures=self.provider.failures,
-            options=SchedulingOptions(choose=labels.randrange),
+            options=SchedulingOptions(
+                preference_policy=options.preference_policy,
+                min_values_policy=options.min_values_policy,
+                choose=labels.randrange,
+            ),
+            batcher=Batcher(engine.clock, options.batch_idle_seconds, options.batch_max_seconds),
             indexes=indexes,
         )
         engine.add(

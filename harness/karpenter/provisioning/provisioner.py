@@ -25,6 +25,7 @@ from harness.karpenter.scheduling import (
     PlannedNodeClaim,
     SchedulingOptions,
     SchedulingResults,
+    is_deferred,
     solve,
 )
 from harness.karpenter.validation.layers import Layer, Rejection
@@ -56,6 +57,7 @@ class Provisioner:
         *,
         failures: Mapping[str, str],
         options: SchedulingOptions,
+        batcher: Batcher,
         indexes: CatalogIndexes,
     ) -> None:
         self._engine = engine
@@ -63,9 +65,9 @@ class Provisioner:
         self._writer = writer
         self._sink = sink
         self._offers = offers
-        self._options = options
+        self.options = options
         self._indexes = indexes
-        self._batcher = Batcher(engine.clock)
+        self._batcher = batcher
         self._circles = Circles(view, offers.release.vocabulary, failures)
         self._changes = 0
         self._solved: object = None
@@ -167,7 +169,7 @@ class Provisioner:
         snapshot, types = self.snapshot(), self.instance_types()
         if self.on_solve is not None:
             self.on_solve(snapshot, types)
-        results = solve(snapshot, types, release=self._offers.release, options=self._options, indexes=self._indexes)
+        results = solve(snapshot, types, release=self._offers.release, options=self.options, indexes=self._indexes)
         self._solved, self._results = state, results
         self._publish(results)
         for planned in results.nodeclaims:
@@ -186,9 +188,19 @@ class Provisioner:
                 self._sink.event(obj, event.type, event.reason, event.message, dedupe_seconds=60)
                 if event.reason == "NoCompatibleInstanceTypes":
                     self._sink.rejected((_filtered(obj, event.message),))
+        if results.timed_out:
+            limit = f"{self.options.time_limit:g}s"
+            self._sink.log("info", self.name, "scheduling simulation timed out", duration=limit)
+        deferred = [key for key, reason in results.errors.items() if is_deferred(reason)]
+        if deferred:
+            message = (
+                "deferring scheduling decision for provisionable pod(s) to future simulation "
+                "due to limited reserved offering capacity"
+            )
+            self._sink.log("info", self.name, message, Pods=", ".join(deferred))
         for text_key, reason in results.errors.items():
             pod = self._pod(text_key)
-            if pod is not None:
+            if pod is not None and text_key not in deferred:
                 self._sink.log("error", self.name, "could not schedule pod", Pod=text_key, error=str(reason))
                 self._failed(pod, str(reason))
         for name, pods in results.existing.items():

@@ -21,6 +21,8 @@ _JSON_NAMES = {
     "resource_group": "",
     "tenant_id": "",
     "subscription_id": "",
+    "batch_idle_seconds": "",
+    "batch_max_seconds": "",
 }
 
 
@@ -33,7 +35,10 @@ def _json_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProviderOptions:
-    """Options of one controller. ``resource_group``, ``subscription_id`` and ``tenant_id`` come from its Azure configuration."""
+    """Options of one controller. ``resource_group``, ``subscription_id`` and ``tenant_id`` come from its Azure configuration.
+
+    ``preference_policy`` (Respect, Ignore), ``min_values_policy`` (Strict, BestEffort) and the batch window are core's own.
+    """
 
     cluster_name: str = "harness"
     cluster_endpoint: str = "https://harness.hcp.local:443"
@@ -61,6 +66,10 @@ class ProviderOptions:
     resource_group: str = "rg"
     tenant_id: str = "55555555-6666-7777-8888-999999999999"
     subscription_id: str = "00000000-1111-2222-3333-444444444444"
+    preference_policy: str = "Respect"
+    min_values_policy: str = "Strict"
+    batch_idle_seconds: float = 1.0
+    batch_max_seconds: float = 10.0
 
     @classmethod
     def of(cls, defaults: Defaults, *, region: str = "", **changes: Any) -> "ProviderOptions":

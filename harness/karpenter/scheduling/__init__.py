@@ -5,6 +5,7 @@
 
 from harness.karpenter.scheduling.catalog import CatalogIndexes
 from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
+from harness.karpenter.scheduling.reasons import is_deferred
 from harness.karpenter.scheduling.simulation import solve
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.topology import TopologyError
@@ -17,6 +18,7 @@ __all__ = [
     "SchedulingOptions",
     "SchedulingResults",
     "TopologyError",
+    "is_deferred",
     "pod_key",
     "solve",
 ]

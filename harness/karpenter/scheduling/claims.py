@@ -15,10 +15,12 @@ from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.catalog import bits
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.reasons import MinValuesUnmet, Reason, TruncationUnmet, smallest
+from harness.karpenter.scheduling.reservations import Reservations
 from harness.karpenter.scheduling.snapshot import BEST_EFFORT, SchedulingOptions, SchedulingRules
 from harness.karpenter.scheduling.templates import SIMULATION_KEYS
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.karpenter.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE
+from harness.kube.durations import parse_duration, print_duration
 from harness.kube.objects import Object, annotations_of, copy_json, name_of, namespace_of, spec_of, uid_of
 from harness.kube.resources import ResourceList, merge, render
 
@@ -26,7 +28,7 @@ HASH = "karpenter.sh/nodepool-hash"
 HASH_VERSION = "karpenter.sh/nodepool-hash-version"
 MIN_VALUES_RELAXED = "karpenter.sh/nodeclaim-min-values-relaxed"
 _HASH_VERSION = "v3"
-_COPIED = ("taints", "startupTaints", "nodeClassRef", "terminationGracePeriod")
+_COPIED = ("taints", "startupTaints", "nodeClassRef")
 
 
 def pod_key(pod: Object) -> str:
@@ -41,9 +43,17 @@ class PlannedNodeClaim:
     """
 
     def __init__(
-        self, inflight: InflightNodeClaim, algebra: Algebra, options: SchedulingOptions, rules: SchedulingRules
+        self,
+        inflight: InflightNodeClaim,
+        algebra: Algebra,
+        options: SchedulingOptions,
+        rules: SchedulingRules,
+        reservations: Reservations | None = None,
     ) -> None:
         self._inflight, self._algebra, self._options, self._rules = inflight, algebra, options, rules
+        self._requirements = inflight.requirements
+        if reservations is not None:
+            self._requirements = reservations.pinned(algebra, inflight.requirements, inflight.reserved)
         self.nodepool = inflight.template.name
         self.pods: tuple[Object, ...] = tuple(inflight.pods)
         self.mask = inflight.mask
@@ -53,7 +63,7 @@ class PlannedNodeClaim:
         """Keeps only the cheapest instance types, as many as a launch may name; says so if ``minValues`` are then missed."""
         if self.mask.bit_count() > self._rules.max_instance_types:
             template = self._inflight.template
-            index, requirements = template.index, self._inflight.requirements
+            index, requirements = template.index, self._requirements
             accepted = index.offered(requirements.items)[1]
             masks = tuple(group.mask & self.mask for group in template.groups)
             mask = index.cheapest(self._rules.max_instance_types, accepted, masks)
@@ -68,11 +78,11 @@ class PlannedNodeClaim:
 
     @cached_property
     def requirements(self) -> Requirements:
-        return self._algebra.public(self._inflight.requirements.items)
+        return self._algebra.public(self._requirements.items)
 
     @cached_property
     def _accepted(self) -> tuple[int, ...]:
-        return self._inflight.template.index.offered(self._inflight.requirements.items)[1]
+        return self._inflight.template.index.offered(self._requirements.items)[1]
 
     @cached_property
     def instance_types(self) -> tuple[InstanceType, ...]:
@@ -114,6 +124,9 @@ class PlannedNodeClaim:
         spec: dict[str, Any] = {
             name: copy_json(template.spec[name]) for name in _COPIED if template.spec.get(name) is not None
         }
+        if template.spec.get("terminationGracePeriod") is not None:
+            # This one passes through Go's own type and is printed as Go prints durations; expireAfter keeps its text.
+            spec["terminationGracePeriod"] = print_duration(parse_duration(template.spec["terminationGracePeriod"]))
         kept = {key: r for key, r in requirements.items.items() if key not in SIMULATION_KEYS}
         spec["requirements"] = algebra.public(kept).node_selector_requirements()
         spec["resources"] = {"requests": render(self.requests)}
@@ -139,7 +152,7 @@ class PlannedNodeClaim:
         }
 
     def _with_types_named(self) -> RequirementSet:
-        algebra, requirements = self._algebra, self._inflight.requirements
+        algebra, requirements = self._algebra, self._requirements
         index = self._inflight.template.index
         vocabulary = algebra.vocabulary
         present = requirements.items.get(INSTANCE_TYPE)
@@ -191,7 +204,7 @@ class SchedulingResults:
     ``nodeclaims`` are in the scheduler's final order. ``existing`` maps nodes (a NodeClaim without Node goes by its own name) to
     the pods placed on them. ``errors`` says per pod (``namespace/name``) why it is not scheduled; str() of a reason is
     Karpenter's sentence. ``ignored`` are pods that Karpenter does not consider, with the sentence. ``no_nodepools``: there was
-    nothing to schedule with, so that nothing was tried.
+    nothing to schedule with, so that nothing was tried. ``timed_out``: the time limit came first, so that some pods were not tried.
     """
 
     nodeclaims: tuple[PlannedNodeClaim, ...] = ()
@@ -200,3 +213,4 @@ class SchedulingResults:
     ignored: Mapping[str, str] = field(default_factory=dict)
     events: tuple[SchedulingEvent, ...] = ()
     no_nodepools: bool = False
+    timed_out: bool = False

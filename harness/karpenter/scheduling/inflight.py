@@ -15,10 +15,12 @@ from harness.karpenter.scheduling.reasons import (
     NoInstanceType,
     Reason,
     RequirementsIncompatible,
+    ReservationsTaken,
     TaintsNotTolerated,
     largest,
     smallest,
 )
+from harness.karpenter.scheduling.reservations import NONE, Reservations
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.templates import DaemonGroup, Template
@@ -35,7 +37,7 @@ class InflightNodeClaim:
 
     ``requirements`` leave out the hostname, which is ``host``. ``mask`` are the instance types that are left; ``amounts`` what
     its pods request, in billionths, without DaemonSets. ``judged`` are the requirements its first pod was last tried with.
-    ``bit`` is 1 shifted by ``id``; ``version`` counts its pods.
+    ``bit`` is 1 shifted by ``id``; ``version`` counts its pods. ``reserved`` are the reservations it holds a place in.
     """
 
     __slots__ = (
@@ -49,6 +51,7 @@ class InflightNodeClaim:
         "min_values_relaxed",
         "pods",
         "requirements",
+        "reserved",
         "shapes",
         "template",
         "version",
@@ -64,6 +67,7 @@ class InflightNodeClaim:
         self.shapes: list[PodShape] = []
         self.min_values_relaxed = False
         self.judged: RequirementSet | None = None
+        self.reserved = NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +76,17 @@ class Fit:
 
     requirements: RequirementSet
     mask: int
+    reserved: frozenset[str] = NONE
 
 
 class Fitting:
     """Tries pods on NodeClaims. Nothing here changes a NodeClaim but :meth:`join`."""
 
-    def __init__(self, algebra: Algebra, topology: Topology, rules: SchedulingRules) -> None:
+    def __init__(
+        self, algebra: Algebra, topology: Topology, rules: SchedulingRules, reservations: Reservations | None
+    ) -> None:
         self._algebra, self._topology, self._rules = algebra, topology, rules
+        self._reservations = reservations
         self._types: dict[tuple[int, int], int] = {}
         self._hostless: dict[int, RequirementSet] = {}
         self._tolerated: dict[tuple[int, int], bool] = {}
@@ -91,7 +99,9 @@ class Fitting:
         for volumes in shape.volumes or (None,):
             here = base if volumes is None else self._meet(base, nodeclaim.host, volumes)
             if here is not None and (mask := self._mask(nodeclaim, shape, here)):
-                return Fit(here, mask)
+                found = self._reserving(nodeclaim, here, mask)
+                if isinstance(found, Fit):
+                    return found
         return None
 
     def fit(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> Fit | None:
@@ -105,8 +115,18 @@ class Fitting:
                 continue
             narrowed = self._topology.narrow(shape, here, nodeclaim.host)
             if isinstance(narrowed, RequirementSet) and (mask := self._mask(nodeclaim, shape, narrowed)):
-                return Fit(narrowed, mask)
+                found = self._reserving(nodeclaim, narrowed, mask)
+                if isinstance(found, Fit):
+                    return found
         return None
+
+    def _reserving(self, nodeclaim: InflightNodeClaim, requirements: RequirementSet, mask: int) -> Fit | Reason:
+        """The fit with the reservations that the NodeClaim would hold."""
+        if self._reservations is None:
+            return Fit(requirements, mask)
+        (host,) = nodeclaim.host.values
+        wanted = self._reservations.wanted(host, nodeclaim.reserved, nodeclaim.template.index, requirements, mask)
+        return wanted if isinstance(wanted, ReservationsTaken) else Fit(requirements, mask, wanted)
 
     def _base(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> RequirementSet | None:
         if nodeclaim.template.taints:
@@ -253,9 +273,9 @@ class Fitting:
                 if key in unmet
             }
             nodeclaim.min_values_relaxed = True
-            return Fit(self._algebra.set_of({**requirements.items, **lowered}.values()), mask)
+            return self._reserving(nodeclaim, self._algebra.set_of({**requirements.items, **lowered}.values()), mask)
         if mask and not unmet:
-            return Fit(requirements, mask)
+            return self._reserving(nodeclaim, requirements, mask)
         return self._no_instance_type(
             nodeclaim, shape, requirements, MinValuesUnmet(unmet, self._rules.min_values_text) if unmet else None
         )
@@ -316,6 +336,10 @@ class Fitting:
         nodeclaim.host_ports.extend(shape.host_ports)
         nodeclaim.template.shared_ports.extend(shape.host_ports)
         host = next(iter(nodeclaim.host.values))
+        if self._reservations is not None:
+            self._reservations.reserve(host, fit.reserved)
+            self._reservations.release(host, nodeclaim.reserved - fit.reserved)
+            nodeclaim.reserved = fit.reserved
         self._topology.register_host(host)
         self._topology.record(shape, nodeclaim.template.taints, fit.requirements, nodeclaim.host, nodeclaim.bit)
 

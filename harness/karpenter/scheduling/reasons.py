@@ -261,6 +261,15 @@ class ReservationsTaken:
         return "one or more instance types with compatible reserved offerings are available, but could not be reserved"
 
 
+def is_deferred(reason: "Reason | None") -> bool:
+    """Whether the decision about a pod is only put off, until reserved capacity is known to be had or not: no event tells of it."""
+    if isinstance(reason, EveryNodePool):
+        return any(map(is_deferred, reason.reasons))
+    if isinstance(reason, PoolIncompatible):
+        return is_deferred(reason.cause)
+    return isinstance(reason, ReservationsTaken)
+
+
 @dataclass(frozen=True, slots=True)
 class PoolIncompatible:
     """A NodePool's reason, introduced by its name and DaemonSet overhead as older releases do."""

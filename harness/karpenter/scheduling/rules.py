@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.karpenter.scheduling.snapshot import SchedulingRules
+from harness.karpenter.scheduling.snapshot import ClaimsIn, SchedulingRules
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import CoreRelease
@@ -16,6 +16,7 @@ _V1_13 = replace(
     daemons_by_instance_type=False,
     simulates_registration=False,
     daemons_named=False,
+    resource_claims=ClaimsIn.CONTAINERS,
 )
 _V1_12_1 = replace(_V1_13, host_ports_shared=True)
 _V1_12_0 = replace(_V1_12_1, volumes_have_alternatives=False)
@@ -27,7 +28,13 @@ _V1_7 = replace(
     names_capacity_types=False,
     resolves_custom_labels=False,
 )
-_V1_6 = replace(_V1_7, no_nodepool_is_error=False, repeated_expressions_cancel=True, max_instance_types=60)
+_V1_6 = replace(
+    _V1_7,
+    no_nodepool_is_error=False,
+    repeated_expressions_cancel=True,
+    max_instance_types=60,
+    resource_claims=ClaimsIn.NOWHERE,
+)
 _V1_5 = replace(
     _V1_6,
     min_values_relaxable=False,

@@ -5,6 +5,7 @@ Core ``pkg/controllers/provisioning/provisioner.go`` (Schedule) and ``pkg/contro
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.karpenter.requirement import Requirement
@@ -21,17 +22,26 @@ from harness.karpenter.scheduling.reasons import (
     NoNodePool,
     PoolIncompatible,
     Reason,
+    ReservationsTaken,
     ResourceClaimsUnsupported,
+    is_deferred,
 )
+from harness.karpenter.scheduling.reservations import Reservations
 from harness.karpenter.scheduling.rules import rules_of
 from harness.karpenter.scheduling.shapes import PodShape, ShapeCatalog
-from harness.karpenter.scheduling.snapshot import BEST_EFFORT, ClusterSnapshot, SchedulingOptions, SchedulingRules
+from harness.karpenter.scheduling.snapshot import (
+    BEST_EFFORT,
+    ClaimsIn,
+    ClusterSnapshot,
+    SchedulingOptions,
+    SchedulingRules,
+)
 from harness.karpenter.scheduling.state import NODES, ClusterState
-from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods, remaining_limits
+from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods, limits_left
 from harness.karpenter.scheduling.topology import Topology
 from harness.karpenter.scheduling.topology_group import TopologyGroup
-from harness.karpenter.scheduling.volumes import VolumeError, VolumeLookup
-from harness.karpenter.vocabulary import HOSTNAME, NODEPOOL
+from harness.karpenter.scheduling.volumes import VolumeLookup
+from harness.karpenter.vocabulary import HOSTNAME
 from harness.kube.objects import Object, name_of, spec_of, uid_of
 from harness.kube.quantity import Quantity
 from harness.kube.taints import PREFER_NO_SCHEDULE
@@ -56,7 +66,7 @@ class Scheduler:
         options: SchedulingOptions,
         ledger: "Ledger | None",
     ) -> None:
-        self._options, self._ledger, self._volumes = options, ledger, volumes
+        self._options, self._ledger = options, ledger
         self._rules: SchedulingRules = rules_of(release.core)
         self._best_effort = self._rules.min_values_relaxable and options.min_values_policy == BEST_EFFORT
         self._algebra = Algebra(release.vocabulary)
@@ -66,7 +76,9 @@ class Scheduler:
             for pool in nodepools
             for taint in spec_of(spec_of(pool).get("template") or {}).get("taints") or ()
         )
-        self._shapes = ShapeCatalog(self._algebra, options.preference_policy, tolerate_preferences, self._volumes_of)
+        claims_in = self._rules.resource_claims if options.ignore_resource_claims else ClaimsIn.NOWHERE
+        demands = partial(volumes.demands, self._algebra, self._rules)
+        self._shapes = ShapeCatalog(self._algebra, options.preference_policy, tolerate_preferences, demands, claims_in)
         self._topology = Topology(
             self._algebra,
             state,
@@ -80,35 +92,23 @@ class Scheduler:
         for shape, _ in self._pending:
             if not shape.deferred:
                 self._topology.reach(shape)
-        daemons = daemon_pods(snapshot.daemonsets, snapshot.pods, options.ignore_resource_claims)
+        daemons = daemon_pods(snapshot.daemonsets, snapshot.pods, claims_in)
         self._templates = self._make_templates(nodepools, indexes, daemons)
-        self._fitting = Fitting(self._algebra, self._topology, self._rules)
+        self._reservations = (
+            Reservations(indexes.values(), options.reservation_label) if options.reservation_label is not None else None
+        )
+        self._fitting = Fitting(self._algebra, self._topology, self._rules, self._reservations)
         self._add_existing(state, daemons)
-        self._limits = self._remaining(state, nodepools)
+        self._limits = limits_left(state, nodepools)
         self._order = InflightOrder(options.stable_inflight_sort)
         self._attempts = self._placed = 0
+        self._budget, self._timed_out = options.time_limit, False
         self._refused_existing: dict[int, int] = {}
         self._refused: dict[int, int] = {}
         self._verified: dict[tuple[int, int], int] = {}
         self._members: dict[str, dict[Requirement | None, int]] = {}
         self._refusals: dict[tuple[int, int], tuple[int, Reason]] = {}
         self._errors: dict[str, Reason] = {}
-
-    def _volumes_of(self, pod: Object) -> tuple[tuple[RequirementSet, ...] | None, dict[str, set[str]] | None]:
-        alternatives: tuple[RequirementSet, ...] | None
-        try:
-            if self._rules.volumes_have_alternatives:
-                alternatives = self._volumes.requirements(self._algebra, pod)
-            else:
-                first = self._volumes.first_terms(pod)
-                apart = first and not self._rules.volumes_in_affinity
-                alternatives = (self._algebra.from_node_selector(first),) if apart else ()
-        except VolumeError:
-            alternatives = None
-        try:
-            return alternatives, self._volumes.of(pod)
-        except VolumeError:
-            return alternatives, None
 
     def _make_templates(
         self, nodepools: Sequence[Object], indexes: Mapping[str, CatalogIndex], daemons: Sequence[DaemonPod]
@@ -137,16 +137,6 @@ class Scheduler:
         active = sorted(state.active(), key=lambda node: (not node.initialized, node.name))
         self._existing = [ExistingNode(node, daemons, self._algebra, self._topology) for node in active]
 
-    def _remaining(self, state: ClusterState, nodepools: Sequence[Object]) -> dict[str, dict[str, Quantity]]:
-        used: dict[str, list[Mapping[str, Quantity]]] = {}
-        for node in state.active():
-            used.setdefault(node.labels.get(NODEPOOL) or "", []).append(node.capacity())
-        return {
-            name: limits
-            for pool in nodepools
-            if (limits := remaining_limits(pool, used.get(name := name_of(pool), ())))
-        }
-
     # the loop
 
     def run(self) -> None:
@@ -159,6 +149,8 @@ class Scheduler:
                 break
             queue.popleft()
             reason = self._try(shape, pod)
+            if self._timed_out:
+                break
             if reason is not None:
                 key = pod_key(pod)
                 self._errors[key] = reason
@@ -174,19 +166,23 @@ class Scheduler:
         """Places the pod, giving up one preference after the other; or says why the last attempt failed."""
         if self._ledger is not None:
             self._ledger.began(pod)
-        elif shape.failed_at == self._placed:
+        elif shape.failed_at == self._placed and not self._options.attempt_seconds:
             failure: Reason = shape.failure
             return failure
         current: PodShape | None = shape
         reason: Reason | None = None
         while current is not None:
+            if self._budget <= 0:
+                self._timed_out = True
+                return None
+            self._budget -= self._options.attempt_seconds
             if not current.deferred:
                 self._topology.reach(current)
             reason = self._add(current, pod)
             if reason is None:
                 self._placed += 1
                 return None
-            if isinstance(reason, ResourceClaimsUnsupported):
+            if isinstance(reason, ResourceClaimsUnsupported) or (self._reservations and is_deferred(reason)):
                 break
             weaker = self._shapes.relaxed(current)
             if self._ledger is not None and weaker is not None:
@@ -199,7 +195,7 @@ class Scheduler:
         return reason
 
     def _add(self, shape: PodShape, pod: Object) -> Reason | None:
-        if shape.claims_resources and self._options.ignore_resource_claims:
+        if shape.claims_resources:
             return ResourceClaimsUnsupported()
         if self._existing and shape.volume_claims is not None and self._add_to_existing(shape, pod):
             return None
@@ -247,12 +243,12 @@ class Scheduler:
             if not concerns:
                 fit = fitting.permanent(nodeclaim, shape)
                 if fit is None:
-                    self._refused[fit_number] = self._refused.get(fit_number, 0) | nodeclaim.bit
+                    self._refuse(nodeclaim, fit_number)
                     continue
             else:
                 if self._verified.get((fit_number, nodeclaim.id)) != nodeclaim.version:
                     if fitting.permanent(nodeclaim, shape) is None:
-                        self._refused[fit_number] = self._refused.get(fit_number, 0) | nodeclaim.bit
+                        self._refuse(nodeclaim, fit_number)
                         continue
                     self._verified[fit_number, nodeclaim.id] = nodeclaim.version
                 fit = fitting.fit(nodeclaim, shape)
@@ -264,6 +260,10 @@ class Scheduler:
                 self._ledger.joined(pod, nodeclaim)
             return True
         return False
+
+    def _refuse(self, nodeclaim: InflightNodeClaim, fit_number: int) -> None:
+        if self._reservations is None:  # a reservation that another NodeClaim gives back makes it fit later
+            self._refused[fit_number] = self._refused.get(fit_number, 0) | nodeclaim.bit
 
     def _not_blocked(self, shape: PodShape, concerns: tuple[TopologyGroup, ...], candidates: int) -> int:
         """The candidates that each single topology constraint leaves; those are worth a try."""
@@ -331,7 +331,7 @@ class Scheduler:
                 outcome: Fit | Reason = self._fitting.start(started, shape, self._best_effort)
                 if self._rules.hosts_registered_first and not isinstance(outcome, Fit):
                     self._topology.unregister_host(name)
-                if not concerns and not isinstance(outcome, Fit):
+                if not concerns and not isinstance(outcome, Fit) and self._reservations is None:
                     self._refusals[number, shape.fit] = (mask, outcome)
             else:
                 nodeclaim, outcome = None, mask
@@ -342,6 +342,8 @@ class Scheduler:
                 self._launch(nodeclaim, shape, pod, outcome)
                 return None
             reasons.append(outcome if nodeclaim is None else self._named(template, outcome))
+            if isinstance(outcome, ReservationsTaken):
+                break  # no lighter NodePool instead
         return reasons[0] if len(reasons) == 1 else EveryNodePool(tuple(reasons))
 
     def _named(self, template: Template, reason: Reason) -> Reason:
@@ -378,14 +380,16 @@ class Scheduler:
         """What the simulation came to."""
         nodeclaims = []
         for inflight in self._order.items:
-            planned = PlannedNodeClaim(inflight, self._algebra, self._options, self._rules)
+            planned = PlannedNodeClaim(inflight, self._algebra, self._options, self._rules, self._reservations)
             unmet = planned.truncate()
             if unmet is None:
                 nodeclaims.append(planned)
             else:
                 self._errors.update(dict.fromkeys(map(pod_key, planned.pods), unmet))
         existing = {node.name: tuple(node.pods) for node in self._existing if node.pods}
-        return SchedulingResults(tuple(nodeclaims), existing, self._errors, ignored, tuple(self._events))
+        return SchedulingResults(
+            tuple(nodeclaims), existing, self._errors, ignored, tuple(self._events), timed_out=self._timed_out
+        )
 
 
 def _largest_first(item: tuple[PodShape, Object]) -> tuple[int, int, str, str]:

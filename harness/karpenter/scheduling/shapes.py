@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.requirement import IN, Requirement, requirement_from_api
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
-from harness.karpenter.scheduling.snapshot import IGNORE
+from harness.karpenter.scheduling.snapshot import IGNORE, ClaimsIn
 from harness.kube.gosort import sort_slice
 from harness.kube.objects import Object, copy_json, labels_of, namespace_of, spec_of
-from harness.kube.pods import HostPort, affinity_terms, has_resource_claims, host_ports, requests_for_pods
+from harness.kube.pods import HostPort, affinity_terms, host_ports, requests_for_pods
 from harness.kube.resources import ResourceList
 from harness.kube.taints import TOLERATE_PREFERENCES, Toleration, same_toleration
 
@@ -173,11 +173,13 @@ class ShapeCatalog:
         preference_policy: str,
         tolerate_preferences: bool,
         volumes_of: Callable[[Object], tuple[tuple[RequirementSet, ...] | None, dict[str, set[str]] | None]],
+        claims_in: ClaimsIn,
     ) -> None:
         self._algebra = algebra
         self._ignored = preference_policy == IGNORE
         self._tolerate_preferences = tolerate_preferences
         self._volumes_of = volumes_of
+        self._claims_in = claims_in
         self._shapes: dict[Hashable, PodShape] = {}
         self._fits: dict[Hashable, int] = {}
 
@@ -201,7 +203,7 @@ class ShapeCatalog:
             shape.requests = requests_for_pods((pod,))
             shape.amounts = tuple(sorted((name, quantity.nano) for name, quantity in shape.requests.items()))
             shape.host_ports = host_ports(pod)
-            shape.claims_resources = has_resource_claims(pod)
+            shape.claims_resources = self._claims_in.found(pod)
             if claims:
                 alternatives, shape.volume_claims = self._volumes_of(pod)
                 shape.deferred, shape.volumes = alternatives is None, alternatives or ()

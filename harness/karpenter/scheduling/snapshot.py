@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from harness.kube.objects import Object
+from harness.kube.pods import has_resource_claims
 
 RESPECT, IGNORE = "Respect", "Ignore"
 STRICT, BEST_EFFORT = "Strict", "BestEffort"
@@ -45,6 +47,9 @@ class SchedulingOptions:
     ``node_class`` is the (group, kind) whose NodePools count. ``volumes_located`` off: as on an API server that does not find
     PersistentVolumes by a namespaced name (controller-runtime's fake client, which conformance is measured on), bound volumes
     do not say where they are, and the topology constraints of their pods hold only after a failed attempt.
+    ``reservation_label``: the key by which reserved offerings name their capacity reservation; None is the feature gate
+    ReservedCapacity off, as Azure sets it. ``time_limit`` seconds after its start a simulation stops and keeps what it has;
+    its time is virtual: each attempt to place a pod takes ``attempt_seconds`` of it.
     """
 
     preference_policy: str = RESPECT
@@ -54,6 +59,30 @@ class SchedulingOptions:
     choose: Callable[[int, int], int] = _lowest
     volumes_located: bool = True
     node_class: tuple[str, str] = ("karpenter.azure.com", "AKSNodeClass")
+    reservation_label: str | None = None
+    time_limit: float = 60.0
+    attempt_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for policies that Karpenter does not have."""
+        for name, value, known in (
+            ("preference policy", self.preference_policy, (RESPECT, IGNORE)),
+            ("minValues policy", self.min_values_policy, (STRICT, BEST_EFFORT)),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} is {known[0]} or {known[1]}, not {value!r}")
+
+
+class ClaimsIn(StrEnum):
+    """Where a release looks for resource claims."""
+
+    NOWHERE = "nowhere"
+    CONTAINERS = "containers"
+    POD = "pod"
+
+    def found(self, pod: Object) -> bool:
+        """Whether the pod has claims there."""
+        return self is not ClaimsIn.NOWHERE and has_resource_claims(pod, only_containers=self is ClaimsIn.CONTAINERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +109,8 @@ class SchedulingRules:
     * ``hosts_registered_first``: a new node's hostname becomes a domain before its first pod is tried, and pods only go to hosts
       that are domains of their constraints; else any new host is as good as an empty domain.
     * ``max_instance_types``: how many a NodeClaim names.
+    * ``resource_claims``: where dynamic resource allocation is looked for in a pod, which is then refused: nowhere (such pods are
+      like others), in its containers, or in the pod too.
     """
 
     fits_needs_offering: bool = True
@@ -100,3 +131,4 @@ class SchedulingRules:
     plain_errors: bool = False
     hosts_registered_first: bool = False
     max_instance_types: int = 600
+    resource_claims: ClaimsIn = ClaimsIn.POD

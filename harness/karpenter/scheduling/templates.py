@@ -10,10 +10,11 @@ from typing import Any
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.catalog import CatalogIndex
-from harness.karpenter.scheduling.snapshot import SchedulingRules
+from harness.karpenter.scheduling.snapshot import ClaimsIn, SchedulingRules
+from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.vocabulary import INITIALIZED, NODEPOOL, REGISTERED
 from harness.kube.objects import Object, controller_of, labels_of, name_of, namespace_of, spec_of, uid_of
-from harness.kube.pods import HostPort, has_resource_claims, host_ports, requests_for_pods
+from harness.kube.pods import HostPort, host_ports, requests_for_pods
 from harness.kube.quantity import Quantity
 from harness.kube.resources import ResourceList, parse_list
 from harness.kube.taints import TOLERATE_PREFERENCES, Taint, same_toleration, untolerated
@@ -61,7 +62,7 @@ class DaemonPod:
         return algebra.together(base, algebra.from_node_selector(self.terms[term].get("matchExpressions")).items)
 
 
-def daemon_pods(daemonsets: Iterable[Object], pods: Iterable[Object], ignore_claims: bool) -> list[DaemonPod]:
+def daemon_pods(daemonsets: Iterable[Object], pods: Iterable[Object], refused_claims: ClaimsIn) -> list[DaemonPod]:
     """One pod per DaemonSet, by namespace and name: the newest that exists, else one made of its template."""
     newest: dict[str, Object] = {}
     for pod in pods:
@@ -81,7 +82,7 @@ def daemon_pods(daemonsets: Iterable[Object], pods: Iterable[Object], ignore_cla
         }
         affinity = (spec_of(template).get("affinity") or {}).get("nodeAffinity") or {}
         required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-        found.append(DaemonPod(pod, required, ignore_claims and has_resource_claims(pod), running is None))
+        found.append(DaemonPod(pod, required, refused_claims.found(pod), running is None))
     return found
 
 
@@ -213,6 +214,16 @@ class Template:
         if not rules.daemons_by_instance_type:
             return self.mask
         return self.mask & self.index.compatible_with_all(wanted.items)
+
+
+def limits_left(state: ClusterState, nodepools: Sequence[Object]) -> dict[str, dict[str, Quantity]]:
+    """What each NodePool's limits leave beside its nodes; NodePools without limits are left out."""
+    used: dict[str, list[ResourceList]] = {}
+    for node in state.active():
+        used.setdefault(node.labels.get(NODEPOOL) or "", []).append(node.capacity())
+    return {
+        name: limits for pool in nodepools if (limits := remaining_limits(pool, used.get(name := name_of(pool), ())))
+    }
 
 
 def remaining_limits(nodepool: Object, used: Iterable[ResourceList]) -> dict[str, Quantity]:

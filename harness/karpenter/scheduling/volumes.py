@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.karpenter.requirement import IN
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
-from harness.karpenter.scheduling.snapshot import ClusterSnapshot
+from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingRules
 from harness.karpenter.vocabulary import HOSTNAME
 from harness.kube.objects import Object, annotations_of, is_terminating, name_of, namespace_of, spec_of, status_of
 
@@ -70,6 +70,25 @@ class VolumeLookup:
         if name not in self._classes:
             raise VolumeNotFound(f'storageclasses.storage.k8s.io "{name}" not found')
         return self._classes[name]
+
+    def demands(
+        self, algebra: Algebra, rules: SchedulingRules, pod: Object
+    ) -> tuple[tuple[RequirementSet, ...] | None, Volumes | None]:
+        """What the pod's volumes ask of a node, as alternatives, and its claims by driver; None for what cannot be looked up."""
+        alternatives: tuple[RequirementSet, ...] | None
+        try:
+            if rules.volumes_have_alternatives:
+                alternatives = self.requirements(algebra, pod)
+            else:
+                first = self.first_terms(pod)
+                apart = first and not rules.volumes_in_affinity
+                alternatives = (algebra.from_node_selector(first),) if apart else ()
+        except VolumeError:
+            alternatives = None
+        try:
+            return alternatives, self.of(pod)
+        except VolumeError:
+            return alternatives, None
 
     def of(self, pod: Object) -> Volumes:
         """The pod's claims that count against attach limits, by driver. Missing claims do not count. Raises VolumeError."""
