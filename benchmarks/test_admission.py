@@ -1,11 +1,13 @@
-"""NodePool validations per second: by our tables, and by a real CEL engine on CRD files.
+"""NodePool validations per second: by our tables, and by a real CEL engine.
 
-The goals are 5,000 and 1,000 on one core. CRD files are looked for in the directory that ``HARNESS_CRDS`` names, such as a release's
-``pkg/apis/crds``; without them only the tables are measured.
+The goals are 5,000 and 1,000 on one core. The engine reads the rules from CRD files: those of the directory that ``HARNESS_CRDS`` names,
+such as a release's ``pkg/apis/crds``, or else what we write of our tables for real API servers.
 """
 
+import json
 import os
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -50,18 +52,33 @@ def validate_all(crds: Crds) -> list[bool]:
     return [admit(pool, crds=crds).accepted for pool in POOLS]
 
 
-def measure(benchmark: Any, crds: Crds) -> None:
-    assert benchmark(validate_all, crds) == [True, False, False, False]
-    benchmark.extra_info["NodePools per second"] = round(len(POOLS) / benchmark.stats.stats.min)
+def measure(benchmark: Any, capsys: pytest.CaptureFixture[str], crds: Crds, engine: str, goal: int) -> None:
+    """Times a round in CPU seconds, so that what else runs on the machine does not count, and prints the best round's rate."""
+    assert benchmark.pedantic(validate_all, (crds,), rounds=200, warmup_rounds=5) == [True, False, False, False]
+    rate = round(len(POOLS) / benchmark.stats.stats.min)
+    benchmark.extra_info["NodePools per second"] = rate
+    with capsys.disabled():
+        print(f"\nNodePool validations per second by {engine}: {rate:,} (goal {goal:,})")
 
 
-def test_tables(benchmark: Any) -> None:
-    measure(benchmark, crd_set("1.14.0"))
+@pytest.mark.benchmark(timer=process_time)
+def test_tables(benchmark: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(benchmark, capsys, crd_set("1.14.0"), "our tables", 5000)
 
 
-@pytest.mark.skipif("HARNESS_CRDS" not in os.environ, reason="HARNESS_CRDS names no directory of CRD files")
-def test_crd_files(benchmark: Any) -> None:
+@pytest.mark.benchmark(timer=process_time)
+def test_cel(benchmark: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("cel_expr_python")
     from harness.clusters.crd_files import CrdFiles
 
-    measure(benchmark, CrdFiles(Path(os.environ["HARNESS_CRDS"])))
+    directory = Path(os.environ["HARNESS_CRDS"]) if "HARNESS_CRDS" in os.environ else generated(tmp_path)
+    measure(benchmark, capsys, CrdFiles(directory), "a CEL engine", 1000)
+
+
+def generated(directory: Path) -> Path:
+    """A release's CRDs as files, with the CEL of its rules."""
+    from harness.clusters.real.crds import crd_manifests
+
+    for manifest in crd_manifests(crd_set("1.14.0")):
+        (directory / f"{manifest['metadata']['name']}.yaml").write_text(json.dumps(manifest))
+    return directory
