@@ -118,3 +118,11 @@ def test_fixtures_for_tests_in_python(project: pytest.Pytester) -> None:
         """
     )
     run(project).assert_outcomes(passed=2)
+
+
+def test_crds_option(project: pytest.Pytester) -> None:
+    project.makefile(".yaml", web="scenario: x\nthen: [{pods: {bound: 0}}]\n")
+    run(project, "--crds", "1.13.1").assert_outcomes(passed=1)
+    result = run(project, "--crds", "nowhere")
+    assert result.ret != pytest.ExitCode.OK
+    assert "--crds: unknown release 'nowhere', and no directory" in result.stdout.str() + result.stderr.str()

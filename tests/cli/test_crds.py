@@ -1,0 +1,123 @@
+"""CRD files in place of our tables: `given.crds`, `harness run --crds`, `harness answer --crds`, and their mistakes in one line each."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.clusters.real.crds import crd_manifests
+from harness.karpenter.validation import crd_set
+
+pytest.importorskip("cel_expr_python")
+
+POOL = """---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  weight: 60
+  template:
+    metadata: {labels: {kubernetes.azure.com/podnetwork: overlay}}
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements: []
+"""
+REFUSED = f"""
+scenario: x
+then: [{{rejected: {{object: NodePool/default, layer: crd-cel, key: kubernetes.azure.com/podnetwork}}}}]
+{POOL}"""
+HEAVY = f"""
+scenario: x
+given: {{crds: mine}}
+then: [{{rejected: {{object: NodePool/default, layer: crd-schema, path: spec.weight}}}}]
+{POOL.replace("kubernetes.azure.com/podnetwork", "team")}"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder `mine` with CRDs of 1.14.0, and one rule of ours: no weight above 50."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    for definition in crd_manifests(crd_set("1.14.0")):
+        text = json.dumps(definition).replace('"maximum": 100', '"maximum": 50')
+        (tmp_path / "mine" / f"{definition['metadata']['name']}.yaml").write_text(text)
+    return tmp_path
+
+
+def test_files_judge_in_place_of_the_tables(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "refused.yaml").write_text(REFUSED.replace("weight: 60", "weight: 50"))
+    (here / "heavy.yaml").write_text(HEAVY)
+    (here / "tables.yaml").write_text(HEAVY.replace("crds: mine", "crds: 1.14.0"))
+    assert main(["run", "refused.yaml", "--crds", "mine"]) == 0
+    assert main(["run", "refused.yaml", "--crds", "1.14.0"]) == 0
+    assert main(["run", "heavy.yaml"]) == 0
+    capsys.readouterr()
+    assert main(["run", "tables.yaml"]) == 1
+    assert "then[0].rejected" in capsys.readouterr().out
+    assert main(["run", "tables.yaml", "--crds", "mine"]) == 0
+    assert main(["run", "heavy.yaml", "--crds", "v1.13.1"]) == 1
+
+
+BAD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\nspec: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        (None, None, "unknown release 'other', and no directory "),
+        ("readme.txt", "", "no CustomResourceDefinition in its YAML files"),
+        ("bad.yaml", "a: [", "bad.yaml: while parsing a flow node"),
+        ("bad.yaml", BAD, "bad.yaml: not a CustomResourceDefinition of apiextensions.k8s.io/v1"),
+    ],
+)
+@pytest.mark.parametrize("as_option", [True, False])
+def test_what_cannot_be_used_is_one_line(
+    here: Path, capsys: pytest.CaptureFixture[str], file: str | None, text: str | None, message: str, as_option: bool
+) -> None:
+    if file is not None and text is not None:
+        (here / "other").mkdir()
+        (here / "other" / file).write_text(text)
+    (here / "heavy.yaml").write_text(HEAVY if as_option else HEAVY.replace("crds: mine", "crds: other"))
+    assert main(["run", "heavy.yaml", *(("--crds", "other") if as_option else ())]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("--crds: " if as_option else "heavy.yaml:3:9: given.crds: ")
+    assert message in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [("run", "heavy.yaml"), ("run", "heavy.yaml", "--crds", "mine")])
+def test_without_the_engine(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    _without_engine(monkeypatch)
+    (here / "heavy.yaml").write_text(HEAVY)
+    assert main(arguments) == 3
+    assert capsys.readouterr().err == (
+        'evaluating CRD files needs a CEL engine: pip install "karpenter-azure-harness[crds]"\n'
+    )
+
+
+def test_answers(here: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "x"}, "spec": {"weight": 60}}
+    line = json.dumps({"id": 1, "op": "validate_nodepool", "object": pool}).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(line)))
+    assert main(["answer", "--crds", "mine"]) == 0
+    errors = json.loads(capfdbinary.readouterr().out)["answer"]["crd"]["errors"]
+    assert "spec.weight in body should be less than or equal to 50" in {error["detail"] for error in errors}
+    assert main(["answer", "--crds", "nowhere"]) == 2
+    assert capfdbinary.readouterr().err == b"harness answer: nowhere: no such directory\n"
+    _without_engine(monkeypatch)
+    assert main(["answer", "--crds", "mine"]) == 3
+
+
+def _without_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.clusters import crd_files
+
+    crd_files._environment.cache_clear()
+    crd_files._check.cache_clear()
+    monkeypatch.setitem(sys.modules, "cel_expr_python", None)
