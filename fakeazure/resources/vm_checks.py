@@ -35,13 +35,16 @@ def ephemeral_room(size: Size, placement: str) -> float:
 
 
 def os_disk_mismatch(size: Size, disk: Mapping[str, Any]) -> Failure | None:
-    """An ephemeral OS disk that the size does not offer, or that is too large for its place."""
+    """An ephemeral OS disk that the size does not offer, or that is too large for its place.
+
+    Without a placement Azure takes the cache disk where the size has one, else the resource disk.
+    """
     local = section(disk, "diffDiskSettings")
     if text(local, "option").lower() != "local":
         return None
     if not size.has("EphemeralOSDiskSupported"):
         return failure("EphemeralNotSupported", size=size.name)
-    placement = text(local, "placement", "CacheDisk")
+    placement = text(local, "placement", "CacheDisk" if size.number("CachedDiskBytes") else "ResourceDisk")
     room = int(ephemeral_room(size, placement) // GB)
     if number(disk, "diskSizeGB") > room:
         return failure("EphemeralTooLarge", size=size.name, limit=room, placement=placement)
