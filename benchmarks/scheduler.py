@@ -4,7 +4,8 @@
 
 Prints a line per case: our CPU seconds for one simulation (first on a list of instance types, then with its index at hand), pods per
 second, Go's CPU seconds with one worker, the ratio, and peak memory. Every result is compared with what Go makes of the workload.
-Go is measured in the same run when there is an oracle (``--oracle`` or KARPENTER_ORACLE), else its recorded times are shown.
+Go is measured in the same run when there is an oracle: ``--oracle``, KARPENTER_ORACLE, or what is built of the sources that
+KARPENTER_SOURCES names. Else its recorded times are shown.
 """
 
 from __future__ import annotations
@@ -107,14 +108,25 @@ def go_seconds(case: Case, oracle: str) -> float:
 
 
 def oracle_path() -> str | None:
-    """The program that KARPENTER_ORACLE names, if any."""
-    return os.environ.get("KARPENTER_ORACLE") or None
+    """The program that KARPENTER_ORACLE names, or the oracle of the sources in KARPENTER_SOURCES, if any."""
+    named = os.environ.get("KARPENTER_ORACLE")
+    if named or not os.environ.get("KARPENTER_SOURCES"):
+        return named or None
+    from tests.conformance.build import BuildError, build
+
+    try:
+        return str(build(RELEASE.version).path)
+    except BuildError as error:
+        print(f"no Go scheduler beside ours: {error}", file=sys.stderr)
+        return None
 
 
 def table(names: Sequence[str], oracle: str | None) -> Iterator[str]:
     """The lines of the comparison, as they come. Raises AssertionError when a result differs from Go's."""
     known = cases()
-    source = "measured now" if oracle else "recorded; KARPENTER_ORACLE names no Go scheduler to measure"
+    source = (
+        "measured now" if oracle else "recorded; neither KARPENTER_ORACLE nor KARPENTER_SOURCES leads to a Go scheduler"
+    )
     yield f"Go with one worker: {source}"
     yield f"{'workload':26}{'first s':>9}{'again s':>9}{'pods/s':>9}{'Go s':>9}{'Go pods/s':>11}{'ratio':>8}{'MiB':>6}"
     for name in names:

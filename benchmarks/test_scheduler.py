@@ -10,7 +10,7 @@ from benchmarks.scheduler import Case, cases, oracle_path, run, table
 from harness.karpenter.scheduling import CatalogIndexes
 
 CASES = cases()
-BRIEF = ("upstream-100", "upstream-1000", "upstream-10000", "preference-respect-4000", "azure-mixed-10000-10")
+BRIEF = ("upstream-100", "upstream-1000", "upstream-5000", "preference-ignore-4000", "azure-mixed-1000-10")
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

@@ -8,9 +8,11 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 __all__ = ["GpuSize", "gpu_sizes", "known_skus", "skus_without_price"]
+
+_DATA = Path(__file__).parent / "data"
 
 _KNOWN_LISTS = {"1.4.0": "0", "1.12.2": "1", "1.13.1": "2", "1.14.0": "3"}
 _PRICE_LISTS = {"1.4.0": "0", "1.6.5": "1", "1.12.2": "2"}
@@ -26,7 +28,7 @@ class GpuSize:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    text = files(__package__).joinpath("data", name).read_text(encoding="utf-8")
+    text = (_DATA / name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 
