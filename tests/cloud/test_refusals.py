@@ -147,6 +147,16 @@ def test_ephemeral_os_disk_must_fit(placement: str, gigabytes: int, code: str | 
         assert code in error_of(answer)[2]
 
 
+def test_without_a_placement_a_size_without_cache_uses_its_resource_disk() -> None:
+    """Azure chooses CacheDisk where there is one, else ResourceDisk (kaz 1.4.0 leaves the choice to it)."""
+    driver = Driver()
+    driver.put_nic("aks-a")
+    body = driver.vm_body("aks-a", size="Standard_NV6ads_A10_v5")
+    disk = body["properties"]["storageProfile"]["osDisk"]
+    disk |= {"diskSizeGB": 100, "diffDiskSettings": {"option": "Local"}}
+    assert driver.call("PUT", driver.vm_path("aks-a"), body).status == 201
+
+
 def test_region_without_zones_takes_regional_vms_only() -> None:
     driver = Driver(region="westus")
     nic = driver.nic_body("aks-a") | {"location": "westus"}
