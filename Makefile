@@ -1,6 +1,7 @@
 # make scenarios      the scenarios, on plain Python
 # make test           lint, types, walls, unit tests, golden vectors
-# make test-clusters  the contract of a cluster on real API servers and kind (SMOKE=1: API servers only)
+# make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them)
+# make clean-clusters what killed runs left of clusters: processes, containers, volumes, networks, folders
 # make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
 # make golden         the golden vectors anew from the real Go code
 # make record-labels  scenarios/labels/keys-*.yaml anew from the real Go code
@@ -23,10 +24,14 @@ OPS ?=
 SMOKE ?=
 ARGS ?=
 
+SMOKE_SCENARIOS := scenarios/labels/kubelet-may-not.yaml scenarios/labels/machine-api.yaml
+CLUSTER_SCENARIOS := $(addprefix scenarios/labels/,bootstrapping-client.yaml do-not-sync-taints.yaml kubelet-may-not.yaml machine-api.yaml \
+  network.yaml operating-system.yaml spot-node.yaml who-wins.yaml)
+
 CORE := $(VENV)/.installed
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters conformance golden record-labels bench schema clean
+.PHONY: scenarios test lint types unit test-clusters clean-clusters conformance golden record-labels bench schema clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
@@ -43,7 +48,12 @@ unit: $(CORE)
 	$(RUN) -m pytest -n $(WORKERS) $(ARGS)
 
 test-clusters: $(CLUSTERS)
-	$(RUN) -m pytest tests/clusters --run-clusters $(if $(SMOKE),-k apiserver) $(ARGS)
+	$(RUN) -m pytest tests/clusters --run-clusters $(if $(SMOKE),-m "real_cluster and smoke") --durations=5 $(ARGS)
+	$(RUN) -m pytest $(if $(SMOKE),$(SMOKE_SCENARIOS),$(CLUSTER_SCENARIOS)) --cluster memory,apiserver $(ARGS)
+	$(RUN) -m pytest $(SMOKE_SCENARIOS) --cluster kind $(ARGS)
+
+clean-clusters: $(CLUSTERS)
+	$(RUN) -m harness.clusters.clean
 
 conformance: $(CORE)
 	$(RUN) -m tests.conformance run --cases $(CASES) --seed $(SEED) $(if $(RELEASES),--releases "$(RELEASES)") $(if $(OPS),--ops "$(OPS)")

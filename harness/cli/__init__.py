@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("harness.cli.explain", "why pods are where they are, or nowhere"),
     "simulate": ("harness.cli.simulate", "manifests in; plan, price and explanation out"),
     "upgrade-check": ("harness.cli.upgrade_check", "what an upgrade of the provider does to manifests"),
+    "ci-matrix": ("harness.cli.ci_matrix", "the matrix of the nightly run on clusters"),
     "defaults": ("harness.cli.defaults", "what a scenario gets where it says nothing"),
     "schema": ("harness.cli.schema", "the JSON Schema of scenario files"),
     "answer": ("harness.answer.command", "answer the questions of the conformance protocol, line by line"),

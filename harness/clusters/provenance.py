@@ -133,6 +133,8 @@ def label_writes(
                     add(WriteKind.SAME, each.by, key, value, each.revision)
 
     for entry in evidence:
+        if entry.error is not None and entry.error.reason == "Conflict":
+            continue  # nobody judged the labels: the sender was behind, and tries again
         refused = entry.error is not None
         hear(entry.revision + 1 if refused else entry.revision)
         by = entry.identity.by

@@ -20,6 +20,7 @@ __all__ = [
     "azure",
     "pytest_addoption",
     "pytest_collect_file",
+    "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_configure_node",
     "pytest_report_header",
@@ -38,6 +39,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "world(**inputs): inputs of the `world` fixture, as World takes them: karpenter, region, azure, ..."
     )
+    if config.getoption("--write-durations") and not hasattr(config, "workerinput"):
+        from harness.pytest_plugin.shards import Durations
+
+        config.pluginmanager.register(Durations(Path(config.getoption("--write-durations"))))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves in what belongs to the part that `--shard` names."""
+    if config.getoption("--shard"):
+        from harness.pytest_plugin.shards import select_shard
+
+        select_shard(config, items)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.pytest_plugin.cluster_options import add_cluster_options, cluster_names
+from harness.pytest_plugin.shards import add_shard_options
 
 if TYPE_CHECKING:
     from harness.clusters.crd_files import CrdFiles
@@ -18,6 +19,7 @@ def add_options(parser: pytest.Parser) -> None:
     """Declares them in a group of their own."""
     group = parser.getgroup("scenarios", "Karpenter on Azure scenarios")
     add_cluster_options(group)
+    add_shard_options(group)
     group.addoption(
         "--karpenter", choices=("simulated",), default="simulated", help="which Karpenter runs (default simulated)"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.kube.objects import labels_of, name_of, namespace_of, spec_of, status_of
+from harness.kube.objects import controller_of, labels_of, name_of, namespace_of, spec_of, status_of
 from harness.world.world import World
 
 __all__ = ["differences", "snapshot"]
@@ -20,10 +20,7 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
     Without `capacity` what only the size of a machine decides is left out: a node container has the host's.
     """
     return {
-        "Pod": {
-            f"{namespace_of(pod)}/{name_of(pod)}": {"nodeName": spec_of(pod).get("nodeName")}
-            for pod in world.list("Pod")
-        },
+        "Pod": _pods(world),
         "NodeClaim": {
             name_of(claim): {
                 "labels": dict(labels_of(claim)),
@@ -52,6 +49,23 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
         # an API server lists errors in Go's map order
         "rejections": sorted(f"{each.object}: {each.layer}: {each.text}" for each in world.rejections),
     }
+
+
+def _pods(world: World) -> dict[str, Any]:
+    """Which pods are bound, and how many pods each Node has.
+
+    kube-scheduler draws among equally good Nodes, and controllers draw the names of their pods: neither is compared.
+    """
+    found: dict[str, list[bool]] = {}
+    per_node: dict[str, int] = {}
+    for pod in world.list("Pod"):
+        owner = controller_of(pod)
+        name = name_of(pod) if owner is None else f"of a {owner['kind']}"
+        node = spec_of(pod).get("nodeName")
+        found.setdefault(f"{namespace_of(pod)}/{name}", []).append(bool(node))
+        if node:
+            per_node[node] = per_node.get(node, 0) + 1
+    return {"bound": {name: sorted(each) for name, each in found.items()}, "per Node": sorted(per_node.values())}
 
 
 def differences(left: Any, right: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:

@@ -224,7 +224,10 @@ class Api:
             uid=conditions.get("uid"),
             resource_version=conditions.get("resourceVersion"),
         )
-        if target.kind.kind == "Pod" or self._store.get(target.kind.kind, target.name, target.namespace) is not None:
+        if target.kind.kind == "Pod" and self._store.get("Pod", target.name, target.namespace) is None:
+            marks = {"deletionTimestamp": self._store.clock.timestamp(), "deletionGracePeriodSeconds": 0}
+            return Answer(200, {**last, "metadata": {**last["metadata"], **marks}})
+        if self._store.get(target.kind.kind, target.name, target.namespace) is not None:
             return Answer(200, last)
         details = {"name": target.name, "kind": target.kind.plural, "uid": last["metadata"]["uid"]}
         if target.kind.group:

@@ -15,9 +15,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from harness.clusters.real.audit import AuditLog
-from harness.clusters.real.cluster import CONTROL_PLANE, RealCluster
+from harness.clusters.real.cluster import RealCluster
 from harness.clusters.real.pki import Authority, MissingTool
-from harness.engine.ports import ADMIN
 from harness.nodes.boot import BootPlan, taints_json
 
 if TYPE_CHECKING:
@@ -102,10 +101,12 @@ class KindCluster(_Kind):
         testcontainers_config.ryuk_disabled = True
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         (self.folder / "owner").write_text(str(os.getpid()))
-        self.container: KindContainer = KindContainer(image, kubernetes=kubernetes)
+        self.container: KindContainer = KindContainer(image, kubernetes=kubernetes, schedulable=False)
         script = str(Path(__file__).with_name("reaper.py"))
         label = f"{LABEL}={self.container.node_name}"
-        self._reaper = subprocess.Popen([sys.executable, script, label], stdin=subprocess.PIPE, start_new_session=True)
+        self._reaper = subprocess.Popen(
+            [sys.executable, script, label, str(self.folder)], stdin=subprocess.PIPE, start_new_session=True
+        )
         try:
             self.container.start()
             for file in ("ca.crt", "ca.key"):
@@ -120,9 +121,6 @@ class KindCluster(_Kind):
             )
             self.wait_ready()
             self.grant()
-            # as on any cluster, pods that do not ask for it stay off the control plane
-            taint = {"key": CONTROL_PLANE, "effect": "NoSchedule"}
-            self.writer(ADMIN).patch("Node", self.container.node_name, {"spec": {"taints": [taint]}})
             self.view.start()
         except BaseException:
             self._remove()

@@ -55,6 +55,7 @@ class KindContainer(KindNode):
 
     `image`: by default that of `HARNESS_KIND_IMAGE`, or kind's own for `kubernetes`. `name` also names the network.
     `reuse`: a cluster of this name that already runs is used, and `stop` leaves it running. `coredns`: with cluster DNS.
+    `schedulable`: whether the control plane takes pods; without it they need further nodes.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class KindContainer(KindNode):
         name: str = "",
         reuse: bool = False,
         coredns: bool = False,
+        schedulable: bool = True,
         seconds: float = 180.0,
         **keywords: Any,
     ) -> None:
@@ -79,6 +81,7 @@ class KindContainer(KindNode):
         self.version = ""
         self._reuse = reuse
         self._coredns = coredns
+        self._schedulable = schedulable
         self._own_network: Network | None = None
         self.with_exposed_ports(6443)
 
@@ -229,7 +232,9 @@ class KindContainer(KindNode):
     def _init(self) -> None:
         sans = ["localhost", "127.0.0.1", self.node_name, self.address, self.get_container_host_ip()]
         endpoint = f"{self.node_name}:6443"
-        config = init_config(self.version, address=self.address, endpoint=endpoint, sans=sorted(set(sans)))
+        config = init_config(
+            self.version, address=self.address, endpoint=endpoint, sans=sorted(set(sans)), schedulable=self._schedulable
+        )
         self.write("/kind/kubeadm.conf", config)
         self.write(f"{AUDIT_FOLDER}/policy.json", json.dumps(POLICY))
         phases = "preflight" if self._coredns else "preflight,addon/coredns"

@@ -17,7 +17,13 @@ _SOCKET = "unix:///run/containerd/containerd.sock"
 
 
 def init_config(
-    version: str, *, address: str, endpoint: str, sans: Sequence[str], node_labels: Mapping[str, str] | None = None
+    version: str,
+    *,
+    address: str,
+    endpoint: str,
+    sans: Sequence[str],
+    schedulable: bool = True,
+    node_labels: Mapping[str, str] | None = None,
 ) -> str:
     """For `kubeadm init`: `version` of the image (`v1.36.3`), its address, `endpoint` (host:port) under which nodes reach it.
 
@@ -52,8 +58,9 @@ def init_config(
         "localAPIEndpoint": {"advertiseAddress": address, "bindPort": 6443},
         "nodeRegistration": {
             "criSocket": _SOCKET,
-            "taints": [],
             "kubeletExtraArgs": _arguments(version, _kubelet(address, node_labels or {})),
+            # kubeadm taints a control plane unless it is told which taints to set
+            **({"taints": []} if schedulable else {}),
         },
     }
     api = {"apiVersion": _api(version)}

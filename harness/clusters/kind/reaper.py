@@ -1,17 +1,23 @@
 """Removes what a cluster left when the process that wanted it is gone: run as a script of its own.
 
-    python reaper.py LABEL=VALUE
+    python reaper.py LABEL=VALUE [FOLDER]
 
 Waits for its standard input to end, which it does however the process at the other end dies; then removes all containers (with
-their volumes), volumes and networks that carry the label.
+their volumes), volumes and networks that carry the label, and the folder.
 """
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
+import threading
+from contextlib import suppress
 
 __all__ = ["labelled", "main", "remove_all"]
+
+
+_ATTEMPTS = 20
 
 
 def main() -> int:
@@ -19,7 +25,15 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     sys.stdin.buffer.read()
-    remove_all(sys.argv[1])
+    pause = threading.Event()
+    for _ in range(_ATTEMPTS):
+        # a daemon under load answers late, and may still be making what its dead client asked for
+        with suppress(Exception):
+            if not remove_all(sys.argv[1]):
+                break
+        pause.wait(1)
+    for folder in sys.argv[2:]:
+        shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 

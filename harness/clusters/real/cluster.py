@@ -158,6 +158,7 @@ class RealCluster:
         for each in wanted:
             name = each["metadata"]["name"]
             if name in present:
+                self.view.unwatch(each["spec"]["names"]["kind"])
                 self.admin.request("DELETE", f"{_CRDS}/{name}")
                 poll(lambda name=name: not self._has(f"{_CRDS}/{name}"), f"{name} to go", seconds=self._seconds)  # type: ignore[misc]
                 poll(lambda each=each: not self._has(_served_at(each)), f"{name} to go", seconds=self._seconds)  # type: ignore[misc]

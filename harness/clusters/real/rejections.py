@@ -32,14 +32,16 @@ def explainer(crds: Callable[[], Crds]) -> Callable[[ApiError, Object | None], A
 
 def rejections_of(error: ApiError, sent: Object, crds: Crds) -> tuple[Rejection, ...]:
     """One rejection for each cause of the Status."""
-    kind = str(sent.get("kind") or "")
+    # a patch does not say what it is of; the answer does
+    kind = str(error.details.get("kind") or sent.get("kind") or "")
+    name = str(error.details.get("name") or name_of(sent))
     rules = {(row.path, row.rule.message): row for row in crds.rules(kind)}
     causes = error.details.get("causes") or ()
-    return tuple(found for cause in causes for found in _rejections(cause, kind, sent, rules))
+    return tuple(found for cause in causes for found in _rejections(cause, f"{kind}/{name}", sent, rules))
 
 
 def _rejections(
-    cause: Mapping[str, Any], kind: str, sent: Object, rules: Mapping[tuple[str, str], Any]
+    cause: Mapping[str, Any], what: str, sent: Object, rules: Mapping[tuple[str, str], Any]
 ) -> Iterator[Rejection]:
     """One for each part of the value that breaks the rule: the server names only the field."""
     field, body = cause.get("field") or "", cause.get("message") or ""
@@ -47,7 +49,7 @@ def _rejections(
     row = next((row for (place, message), row in rules.items() if place == path and body.endswith(message)), None)
     layer = Layer.CRD_SCHEMA
     if row is not None:
-        layer = Layer.NODECLAIM_CEL if kind == "NodeClaim" else Layer.CRD_CEL
+        layer = Layer.NODECLAIM_CEL if what.startswith("NodeClaim/") else Layer.CRD_CEL
     pointer, value = place_of(field, sent)
     culprits: Iterable[Pointer] = ((),)
     if row is not None and row.rule.culprits is not None and value is not None:
@@ -56,7 +58,7 @@ def _rejections(
         where = (*pointer, *culprit)
         yield Rejection(
             layer=layer,
-            object=f"{kind}/{name_of(sent)}",
+            object=what,
             path=field,
             key=label_key(sent, where),
             rule=row.rule.id if row is not None else "",

@@ -7,7 +7,7 @@ import json
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from harness.kube.status import ApiError
 
-__all__ = ["ClusterLost", "Connection", "Endpoint"]
+__all__ = ["ClusterLost", "Connection", "Endpoint", "Events"]
 
 
 class ClusterLost(RuntimeError):
@@ -39,6 +39,23 @@ class Endpoint:
     def url(self) -> str:
         """`https://HOST:PORT`."""
         return f"{'https' if self.tls else 'http'}://{self.host}:{self.port}"
+
+
+class Events:
+    """The events of a watch as they come, until the server ends it."""
+
+    def __init__(self, connection: http.client.HTTPConnection, answer: http.client.HTTPResponse) -> None:
+        self._connection = connection
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        while line := self._answer.readline():
+            yield json.loads(line)
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._answer.close()
+        self._connection.close()
 
 
 class Connection:
@@ -100,9 +117,7 @@ class Connection:
                 self._drop()
                 raise self._lost(error) from error
 
-    def stream(
-        self, path: str, query: Mapping[str, str]
-    ) -> tuple[socket.socket, Generator[dict[str, Any], None, None]]:
+    def stream(self, path: str, query: Mapping[str, str]) -> tuple[socket.socket, Events]:
         """A watch, on a connection of its own: the socket (shut it down to stop) and the events as they come."""
         connection = _open(self.endpoint, None)
         connection.request(
@@ -117,14 +132,7 @@ class Connection:
                 raise error_of(answer.status, json.loads(text), text)
             raise error_of(answer.status, None, text)
 
-        def events() -> Generator[dict[str, Any], None, None]:
-            try:
-                while line := answer.readline():
-                    yield json.loads(line)
-            finally:
-                connection.close()
-
-        return wire, events()
+        return wire, Events(connection, answer)
 
     def close(self) -> None:
         """Closes the connection; a later request opens it again."""

@@ -65,9 +65,7 @@ class Mirror:
 
     def watch(self, kind: str) -> None:
         """Begins to watch a kind (again, after its definition was replaced); a kind that is not served is left out."""
-        present = self._watches.pop(kind, None)
-        if present is not None:
-            present.stop()
+        self.unwatch(kind)
         watch = Watch(self._connection, KINDS[kind], self._heard.put)
         try:
             self._apply(watch.list())
@@ -77,6 +75,12 @@ class Mirror:
             return
         self._watches[kind] = watch
         watch.start()
+
+    def unwatch(self, kind: str) -> None:
+        """Ends the watch of a kind whose definition is about to go."""
+        present = self._watches.pop(kind, None)
+        if present is not None:
+            present.stop()
 
     def stop(self) -> None:
         """Ends all watches."""

@@ -57,9 +57,10 @@ class Watch:
     def stop(self) -> None:
         """Ends the watch and waits for its thread."""
         self._ended.set()
-        if self._socket is not None:
+        wire = self._socket
+        if wire is not None:
             with suppress(OSError):
-                self._socket.shutdown(socket.SHUT_RDWR)
+                wire.shutdown(socket.SHUT_RDWR)
         if self._thread is not None:
             self._thread.join(5)
 
@@ -93,15 +94,18 @@ class Watch:
             "timeoutSeconds": "600",
         }
         self._socket, events = self._connection.stream(path_of(self.kind), query)
-        if self._ended.is_set():
-            events.close()
-            return
-        for event in events:
+        try:
             if self._ended.is_set():
                 return
-            obj = event["object"]
-            if event["type"] == "ERROR":
-                raise ApiError(int(obj.get("code") or 500), obj.get("reason") or "", obj.get("message") or "")
-            self._revision = obj["metadata"]["resourceVersion"]
-            if event["type"] != "BOOKMARK":
-                self._hear(Heard(self.kind, int(self._revision), event["type"], obj))
+            for event in events:
+                if self._ended.is_set():
+                    return
+                obj = event["object"]
+                if event["type"] == "ERROR":
+                    raise ApiError(int(obj.get("code") or 500), obj.get("reason") or "", obj.get("message") or "")
+                self._revision = obj["metadata"]["resourceVersion"]
+                if event["type"] != "BOOKMARK":
+                    self._hear(Heard(self.kind, int(self._revision), event["type"], obj))
+        finally:
+            self._socket = None
+            events.close()

@@ -1,0 +1,20 @@
+"""Removes what killed runs left of clusters: `python -m harness.clusters.clean`."""
+
+from __future__ import annotations
+
+import sys
+
+from harness.clusters.leases import remove_leftovers
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Says what it removed."""
+    removed = remove_leftovers()
+    print("\n".join(f"removed {what}" for what in removed) or "nothing was left")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""`--shard i/n`: this run's part of the tests, cut so that all parts take about as long by the durations of an earlier run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+__all__ = ["Durations", "Shard", "add_shard_options", "assigned", "parse_shard", "select_shard"]
+
+_UNKNOWN = 1.0
+"""Seconds that a test counts for which nobody has timed."""
+
+Shard = tuple[int, int]
+
+
+def add_shard_options(group: pytest.OptionGroup) -> None:
+    """Declares the options."""
+    group.addoption("--shard", metavar="I/N", help="run only part I of N, balanced by --shard-durations")
+    group.addoption(
+        "--shard-durations",
+        metavar="FILE",
+        help="JSON of seconds by test id, as a run writes it with --write-durations",
+    )
+    group.addoption("--write-durations", metavar="FILE", help="write the seconds of each test, for --shard-durations")
+
+
+def parse_shard(text: str) -> Shard:
+    """`2/5` as numbers; a usage error for anything else."""
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise pytest.UsageError(f"--shard: {text!r} is not I/N with 1 <= I <= N")
+    return int(found[1]), int(found[2])
+
+
+def assigned(ids: Iterable[str], durations: Mapping[str, float], count: int) -> dict[str, int]:
+    """The part, from 1, of each test: the longest first, each to the part that has least so far. The same for every caller."""
+    loads = [0.0] * count
+    parts: dict[str, int] = {}
+    for each in sorted(ids, key=lambda each: (-durations.get(each, _UNKNOWN), each)):
+        index = loads.index(min(loads))
+        loads[index] += durations.get(each, _UNKNOWN)
+        parts[each] = index + 1
+    return parts
+
+
+def select_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves in `items` what belongs to this run's part."""
+    text = config.getoption("--shard")
+    if not text:
+        return
+    number, count = parse_shard(text)
+    file = config.getoption("--shard-durations")
+    durations = json.loads(Path(file).read_text(encoding="utf-8")) if file else {}
+    parts = assigned([item.nodeid for item in items], durations, count)
+    others = [item for item in items if parts[item.nodeid] != number]
+    items[:] = [item for item in items if parts[item.nodeid] == number]
+    config.hook.pytest_deselected(items=others)
+
+
+class Durations:
+    """Writes the seconds of each test at the end of the run."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._seconds: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Adds up set-up, call and tear-down."""
+        self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Writes the file."""
+        rounded = {name: round(seconds, 3) for name, seconds in sorted(self._seconds.items())}
+        self._file.write_text(json.dumps(rounded, indent=0) + "\n", encoding="utf-8")
