@@ -12,7 +12,7 @@ from harness.karpenter.requirements import UndefinedKey
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults
 from harness.karpenter.scheduling.ledger import PoolTried, TooSmall
 from harness.karpenter.scheduling.reasons import RequirementsIncompatible, TaintsNotTolerated
-from harness.kube.objects import copy_json
+from harness.kube.objects import copy_json, name_of, namespace_of
 from harness.kube.quantity import Quantity
 
 __all__ = ["Change", "smallest_changes"]
@@ -63,14 +63,17 @@ def _try(
     bound = [one for one in snapshot.pods if one.get("spec", {}).get("nodeName")]
     pools = snapshot.nodepools
     if candidate.nodepool is not None:
-        name = candidate.nodepool["metadata"]["name"]
-        pools = [candidate.nodepool if one["metadata"]["name"] == name else one for one in pools]
+        changed = candidate.nodepool["metadata"]["name"]
+        pools = [candidate.nodepool if one["metadata"]["name"] == changed else one for one in pools]
     results = decide(replace(snapshot, pods=[*bound, candidate.pod or pod], nodepools=pools), types)
+    name = (pod["metadata"].get("namespace") or "default", pod["metadata"]["name"])
     for claim in results.nodeclaims:
+        if not any((namespace_of(one), name_of(one)) == name for one in claim.pods):
+            continue
         size = claim.instance_types[0].name if claim.instance_types else ""
         return Change(candidate.text, claim.nodepool, size, claim.cheapest_price)
     for node, pods in results.existing.items():
-        if any(one["metadata"]["name"] == pod["metadata"]["name"] for one in pods):
+        if any((namespace_of(one), name_of(one)) == name for one in pods):
             return Change(candidate.text, f"Node {node}", "", 0.0)
     return None
 

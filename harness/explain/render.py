@@ -12,13 +12,26 @@ __all__ = ["as_text", "as_value"]
 
 
 def as_text(pods: Sequence[PodExplanation], *, size: str | None = None) -> str:
-    """One paragraph for each pod; with `size` also everything about that size and its offerings."""
-    return "\n\n".join("\n".join(_pod(pod, size)) for pod in pods)
+    """One paragraph for each pod, or for pods of which the same is said; with `size` also everything about that size and its offerings."""
+    alike: dict[tuple[str, ...], list[PodExplanation]] = {}
+    for pod in pods:
+        alike.setdefault((_state(pod), *_pod(pod, size)), []).append(pod)
+    return "\n\n".join("\n".join((f"{_names(same)}: {state}", *lines)) for (state, *lines), same in alike.items())
+
+
+def _names(pods: Sequence[PodExplanation]) -> str:
+    first, *others = [pod.pod for pod in pods]
+    if not others:
+        return f"Pod {first}"
+    shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
+    return f"Pod {first} and {len(others)} more like it ({shown})"
+
+
+def _state(pod: PodExplanation) -> str:
+    return f"{pod.state} on {pod.place}" if pod.place else pod.state
 
 
 def _pod(pod: PodExplanation, size: str | None) -> Iterator[str]:
-    place = f" on {pod.place}" if pod.place else ""
-    yield f"Pod {pod.pod}: {pod.state}{place}"
     if pod.sentence:
         yield f"  Karpenter says: {pod.sentence}"
     for pool in pod.pools:

@@ -7,8 +7,8 @@ pod) is run again with it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.explain.changes import Change, smallest_changes
@@ -16,6 +16,7 @@ from harness.explain.reasons import Cause, causes_of
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
 from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolTried, TypeVerdict
+from harness.karpenter.scheduling.shapes import fingerprint
 from harness.world import World
 
 __all__ = ["Explainer", "PodExplanation", "PoolExplanation"]
@@ -72,6 +73,8 @@ class Explainer:
         self._world = world
         self._first: dict[str, tuple[ClusterSnapshot, Types]] = {}
         self._last: dict[str, tuple[ClusterSnapshot, Types]] = {}
+        self._ledgers: dict[int, tuple[ClusterSnapshot, Ledger, SchedulingResults]] = {}
+        self._alike: dict[Hashable, PodExplanation] = {}
         world.karpenter.provisioner.on_solve = self._note
 
     def _note(self, snapshot: ClusterSnapshot, types: Types) -> None:
@@ -94,10 +97,14 @@ class Explainer:
             text = "" if node else "Karpenter has not looked at it: no NodePool is ready, or it is not Unschedulable"
             return PodExplanation(key, state, self._place(node), text)
         snapshot, types = inputs
-        ledger = Ledger()
-        results = self._solve(snapshot, types, ledger)
+        ledger, results = self._replayed(snapshot, types)
         sentence = results.ignored.get(key, "") or str(results.errors.get(key, ""))
         entries = ledger.of(key)
+        # Pods that differ in name only and fared alike are explained once.
+        look = [pod["metadata"].get("namespace"), pod["metadata"].get("labels"), pod.get("spec")]
+        alike = (id(snapshot), fingerprint(look), sentence, tuple(map(type, entries)))
+        if not node and alike in self._alike:
+            return replace(self._alike[alike], pod=key)
         tried = {entry.nodepool: entry for entry in entries if isinstance(entry, PoolTried)}
         pools = tuple(self._pool(entry) for entry in tried.values())
         nodes = tuple(
@@ -107,7 +114,17 @@ class Explainer:
         if not node and sentence and key not in results.ignored:
             changes = smallest_changes(pod, snapshot, types, list(tried.values()), self._decide)
         state = "bound" if node else "ignored" if key in results.ignored else "pending"
-        return PodExplanation(key, state, self._place(node) or _joined(entries), sentence, pools, nodes, changes)
+        place = self._place(node) or _joined(entries)
+        self._alike[alike] = explained = PodExplanation(key, state, place, sentence, pools, nodes, changes)
+        return explained
+
+    def _replayed(self, snapshot: ClusterSnapshot, types: Types) -> tuple[Ledger, SchedulingResults]:
+        """The simulation with its ledger, run once per snapshot."""
+        known = self._ledgers.get(id(snapshot))
+        if known is None:
+            ledger = Ledger()
+            known = self._ledgers[id(snapshot)] = (snapshot, ledger, self._solve(snapshot, types, ledger))
+        return known[1:]
 
     def _solve(self, snapshot: ClusterSnapshot, types: Types, ledger: Ledger | None) -> SchedulingResults:
         options = self._world.karpenter.provisioner.options

@@ -204,10 +204,15 @@ class Ledger:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self._steps: dict[str, int] = {}
+        self._by_pod: dict[str, list[Entry]] = {}
+        self._sorted = 0
 
     def of(self, pod: str) -> list[Entry]:
         """The entries of one pod (``namespace/name``)."""
-        return [entry for entry in self.entries if entry.pod == pod]
+        for entry in self.entries[self._sorted :]:
+            self._by_pod.setdefault(entry.pod, []).append(entry)
+        self._sorted = len(self.entries)
+        return list(self._by_pod.get(pod, ()))
 
     # called by the scheduler
 
