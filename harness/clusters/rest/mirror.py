@@ -243,7 +243,8 @@ class Mirror:
             del self._objects[kind.kind][slot]
             self._order.pop(meta["uid"], None)
             self._index.put((kind.kind, *slot), old, None)
-            revision = max(int(meta["resourceVersion"]), int(old["metadata"]["resourceVersion"]))
+            # what is answered to a deletion may have no resourceVersion any more
+            revision = max(int(meta.get("resourceVersion") or 0), int(old["metadata"]["resourceVersion"]))
             self._tell(Change(ChangeType.DELETED, self._stamped(kind, last), old, revision))
 
     def _tell(self, change: Change) -> None:
