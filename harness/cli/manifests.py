@@ -70,9 +70,9 @@ def market(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def read_files(paths: Sequence[Path]) -> list[Manifest]:
     """The objects of all files. Raises ScenarioError with every mistake of all of them."""
+    from harness.scenario.core_objects import core_problems
     from harness.scenario.manifests import read_manifests
     from harness.scenario.problems import Problem, ScenarioError
-    from harness.scenario.quantities import quantity_problems
 
     found: list[Manifest] = []
     problems: list[Problem] = []
@@ -80,7 +80,7 @@ def read_files(paths: Sequence[Path]) -> list[Manifest]:
         try:
             manifests = read_manifests(path, display_name(path))
             found += manifests
-            problems += [problem for manifest in manifests for problem in quantity_problems(manifest)]
+            problems += [problem for manifest in manifests for problem in core_problems(manifest)]
         except ScenarioError as error:
             problems += error.problems
     if problems:

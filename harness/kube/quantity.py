@@ -141,7 +141,7 @@ def _parse(text: str) -> Quantity:
             return Quantity(nano, form, text if canonical and text != _canonical(nano, form) else "")
     if not (zeros or digits or decimals):
         raise QuantityError(_WRONG_NUMBER)
-    if scale > 10_000:  # beyond any use; Go computes for minutes
+    if scale > 10_000 or len(shifted) > 4_000:  # beyond any use; Go computes for minutes
         raise QuantityError(_WRONG_SUFFIX)
     unscaled = int(shifted) << exponent if form == "BinarySI" else int(shifted)
     if scale >= -9:

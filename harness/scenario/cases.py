@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from harness.scenario.core_objects import core_problems
 from harness.scenario.documents import Document
 from harness.scenario.manifests import Manifest
 from harness.scenario.models import Axes, Header
 from harness.scenario.models.expectations import ExpectationMap
 from harness.scenario.models.given import Given
 from harness.scenario.problems import Mark, Problem
-from harness.scenario.quantities import quantity_problems
 from harness.scenario.references import AXES, check_only, check_references, check_variables
 from harness.scenario.validation import dotted, validated
 
@@ -95,11 +95,10 @@ def _expanded(
 ) -> tuple[list[Case], list[Problem]]:
     raw = document.value
     axes, problems = _axes(document)
-    if axes is None:
-        return [], problems
-    problems += check_variables(document, manifests, axes)
-    if problems:
-        return [], problems
+    if axes is not None:
+        problems += check_variables(document, manifests, axes)
+    if axes is None or problems:
+        return [], [*problems, *_other_problems(document)]
     cases: list[Case] = []
     ids: set[str] = set()
     seen: list[Mapping[str, str]] = []
@@ -125,6 +124,13 @@ def _expanded(
     if not problems:
         problems += check_only(document, raw, seen, axes)
     return cases, problems
+
+
+def _other_problems(document: Document) -> Iterator[Problem]:
+    """What else is wrong with a header whose axes are; fields that wait for a value of $(NAME) are not judged."""
+    value = {key: item for key, item in document.value.items() if key not in ("matrix", "cases")}
+    _, problems = validated(Header, value, document.position, document.has)
+    yield from (problem for problem in problems if problem.path and "$(" not in problem.what)
 
 
 def _missing_values(document: Document) -> list[Problem]:
@@ -223,7 +229,7 @@ def _case(
 
     header, problems = validated(Header, value, locate, lambda path: document.has(origin(path)))
     if header is None:
-        return None, problems
+        return None, [*problems, *(problem for manifest in manifests for problem in core_problems(manifest))]
     entries: list[Entry] = []
     for index, expectation in enumerate(header.then):
         only = expectation.body.only
@@ -232,7 +238,7 @@ def _case(
     refused = [entry.expectation.rejected.object for entry in entries if entry.expectation.rejected is not None]
     for manifest in manifests:
         if not any(manifest.is_named(name) for name in refused):
-            problems += quantity_problems(manifest)
+            problems += core_problems(manifest)
     problems += check_references(
         header, manifests, [(entry.path, entry.expectation) for entry in entries], origin, document, directory
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.scenario.cases import Case, expanded
 from harness.scenario.documents import Document, documents, read_text
+from harness.scenario.existence import existence_problems
 from harness.scenario.manifests import Manifest, manifests_of
 from harness.scenario.problems import Mark, Problem, ScenarioError
 
@@ -65,6 +66,7 @@ def load_text(text: str, *, file: str, directory: Path = Path(".")) -> tuple[Sce
             names[name] = mark
             scenarios.append(Scenario(name, file, mark, tuple(cases)))
     if problems:
+        problems += [problem for document, _ in groups for problem in existence_problems(document)]
         raise ScenarioError(problems)
     return tuple(scenarios)
 

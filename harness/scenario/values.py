@@ -38,10 +38,10 @@ def resolve(text: str) -> Any:
         if len(digits) > 1 and digits[0] == "0":
             base = {"x": 16, "X": 16, "b": 2, "B": 2, "o": 8, "O": 8}.get(digits[1], 8)
             digits = digits[2:] if digits[1].isalpha() else digits[1:]
-        number = sign * int(digits, base)
-        if -(2**63) <= number < 2**64:
-            return number
-        return float(number)
+        if len(digits) <= 64:  # strconv.ParseInt and ParseUint take no more than 64 bits; the rest may still be a float
+            number = sign * int(digits, base)
+            if -(2**63) <= number < 2**64:
+                return number
     if _FLOAT.fullmatch(plain):
         number_ = float(plain)
         return text if math.isinf(number_) else number_

@@ -93,10 +93,10 @@ TEXTS = [
         ],
     ),
     (
-        "scenario: x\nthen: [{requirements: {of: a, capacity: {cpu: 1.5.5, memory: -1Gi}}}]\n",
+        "scenario: x\nthen: [{requirements: {of: Standard_D4s_v5, capacity: {cpu: 1.5.5, memory: -1Gi}}}]\n",
         [
-            "f.yaml:2:42: then[0].requirements.capacity.cpu: '1.5.5' is not a quantity; a number such as 4, 500m or 8Gi is expected",
-            "f.yaml:2:54: then[0].requirements.capacity.memory: the quantity -1Gi is negative",
+            "f.yaml:2:56: then[0].requirements.capacity.cpu: '1.5.5' is not a quantity; a number such as 4, 500m or 8Gi is expected",
+            "f.yaml:2:68: then[0].requirements.capacity.memory: the quantity -1Gi is negative",
         ],
     ),
     (
@@ -116,7 +116,9 @@ TEXTS = [
     ),
     (
         "scenario: a $(b)\n" + THEN,
-        ["f.yaml:1:1: $(b) has no value; one of crds, hosting, karpenter, kubernetes, policy, provisionMode, region, seed"],
+        [
+            "f.yaml:1:1: $(b) has no value; one of crds, hosting, karpenter, kubernetes, policy, provisionMode, region, seed"
+        ],
     ),
     (
         "scenario: x\nmatrix: {karpenter: [1.13.0, 1.14.0]}\nthen: [{pods: {bound: 1, only: {karpenter: [1.15.0]}}}]\n",
@@ -132,11 +134,46 @@ TEXTS = [
     # manifests
     (
         "scenario: x\n" + THEN + "---\n{apiVersion: v1, kind: Pod, metadata: {name: a},\n"
-        " spec: {containers: [{resources: {requests: {cpu: -1}, limits: {memory: 1GiB}}}]}}\n",
+        " spec: {containers: [{name: c, resources: {requests: {cpu: -1}, limits: {memory: 1GiB}}}]}}\n",
         [
-            "f.yaml:5:46: spec.containers[0].resources.requests.cpu: the quantity -1 is negative",
-            "f.yaml:5:65: spec.containers[0].resources.limits.memory: '1GiB' is not a quantity; "
+            "f.yaml:5:55: spec.containers[0].resources.requests.cpu: the quantity -1 is negative",
+            "f.yaml:5:74: spec.containers[0].resources.limits.memory: '1GiB' is not a quantity; "
             "a number such as 4, 500m or 8Gi is expected",
+        ],
+    ),
+    (
+        "scenario: x\n" + THEN + "---\n{apiVersion: v1, kind: Pod, metadata: {name: a},\n"
+        " spec: {containers: [{name: c}, null, 5], nodSelector: {}, nodeSelector: {a: 5}, priority: high,\n"
+        "  topologySpreadConstraints: [{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}], overhead: {cpu: many},\n"
+        "  affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: 5}}}}\n",
+        [
+            "f.yaml:5:33: spec.containers[1]: a value is missing",
+            "f.yaml:5:39: spec.containers[2]: a map is expected, not 5",
+            "f.yaml:5:43: spec.nodSelector: unknown field 'nodSelector'; did you mean 'nodeSelector'?",
+            "f.yaml:5:75: spec.nodeSelector.a: a text is expected, not 5",
+            "f.yaml:5:82: spec.priority: a whole number is expected, not 'high'",
+            "f.yaml:6:31: spec.topologySpreadConstraints[0]: 'topologyKey' is missing",
+            "f.yaml:6:91: spec.overhead.cpu: 'many' is not a quantity; a number such as 4, 500m or 8Gi is expected",
+            "f.yaml:7:28: spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution: "
+            "a list is expected, not 5",
+        ],
+    ),
+    (
+        "scenario: x\n"
+        + THEN
+        + "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: two}}\n",
+        [
+            "f.yaml:4:62: spec: 'selector' is missing",
+            "f.yaml:4:62: spec: 'template' is missing",
+            "f.yaml:4:69: spec.replicas: a whole number is expected, not 'two'",
+        ],
+    ),
+    (
+        "scenario: x\n" + THEN + "---\n{apiVersion: v1, kind: Pod, metadata: {name: a},\n"
+        " spec: {containers: [{name: c, resources: {requests: {cpu: " + "9" * 5000 + "}}}]}}\n",
+        [
+            "f.yaml:5:55: spec.containers[0].resources.requests.cpu: '" + "9" * 5000 + "' is not a quantity; "
+            "a number such as 4, 500m or 8Gi is expected"
         ],
     ),
     (
@@ -164,6 +201,40 @@ def test_all_mistakes_of_a_file_are_told_at_once() -> None:
         "f.yaml:5:16",
         "f.yaml:8:1",
         "f.yaml:9:1",
+    ]
+
+
+def test_names_that_nobody_knows_are_told_with_the_other_mistakes() -> None:
+    text = (
+        "scenario: x\n"
+        "matrix: {karpenter: [1.14.0, 1.99.0], kubernetes: [latest]}\n"
+        "given: {regoin: eastus, region: eastuss}\n"
+        "then: [{requirements: {of: Standard_D4s_v99}}, {pods: {bund: 1}}]\n"
+        "---\n"
+        "scenario: [y]\n"
+        "matrix: 5\n"
+        "given: {crds: v0.1}\n"
+        "then: {}\n"
+    )
+    assert lines(text) == [
+        "f.yaml:2:30: matrix.karpenter[1]: unknown release '1.99.0'; did you mean '1.7.0' or '1.5.0' or '1.4.0'?",
+        "f.yaml:2:52: matrix.kubernetes[0]: a version such as 1.34.2 is expected, not 'latest'",
+        "f.yaml:3:9: given.regoin: unknown key 'regoin'; did you mean 'region'?",
+        "f.yaml:3:25: given.region: unknown region 'eastuss'; did you mean 'eastus' or 'eastus2' or 'westus'?",
+        "f.yaml:4:24: then[0].requirements.of: unknown size 'Standard_D4s_v99' in eastus; "
+        "did you mean 'Standard_D4s_v6' or 'Standard_D4s_v5' or 'Standard_D4s_v4'?",
+        "f.yaml:4:56: then[1].pods.bund: unknown key 'bund'; did you mean 'bound'?",
+        "f.yaml:6:1: scenario: a text is expected, not a list",
+        "f.yaml:7:1: matrix: a map is expected, not '5'",
+        "f.yaml:8:9: given.crds: unknown release 'v0.1'; did you mean '1.10.1'?",
+        "f.yaml:9:1: then: a list is expected, not a map",
+    ]
+
+
+@pytest.mark.parametrize("duration", ["9" * 400 + "d", "-5m", "5 minutes", "1e9h"])
+def test_durations(duration: str) -> None:
+    assert lines(f"scenario: x\nwhen: [{{advance: {duration}}}]\n" + THEN) == [
+        f"f.yaml:2:9: when[0].advance: a duration such as 30s, 10m or 1h30m is expected, not '{duration}'"
     ]
 
 

@@ -59,6 +59,7 @@ def _flag(value: Any) -> bool:
 
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_LONGEST = 2**63 / 1e9  # what Go's time.Duration can hold, 292 years
 _PART = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
 
 
@@ -66,7 +67,10 @@ def parse_duration(text: str) -> float:
     """Seconds of `10m`, `1h30m`, `500ms`, `2d`; ValueError for anything else."""
     if not re.fullmatch(f"(?:{_PART})+", text):
         raise ValueError(text)
-    return sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, text))
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, text))
+    if seconds > _LONGEST:
+        raise ValueError(text)
+    return seconds
 
 
 def _duration(value: Any) -> float:

@@ -1,33 +1,35 @@
-"""Quantities of manifests that no API server would take, told at their place before anything runs."""
+"""Manifests of core kinds that no API server would take, told at their place before anything runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from harness.kube.core_types import shape_errors
 from harness.kube.quantity import Quantity, QuantityError
 from harness.scenario.manifests import Manifest
-from harness.scenario.problems import Problem
+from harness.scenario.problems import Problem, did_you_mean
 from harness.scenario.validation import dotted
 
-__all__ = ["quantity_problems"]
+__all__ = ["core_problems"]
 
 _LISTS = ("requests", "limits")
 
 
-def quantity_problems(manifest: Manifest) -> Iterator[Problem]:
-    """Requests and limits of containers that are malformed or negative."""
+def core_problems(manifest: Manifest) -> Iterator[Problem]:
+    """Fields of core objects with a wrong type or name, missing ones, and quantities that are malformed or negative."""
+    for error in shape_errors(manifest.object):
+        hint = did_you_mean(str(error.pointer[-1]), error.known, limit=0) if error.known else ""
+        if error.what.endswith("not a quantity"):
+            hint = "a number such as 4, 500m or 8Gi is expected"
+        yield Problem(manifest.document.position(error.pointer), dotted(error.pointer), error.what, hint)
     for path, value in _resources(manifest.object, ()):
-        text = str(value)
         try:
             negative = Quantity.parse(value).negative
         except QuantityError:
-            what, hint = f"'{text}' is not a quantity", "a number such as 4, 500m or 8Gi is expected"
-        else:
-            if not negative:
-                continue
-            what, hint = f"the quantity {text} is negative", ""
-        yield Problem(manifest.document.position(path), dotted(path), what, hint)
+            continue  # its shape is wrong
+        if negative:
+            yield Problem(manifest.document.position(path), dotted(path), f"the quantity {value} is negative")
 
 
 def _resources(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
