@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from fakeazure.market.facts import Size
 from fakeazure.resources.images import GALLERIES, SNAPSHOT
+from fakeazure.resources.vm_checks import os_disk_mismatch
 from fakeazure.timing import INSTANT
-from tests.cloud.driver import Driver, error_of
+from tests.cloud.driver import Driver, error_of, record
 
 _GALLERY = f"/CommunityGalleries/{GALLERIES['AKSUbuntu']}/images"
 
@@ -91,11 +93,19 @@ def test_restrictions_close_a_size_in_list_and_launch_alike(
 @pytest.mark.parametrize(
     ("launch", "code", "part"),
     [
-        ({"size": "Standard_Nope"}, "InvalidParameter", "The value Standard_Nope provided for the VM size is not valid"),
+        (
+            {"size": "Standard_Nope"},
+            "InvalidParameter",
+            "The value Standard_Nope provided for the VM size is not valid",
+        ),
         ({"zone": "7"}, "InvalidAvailabilityZone", "The supported zones for location 'eastus' are '1,2,3'"),
         ({"size": "Standard_E2s_v5", "zone": "2"}, "SkuNotAvailable", "zones '2'"),
         ({"size": "Standard_E2s_v5", "priority": "Spot"}, "InvalidParameter", "with Priority 'Spot' is not supported"),
-        ({"image": f"{_GALLERY}/2404gen2containerd/versions/1.2.3"}, "GalleryImageNotFound", "is not available in eastus"),
+        (
+            {"image": f"{_GALLERY}/2404gen2containerd/versions/1.2.3"},
+            "GalleryImageNotFound",
+            "is not available in eastus",
+        ),
         ({"image": f"{_GALLERY}/2404gen2containerd/versions/"}, "GalleryImageNotFound", ""),
         ({"size": "Standard_A2_v2"}, "BadRequest", "cannot boot Hypervisor Generation '2'"),
         (
@@ -147,14 +157,19 @@ def test_ephemeral_os_disk_must_fit(placement: str, gigabytes: int, code: str | 
         assert code in error_of(answer)[2]
 
 
-def test_without_a_placement_a_size_without_cache_uses_its_resource_disk() -> None:
-    """Azure chooses CacheDisk where there is one, else ResourceDisk (kaz 1.4.0 leaves the choice to it)."""
-    driver = Driver()
-    driver.put_nic("aks-a")
-    body = driver.vm_body("aks-a", size="Standard_NV6ads_A10_v5")
-    disk = body["properties"]["storageProfile"]["osDisk"]
-    disk |= {"diskSizeGB": 100, "diffDiskSettings": {"option": "Local"}}
-    assert driver.call("PUT", driver.vm_path("aks-a"), body).status == 201
+@pytest.mark.parametrize(
+    ("capabilities", "failure"),
+    [
+        ({"CachedDiskBytes": "0", "MaxResourceVolumeMB": "184320"}, False),
+        ({"CachedDiskBytes": "53687091200", "MaxResourceVolumeMB": "184320"}, True),
+    ],
+)
+def test_without_a_placement_the_cache_is_taken_where_there_is_one(capabilities: dict[str, str], failure: bool) -> None:
+    """Azure chooses CacheDisk where the size has one, else ResourceDisk (kaz 1.4.0 leaves the choice to it)."""
+    sku = record("Standard_X", "x", 2, EphemeralOSDiskSupported="True", **capabilities)
+    size = Size.of(sku, "eastus")
+    disk = {"diskSizeGB": 100, "diffDiskSettings": {"option": "Local"}}
+    assert (os_disk_mismatch(size, disk) is not None) == failure
 
 
 def test_region_without_zones_takes_regional_vms_only() -> None:
@@ -190,7 +205,9 @@ def test_dry_stock_answers_by_placement_and_priority(zone: str, priority: str, c
 
 
 def test_stock_is_counted_and_comes_back() -> None:
-    driver = Driver({"capacity": [{"family": "standardDSv5Family", "zone": "1", "cores": 4, "at": "start"}]}, timing=INSTANT)
+    driver = Driver(
+        {"capacity": [{"family": "standardDSv5Family", "zone": "1", "cores": 4, "at": "start"}]}, timing=INSTANT
+    )
     assert driver.put_vm("aks-a").status == 201
     assert driver.put_vm("aks-b").status == 201
     assert error_of(driver.put_vm("aks-c"))[1] == "ZonalAllocationFailed"
