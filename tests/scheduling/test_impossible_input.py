@@ -82,14 +82,6 @@ def test_a_quantity_that_is_none_is_refused(cpu: str) -> None:
         run([pod("a", cpu)])
 
 
-def test_a_selector_that_is_none_leaves_no_domain() -> None:
-    selector = {"matchExpressions": [{"key": "app", "operator": "Like", "values": ["x"]}]}
-    results = run([pod("a", topologySpreadConstraints=[{**spread(ZONE, "x"), "labelSelector": selector}])])
-    assert (error(results, "a") or "").startswith(
-        f"unsatisfiable topology constraint for topology spread, key={ZONE} (counts = "
-    )
-
-
 def test_pods_that_must_be_both_together_and_apart() -> None:
     """The first is nobody's neighbour yet; recorded from the real code."""
     results = run([pod(name, labels={"app": "x"}, **both("x", HOST)) for name in "ab"])

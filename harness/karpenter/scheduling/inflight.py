@@ -92,7 +92,7 @@ class Fitting:
         self._tolerated: dict[tuple[int, int], bool] = {}
 
     def permanent(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> Fit | None:
-        """The fit without regard to topology. Once it is None it stays None: NodeClaims only narrow."""
+        """The fit without regard to topology. Once it is None it stays None, since NodeClaims only narrow; but see :meth:`lacks_key`."""
         base = self._base(nodeclaim, shape)
         if base is None:
             return None
@@ -103,6 +103,15 @@ class Fitting:
                 if isinstance(found, Fit):
                     return found
         return None
+
+    def lacks_key(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> bool:
+        """Whether the pod asks for a key that the NodeClaim says nothing about, which another pod can still bring along."""
+        here, well_known = nodeclaim.requirements.items, self._algebra.well_known
+        return any(
+            key not in here and key not in well_known and key != HOSTNAME and not requirement.tolerates_absence
+            for asked in (shape.requirements, *shape.volumes)
+            for key, requirement in asked.items.items()
+        )
 
     def fit(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> Fit | None:
         """The fit, with the pod's topology constraints."""

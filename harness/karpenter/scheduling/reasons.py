@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.karpenter.requirement import Requirement
-from harness.karpenter.requirements import Incompatible
+from harness.karpenter.requirements import Incompatible, UndefinedKey
 from harness.kube.gotext import quote
 from harness.kube.pods import HostPort
 from harness.kube.quantity import NANO, Quantity
@@ -259,6 +259,11 @@ class ReservationsTaken:
         if self.lost:
             return "satisfying updated nodeclaim constraints would remove all compatible reserved offering options"
         return "one or more instance types with compatible reserved offerings are available, but could not be reserved"
+
+
+def lacks_key(reason: "Reason") -> bool:
+    """Whether a node was refused because it says nothing about a key: it may later, since pods add what they ask for."""
+    return isinstance(reason, RequirementsIncompatible) and isinstance(reason.cause, UndefinedKey)
 
 
 def is_deferred(reason: "Reason | None") -> bool:

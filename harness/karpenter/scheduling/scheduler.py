@@ -25,6 +25,7 @@ from harness.karpenter.scheduling.reasons import (
     ReservationsTaken,
     ResourceClaimsUnsupported,
     is_deferred,
+    lacks_key,
 )
 from harness.karpenter.scheduling.reservations import Reservations
 from harness.karpenter.scheduling.rules import rules_of
@@ -217,7 +218,8 @@ class Scheduler:
             node = self._existing[bit.bit_length() - 1]
             reason = node.refusal(shape)
             if reason is not None:
-                refused |= bit
+                if not lacks_key(reason):  # another pod may bring the key along
+                    refused |= bit
                 if ledger is not None:
                     ledger.node(pod, node.name, reason)
                 continue
@@ -243,12 +245,12 @@ class Scheduler:
             if not concerns:
                 fit = fitting.permanent(nodeclaim, shape)
                 if fit is None:
-                    self._refuse(nodeclaim, fit_number)
+                    self._refuse(nodeclaim, shape)
                     continue
             else:
                 if self._verified.get((fit_number, nodeclaim.id)) != nodeclaim.version:
                     if fitting.permanent(nodeclaim, shape) is None:
-                        self._refuse(nodeclaim, fit_number)
+                        self._refuse(nodeclaim, shape)
                         continue
                     self._verified[fit_number, nodeclaim.id] = nodeclaim.version
                 fit = fitting.fit(nodeclaim, shape)
@@ -261,9 +263,10 @@ class Scheduler:
             return True
         return False
 
-    def _refuse(self, nodeclaim: InflightNodeClaim, fit_number: int) -> None:
-        if self._reservations is None:  # a reservation that another NodeClaim gives back makes it fit later
-            self._refused[fit_number] = self._refused.get(fit_number, 0) | nodeclaim.bit
+    def _refuse(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> None:
+        # What may change: a reservation that another NodeClaim gives back, a key that another pod brings along.
+        if self._reservations is None and not self._fitting.lacks_key(nodeclaim, shape):
+            self._refused[shape.fit] = self._refused.get(shape.fit, 0) | nodeclaim.bit
 
     def _not_blocked(self, shape: PodShape, concerns: tuple[TopologyGroup, ...], candidates: int) -> int:
         """The candidates that each single topology constraint leaves; those are worth a try."""
@@ -353,8 +356,7 @@ class Scheduler:
 
     def _within_limits(self, template: Template, limits: Mapping[str, Quantity]) -> int | Reason:
         mask = template.mask
-        nodes = limits.get(NODES)
-        if self._rules.node_limits and nodes is not None and nodes.is_zero():
+        if self._rules.node_limits and NODES in limits and limits[NODES].is_zero():
             return NodeLimitReached(template.name)
         for name, quantity in limits.items():
             mask &= template.index.within(name, quantity.nano)
@@ -387,9 +389,8 @@ class Scheduler:
             else:
                 self._errors.update(dict.fromkeys(map(pod_key, planned.pods), unmet))
         existing = {node.name: tuple(node.pods) for node in self._existing if node.pods}
-        return SchedulingResults(
-            tuple(nodeclaims), existing, self._errors, ignored, tuple(self._events), timed_out=self._timed_out
-        )
+        events = tuple(self._events)
+        return SchedulingResults(tuple(nodeclaims), existing, self._errors, ignored, events, timed_out=self._timed_out)
 
 
 def _largest_first(item: tuple[PodShape, Object]) -> tuple[int, int, str, str]:
