@@ -18,8 +18,8 @@ class Basis(StrEnum):
     """What a rule rests on, best first."""
 
     RECORDED = "recorded"  # a recorded sample of the series agrees with the rule
-    PUBLISHED = "published"  # figures and features from Microsoft's page of the series; what it is silent on is assumed
-    ASSUMED = "assumed"  # by analogy with the neighbouring series
+    PUBLISHED = "published"  # checked against Microsoft's page of the series; what it is silent on is assumed
+    ASSUMED = "assumed"  # by analogy with neighbouring series, or from memory of its page: not checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ _V6 = Local(nvme="v6")
 
 _OLD = Series(
     "",
-    PUBLISHED,
+    ASSUMED,
     remote="v2",
     cached="v2",
     nics="v2",
@@ -107,8 +107,8 @@ _V3S = replace(
     _V3, cached="ds_v3", hyperv="V1,V2", paas=False, encryption_at_host=True, ephemeral=True, ultra="True",
     local=Local(temp_per_gib=2, cache_per_vcpu=25),
 )  # fmt: skip
-_V4 = Series("", PUBLISHED, remote="v3", cached="v5", acu=195)
-_V4A = Series("", PUBLISHED, remote="v3", cached="ds_v3", acu=230)
+_V4 = Series("", ASSUMED, remote="v3", cached="v5", acu=195)
+_V4A = Series("", ASSUMED, remote="v3", cached="ds_v3", acu=230)
 _V5 = Series("", RECORDED, remote="intel_v5", cached="v5")
 _V5A = Series("", PUBLISHED, remote="amd_v5", cached="v5", acu=230)
 _V5P = Series(
@@ -145,7 +145,7 @@ _M3 = replace(
     controllers="SCSI,NVMe",
 )
 _LOCAL = Series(
-    "", PUBLISHED, remote="l_v3", cached="l", memory_preserving=False, placements="ResourceDisk",
+    "", ASSUMED, remote="l_v3", cached="l", memory_preserving=False, placements="ResourceDisk",
     local=Local(temp_per_vcpu=10, nvme="l_v3"),
 )  # fmt: skip
 _HPC = Series("", ASSUMED, memory_preserving=False, threads=1, ultra="", placements="ResourceDisk")
@@ -156,18 +156,18 @@ SERIES: tuple[Series, ...] = (
     # A, D, DS, F, G: before 2017
     replace(_OLD, pattern="A", basis=RECORDED, acu=50, accelerated_from=0, spot=False, zonal=False),
     replace(_OLD, pattern="Am?_v2", acu=100, accelerated_from=0, local=Local(temp_per_vcpu=10)),
-    replace(_DV2, pattern="D", basis=PUBLISHED, acu=160, accelerated_from=0, zonal=False),
-    replace(_DSV2, pattern="DS", basis=PUBLISHED, acu=160, accelerated_from=0, zonal=False, local=_DS11, from_number=11),
-    replace(_DSV2, pattern="DS", basis=PUBLISHED, acu=160, accelerated_from=0, zonal=False),
+    replace(_DV2, pattern="D", basis=ASSUMED, acu=160, accelerated_from=0, zonal=False),
+    replace(_DSV2, pattern="DS", basis=ASSUMED, acu=160, accelerated_from=0, zonal=False, local=_DS11, from_number=11),
+    replace(_DSV2, pattern="DS", basis=ASSUMED, acu=160, accelerated_from=0, zonal=False),
     replace(_DV2, pattern="D_v2"),
-    replace(_DSV2, pattern="DS_v2", basis=PUBLISHED, local=_DS11, from_number=11),
+    replace(_DSV2, pattern="DS_v2", basis=ASSUMED, local=_DS11, from_number=11),
     replace(_DSV2, pattern="DS_v2"),
     replace(_OLD, pattern="F", acu=210, accelerated_from=2, paas=False, local=Local(temp_per_vcpu=16)),
     replace(
-        _DSV2, pattern="Fs", basis=PUBLISHED, local=Local(temp_per_vcpu=4, cache_per_vcpu=12),
+        _DSV2, pattern="Fs", basis=ASSUMED, local=Local(temp_per_vcpu=4, cache_per_vcpu=12),
     ),
     replace(_OLD, pattern="G", acu=180, accelerated_from=0, local=Local(temp_per_gib=13.7), zonal=False),
-    replace(_DSV2, pattern="GS", basis=PUBLISHED, acu=180, accelerated_from=0, zonal=False,
+    replace(_DSV2, pattern="GS", basis=ASSUMED, acu=180, accelerated_from=0, zonal=False,
             local=Local(temp_per_gib=2, cache_per_vcpu=132)),
     # v3 and Fsv2
     replace(_V3, pattern="[DE]i?_v3", local=Local(temp_per_vcpu=25)),
@@ -202,11 +202,11 @@ SERIES: tuple[Series, ...] = (
     replace(_V6P, pattern="[DE]pl?ds_v6", local=_V6),
     replace(_V7A, pattern="[DE]al?s_v7"),
     replace(_V7A, pattern="[DE]al?ds_v7", local=_V6),
-    replace(_V6A, pattern="Fa[lm]?s_v6", basis=PUBLISHED, threads=1),
+    replace(_V6A, pattern="Fa[lm]?s_v6", basis=ASSUMED, threads=1),
     replace(_F7, pattern="Fa[lm]?s_v7"),
     replace(_F7, pattern="Fa[lm]?ds_v7", local=_V6),
     # FX
-    Series("FXmds", PUBLISHED, remote="fx_v1", cached="fx", nics="fx", hyperv="V2",
+    Series("FXmds", ASSUMED, remote="fx_v1", cached="fx", nics="fx", hyperv="V2",
            local=Local(temp_per_vcpu=42, cache_per_vcpu=21)),
     replace(_V6I, pattern="FXms_v2", basis=PUBLISHED, remote="fx_v2", nics="fx"),
     replace(_V6I, pattern="FXmds_v2", basis=PUBLISHED, remote="fx_v2", nics="fx", local=_V6),
@@ -219,7 +219,7 @@ SERIES: tuple[Series, ...] = (
     replace(_V5, pattern="DCs?_v2", basis=ASSUMED, remote="dcs_v3", nics="dc_v3", hyperv="V2", threads=1, ultra="False",
             local=Local(temp_per_vcpu=50)),
     replace(_V5, pattern="DCs_v3", remote="dcs_v3", cached="dcs_v3", nics="dc_v3", hyperv="V2", threads=1, ultra="False"),
-    replace(_V5, pattern="DCds_v3", basis=PUBLISHED, remote="dcs_v3", cached="dcs_v3", nics="dc_v3", hyperv="V2",
+    replace(_V5, pattern="DCds_v3", basis=ASSUMED, remote="dcs_v3", cached="dcs_v3", nics="dc_v3", hyperv="V2",
             threads=1, ultra="False", local=Local(temp_per_vcpu=75, cache_per_vcpu=50)),
     replace(_SNP, pattern="[DE]Ci?as(_cc)?_v5"),
     replace(_SNP, pattern="[DE]Ci?ads(_cc)?_v5", local=_DS5),
@@ -230,7 +230,7 @@ SERIES: tuple[Series, ...] = (
     replace(_TDX, pattern="[DE]Ces_v6", remote="intel_v6", controllers="NVMe", placements=_NVME),
     replace(_TDX, pattern="[DE]Ceds_v6", remote="intel_v6", controllers="NVMe", placements=_NVME, local=_V6),
     # Storage
-    replace(_DSV2, pattern="Ls", basis=PUBLISHED, acu=180, accelerated_from=0, remote="v3",
+    replace(_DSV2, pattern="Ls", basis=ASSUMED, acu=180, accelerated_from=0, remote="v3",
             local=Local(temp_per_vcpu=169.5)),
     replace(_LOCAL, pattern="Ls_v3", remote="intel_v5", memory_preserving=True),
     replace(_LOCAL, pattern="La?s_v[23]"),
@@ -239,9 +239,9 @@ SERIES: tuple[Series, ...] = (
     replace(_V6A, pattern="Laos_v4", basis=PUBLISHED, remote="laos_v4", nics="laos_v4", local=Local(nvme="laos_v4")),
     # Memory
     replace(_M, pattern="M[mlt]?s"),
-    replace(_M, pattern="Mm?", local=Local(temp_per_vcpu=64), ephemeral=False, ultra="", basis=PUBLISHED),
-    replace(_M, pattern="Mi?m?s_v2", basis=PUBLISHED, hyperv="V2", local=Local()),
-    replace(_M, pattern="Mi?dm?s_v2", basis=PUBLISHED, local=Local(temp_per_vcpu=32)),
+    replace(_M, pattern="Mm?", local=Local(temp_per_vcpu=64), ephemeral=False, ultra="", basis=ASSUMED),
+    replace(_M, pattern="Mi?m?s_v2", basis=ASSUMED, hyperv="V2", local=Local()),
+    replace(_M, pattern="Mi?dm?s_v2", basis=ASSUMED, local=Local(temp_per_vcpu=32)),
     replace(_M3, pattern="Mi?s_v3"),
     replace(_M3, pattern="Mi?ds_v3", local=Local(temp_fixed=400)),
     replace(_M3, pattern="Mbs_v3", basis=PUBLISHED, remote="mbs_v3"),
@@ -254,7 +254,7 @@ SERIES: tuple[Series, ...] = (
     replace(_GPU, pattern="NCadi?s_H100_v5", basis=PUBLISHED, hyperv="V2", controllers="SCSI,NVMe"),
     replace(_GPU, pattern="NCCads_H100_v5", hyperv="V2", controllers="SCSI,NVMe", confidential="SNP"),
     replace(_GPU, pattern="NDr?s_v2"),
-    replace(_GPU, pattern="NDa(sr|msr_A100)_v4", basis=PUBLISHED, hyperv="V2"),
+    replace(_GPU, pattern="NDa(sr|msr_A100)_v4", basis=ASSUMED, hyperv="V2"),
     replace(_GPU, pattern="NDisr?_(H100|H200|MI300X)_v5", hyperv="V2", controllers="SCSI,NVMe"),
     replace(_GPU, pattern="NVs_v[23]", threads=2, ultra="False"),
     replace(_GPU, pattern="NVas_v4", threads=2, ultra="False"),
