@@ -45,6 +45,10 @@ class Cluster(Protocol):
         """A Writer in the name of this identity."""
         ...
 
+    def install(self, crds: Crds) -> None:
+        """Replaces the CRDs, for writes that come from now on; what is stored stays as it is."""
+        ...
+
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node in order, as the API server saw them."""
         ...

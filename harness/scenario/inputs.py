@@ -13,6 +13,7 @@ from harness.scenario.hosting import hosting_options, violations_of
 from harness.scenario.models.base import Model
 from harness.scenario.models.expectations import RequirementsExpectation
 from harness.scenario.models.given import Azure, Given
+from harness.scenario.models.steps import StepMap
 from harness.scenario.problems import Problem, ScenarioError, did_you_mean
 from harness.scenario.validation import dotted
 
@@ -82,6 +83,13 @@ def new_world(
             replaced["crds"] = (directories or CrdDirectories()).named(case.given.crds, case.directory)
         except UnknownCrds as error:
             problems.append(Problem(case.given_mark("crds"), "given.crds", error.what, error.hint))
+    for step, mark in zip(case.header.when, case.when_marks, strict=True):
+        if isinstance(step, StepMap) and step.crds is not None:
+            try:
+                directories = directories or CrdDirectories()
+                directories.named(step.crds, case.directory)
+            except UnknownCrds as error:
+                problems.append(Problem(mark, "when.crds", error.what, error.hint))
     kubernetes = case.given.kubernetes
     if kubernetes is not None and not re.fullmatch(r"v?\d+\.\d+(\.\d+)?", kubernetes):
         what = f"a version such as 1.34.2 is expected, not '{kubernetes}'"

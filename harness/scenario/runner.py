@@ -160,6 +160,8 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
         _change(run, step.patch.of, mark, patch)
     if step.scale is not None:
         _change(run, step.scale.of, mark, {"spec": {"replicas": step.scale.replicas}})
+    if step.crds is not None:
+        run.world.update_crds(run.shared.crd_directories.named(step.crds, run.case.directory))
     if step.azure is not None:
         from harness.scenario.inputs import azure_arguments
 

@@ -48,8 +48,19 @@ def json_schema() -> dict[str, Any]:
 
 
 def render() -> str:
-    """The schema as the text of its file."""
-    return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+    """The schema as the text of its file: one line for each definition, so that it stays small and its changes readable."""
+
+    def compact(value: Any) -> str:
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+    lines = []
+    for key, value in json_schema().items():
+        if key == "definitions":
+            entries = ",\n".join(f"{compact(name)}:{compact(body)}" for name, body in value.items())
+            lines.append(f"{compact(key)}:{{\n{entries}\n}}")
+        else:
+            lines.append(f"{compact(key)}:{compact(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _trimmed(value: Any) -> Any:

@@ -183,6 +183,14 @@ class World:
         """Changes Azure's market while the world runs; the same keys as `azure`, what is not named stays. Raises MarketError."""
         self._azure.change(market)
 
+    def update_crds(self, crds: str | Crds) -> None:
+        """Installs other CRDs while the world runs: a release's (``1.14.0``), or CRDs read from files.
+
+        Stored objects stay as they are. Later writes are judged by the new rules; where the API server ratchets, not by those
+        about values that they leave unchanged (apiextensions, CRDValidationRatcheting). Raises UnknownCrdSet.
+        """
+        self.cluster.install(crd_set(crds) if isinstance(crds, str) else crds)
+
     def settle(self) -> Settled:
         """Runs until nothing moves any more; time jumps to the next timer that can bring something about."""
         return self.engine.settle()

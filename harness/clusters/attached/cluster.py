@@ -121,6 +121,10 @@ class Attached:
             )
         return self._writers[identity]
 
+    def install(self, crds: Crds) -> None:
+        """Replaces the CRDs, for writes that come from now on."""
+        self.remote.install(crds)
+
     @property
     def boot(self) -> Boot | None:
         """Brings up machines with real kubelets, where the cluster has them."""

@@ -49,6 +49,9 @@ class StepMap(Model):
     delete: Texts | None = Field(None, description="Objects to delete, as Kind/name.")
     patch: Patch | None = Field(None, description="A merge patch on one object.")
     scale: Scale | None = Field(None, description="A new number of replicas.")
+    crds: Text | None = Field(
+        None, description="CRDs installed from here on, as in given.crds; what is stored stays as it is."
+    )
     advance: Duration | None = Field(None, description="Time that passes, for example 10m.")
     azure: Azure | None = Field(
         None, description="Azure changes: the same keys as in given.azure; what is not named stays."
