@@ -25,6 +25,8 @@ _LOCALIZED: Mapping[str, str] = MappingProxyType(
         SPOT_CORES: "Total Regional Low-priority vCPUs",
     }
 )
+GENERAL = tuple(_LOCALIZED)
+"""The usages that are of no family."""
 _PROSE: Mapping[str, str] = MappingProxyType(
     {CORES: "Total Regional Cores", SPOT_CORES: "Low Priority Cores", MACHINES: "Virtual Machines"}
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -28,7 +28,7 @@ from fakeazure.market.faults import ALWAYS, STUCK, Fault, Faults
 from fakeazure.market.market import Market
 from fakeazure.market.match import Where
 from fakeazure.market.prices import ON_DEMAND, SPOT, Prices
-from fakeazure.market.quota import Quota
+from fakeazure.market.quota import GENERAL, Quota
 from fakeazure.market.restrictions import REASONS, Restriction, Restrictions
 from fakeazure.market.stock import UNITS, Shelf, Stock
 
@@ -55,7 +55,7 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
     _known(spec, SECTIONS, "azure")
     return Market(
         catalogue,
-        quota=_quota(_mapping(spec, "quota")),
+        quota=Quota(_limits(_mapping(spec, "quota"), catalogue)),
         restrictions=Restrictions(
             tuple(_restriction(item, path, catalogue) for item, path in _items(spec, "restrictions"))
         ),
@@ -68,7 +68,7 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
 def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
     """Change a market while it runs: what `spec` names is set or added, a shelf for the same launches is refilled, the rest stays."""
     _known(spec, SECTIONS, "azure")
-    for name, limit in _limits(_mapping(spec, "quota")).items():
+    for name, limit in _limits(_mapping(spec, "quota"), market.catalogue).items():
         location, _, bare = name.rpartition("/")
         market.quota.set_limit(bare, limit, location=location or None)
     for item, path in _items(spec, "restrictions"):
@@ -82,15 +82,26 @@ def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
     _prices(_mapping(spec, "prices"), market.prices)
 
 
-def _limits(limits: Mapping[str, Any]) -> Mapping[str, int]:
+def _limits(limits: Mapping[str, Any], catalogue: CatalogueLike) -> Mapping[str, int]:
     for name, limit in limits.items():
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
             raise MarketError(f"quota.{name}", f"a limit is a whole number of 0 or more, not {limit!r}")
+        bare = name.rpartition("/")[2]
+        if bare.lower() not in {one.lower() for one in GENERAL} and not _is_family(bare, catalogue):
+            raise MarketError(
+                f"quota.{name}", f"unknown usage {bare!r}{_hint(bare, (*GENERAL, *_families(catalogue)))}"
+            )
     return limits
 
 
-def _quota(limits: Mapping[str, Any]) -> Quota:
-    return Quota(_limits(limits))
+def _is_family(name: str, catalogue: CatalogueLike) -> bool:
+    return any(family.lower() == name.lower() for family in _families(catalogue))
+
+
+def _families(catalogue: CatalogueLike) -> Iterator[str]:
+    """The families that are sold, region after region."""
+    for region in catalogue.regions:
+        yield from dict.fromkeys(record.get("family", "") for record in catalogue.region(region).skus)
 
 
 def _restriction(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> Restriction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,11 +17,21 @@ class InputError(ValueError):
 
 def create_world(**inputs: Any) -> World:
     """A World with these inputs; those that are None keep their default. Raises InputError."""
-    from harness.karpenter.releases import UnknownRelease
+    from harness.karpenter.releases import ProvisionMode, UnknownRelease
     from harness.scenario.problems import did_you_mean
-    from harness.world import World
+    from harness.world import World, default_caches
 
     given = {name: value for name, value in inputs.items() if value is not None}
+    kubernetes, mode, region = (str(given.get(name, "")) for name in ("kubernetes", "provision_mode", "region"))
+    if kubernetes and not re.fullmatch(r"v?\d+\.\d+(\.\d+)?", kubernetes):
+        raise InputError(f"--kubernetes: a version such as 1.34.2 is expected, not '{kubernetes}'")
+    modes = [mode.value for mode in ProvisionMode]
+    if mode and mode not in modes:
+        raise InputError(f"unknown provision mode '{mode}'; {did_you_mean(mode, modes)}")
+    regions = default_caches().catalogue.regions
+    if region and region not in regions:
+        hint = did_you_mean(region, regions, limit=0)
+        raise InputError(f"unknown region '{region}'" + (f"; {hint}" if hint else ""))
     try:
         return World(**given)
     except UnknownRelease as error:

@@ -102,7 +102,7 @@ def test_requirements_within_a_nodepool(here: Path, capsys: pytest.CaptureFixtur
     ("arguments", "text"),
     [
         (("--size", "Standard_D4s_v55"), "unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'"),
-        (("--size", "x", "--region", "eastu"), "unknown region 'eastu'; did you mean eastus"),
+        (("--size", "x", "--region", "eastu"), "unknown region 'eastu'; did you mean 'eastus'"),
         (("--size", "x", "--release", "1.14.9"), "unknown release '1.14.9'; did you mean '1.14.2'"),
     ],
 )
@@ -203,6 +203,13 @@ def test_simulate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "faults[0].what: unknown value 'SkuNotAvailabel'; did you mean SkuNotAvailable?",
         ),
         (("--region", "mars"), "unknown region 'mars'"),
+        (("--region", "eastu"), "unknown region 'eastu'; did you mean 'eastus' or "),
+        (
+            ("--quota", "lowPriorityCoers=1"),
+            "quota.lowPriorityCoers: unknown usage 'lowPriorityCoers'; did you mean low",
+        ),
+        (("--mode", "scriptless"), "unknown provision mode 'scriptless'; did you mean 'aksscriptless'"),
+        (("--kubernetes", "latest"), "--kubernetes: a version such as 1.34.2 is expected, not 'latest'"),
     ],
 )
 def test_simulate_of_what_does_not_exist(

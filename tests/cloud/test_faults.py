@@ -52,7 +52,12 @@ def test_any_request_can_fail() -> None:
             "faults": [
                 {"what": "TooManyRequests", "where": {"resource": "skus", "method": "GET"}, "retryAfter": "7s"},
                 {"what": "InternalServerError", "where": {"resource": "networkInterfaces", "method": "DELETE"}},
-                {"what": "TeaPot", "message": "short and stout", "status": 418, "where": {"resource": "subnets", "method": "GET"}},
+                {
+                    "what": "TeaPot",
+                    "message": "short and stout",
+                    "status": 418,
+                    "where": {"resource": "subnets", "method": "GET"},
+                },
             ]
         }
     )
@@ -90,21 +95,44 @@ def test_delete_can_fail_at_the_end_and_be_tried_again() -> None:
         ({"quota": {"cores": -1}}, "quota.cores: a limit is a whole number of 0 or more, not -1"),
         ({"quota": {"cores": True}}, "quota.cores: a limit is a whole number of 0 or more, not True"),
         ({"quota": []}, "quota: expected a mapping, found []"),
-        ({"faults": [{"what": "SkuNotAvailble"}]}, "faults[0].what: unknown value 'SkuNotAvailble'; did you mean SkuNotAvailable?"),
-        ({"faults": [{"what": "AllocationFailed", "where": {"zon": "1"}}]}, "faults[0].where: unknown field 'zon'; did you mean zone?"),
+        (
+            {"quota": {"standardDSv5Famly": 4}},
+            "quota.standardDSv5Famly: unknown usage 'standardDSv5Famly'; did you mean standardDSv5Family?",
+        ),
+        (
+            {"quota": {"eastus/lowPrioCores": 4}},
+            "quota.eastus/lowPrioCores: unknown usage 'lowPrioCores'; did you mean lowPriorityCores?",
+        ),
+        (
+            {"faults": [{"what": "SkuNotAvailble"}]},
+            "faults[0].what: unknown value 'SkuNotAvailble'; did you mean SkuNotAvailable?",
+        ),
+        (
+            {"faults": [{"what": "AllocationFailed", "where": {"zon": "1"}}]},
+            "faults[0].where: unknown field 'zon'; did you mean zone?",
+        ),
         (
             {"faults": [{"what": "AllocationFailed", "when": {"after": "soon"}}]},
             "faults[0].when.after: 'soon' is no duration; write 30s, 5m or 1h",
         ),
-        ({"faults": [{"what": "AllocationFailed", "times": -1}]}, "faults[0].times: a whole number of 0 or more, not -1"),
+        (
+            {"faults": [{"what": "AllocationFailed", "times": -1}]},
+            "faults[0].times: a whole number of 0 or more, not -1",
+        ),
         ({"faults": {"what": "x"}}, "faults: expected a list, found {'what': 'x'}"),
         ({"faults": ["x"]}, "faults[0]: expected a mapping, found 'x'"),
         ({"capacity": [{"size": "x"}]}, "capacity[0]: needs one of vms and cores"),
         ({"capacity": [{"vms": 1, "at": "middle"}]}, "capacity[0].at: unknown value 'middle'"),
-        ({"restrictions": [{"location": "eastsu"}]}, "restrictions[0].location: unknown value 'eastsu'; did you mean eastus?"),
+        (
+            {"restrictions": [{"location": "eastsu"}]},
+            "restrictions[0].location: unknown value 'eastsu'; did you mean eastus?",
+        ),
         ({"restrictions": [{"zones": "1"}]}, "restrictions[0].zones: expected a list of zones, found '1'"),
         ({"prices": {"Standard_D2s_v5": "cheap"}}, "prices.Standard_D2s_v5: USD per hour of 0 or more, not 'cheap'"),
-        ({"prices": {"Standard_D2s_v5": {"sopt": 1}}}, "prices.Standard_D2s_v5: unknown field 'sopt'; did you mean spot?"),
+        (
+            {"prices": {"Standard_D2s_v5": {"sopt": 1}}},
+            "prices.Standard_D2s_v5: unknown field 'sopt'; did you mean spot?",
+        ),
     ],
 )
 def test_mistakes_are_named(spec: dict[str, Any], message: str) -> None:
