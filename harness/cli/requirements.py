@@ -139,6 +139,7 @@ def _print(value: Mapping[str, Any]) -> None:
     if value["dropped"] is not None:
         details = ", ".join(f"{name}: {fact}" for name, fact in value["dropped"].items() if name != "filter")
         print(f"dropped by the filter {value['dropped']['filter']}" + (f" ({details})" if details else ""))
+        _print_guesses(value)
         return
     if value.get("incompatible"):
         print(f"NodePool {value['nodepool']} does not allow it: {value['incompatible']}")
@@ -156,5 +157,9 @@ def _print(value: Mapping[str, Any]) -> None:
     for offering in value["offerings"]:
         state = "" if offering["available"] else "  not available"
         print(f"  {offering['zone']:20} {offering['capacityType']:10} {offering['price']:.4f} USD/h{state}")
+    _print_guesses(value)
+
+
+def _print_guesses(value: Mapping[str, Any]) -> None:
     if value["guessed"]:
         print(f"guessed, not recorded from Azure: {', '.join(value['guessed'])}")

@@ -54,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         "release": world.release.version,
         "added": added,
         "nodes": nodes,
+        "guessed": _guesses(world, nodes),
         "pods": {"bound": len(pods) - len(pending), "pending": len(pending)},
         "price_per_hour": round(price_per_hour(world), 6),
         "seconds": world.clock.seconds,
@@ -90,6 +91,13 @@ def _nodes(world: World, pods: Sequence[Mapping[str, Any]]) -> list[dict[str, An
     return rows
 
 
+def _guesses(world: World, nodes: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """What of the sizes in use nobody recorded: names of capabilities, and `zones`."""
+    region = world.caches.catalogue.region(world.region)
+    sizes = sorted({node["size"] for node in nodes if node["size"] in region.by_name})
+    return {size: found for size in sizes if (found := sorted(region.guessed(size)))}
+
+
 def _refusals(world: World) -> list[str]:
     return [str(call) for call in world.cloud.journal if call.method == "PUT" and call.status >= 400]
 
@@ -106,6 +114,10 @@ def _print(value: Mapping[str, Any]) -> None:
         f"{len(value['nodes'])} nodes, {counted['bound']} pods bound, {counted['pending']} pending, "
         f"{value['price_per_hour']:.4f} USD per hour, settled after {value['seconds']:.0f} s"
     )
+    for size, names in value["guessed"].items():
+        others = len(names) - ("zones" in names)
+        parts = [*(["zones"] if "zones" in names else []), *([f"{others} capabilities"] if others else [])]
+        print(f"guessed, not recorded from Azure: {' and '.join(parts)} of {size} (harness requirements names them)")
     for refusal in value["refused_by_azure"]:
         print(f"Azure refused: {refusal}")
     if value["motion"]:

@@ -189,6 +189,7 @@ def test_simulate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert value["refused_by_azure"]
     assert value["pods"] == {"bound": 1, "pending": 0}
     code, out, _ = call(capsys, "simulate", "all.yaml")
+    assert "guessed, not recorded from Azure: zones" in out
     assert code == 0
     assert "1 nodes, 1 pods bound, 0 pending, 0." in out
 
