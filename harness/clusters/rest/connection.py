@@ -120,19 +120,22 @@ class Connection:
     def stream(self, path: str, query: Mapping[str, str]) -> tuple[socket.socket, Events]:
         """A watch, on a connection of its own: the socket (shut it down to stop) and the events as they come."""
         connection = _open(self.endpoint, None)
-        connection.request(
-            "GET", f"{path}?{urlencode(query)}", headers={"Accept": "application/json", **self.endpoint.headers}
-        )
-        wire = connection.sock
-        answer = connection.getresponse()
-        if answer.status != 200:
+        try:
+            connection.request(
+                "GET", f"{path}?{urlencode(query)}", headers={"Accept": "application/json", **self.endpoint.headers}
+            )
+            wire = connection.sock
+            answer = connection.getresponse()
+            if answer.status == 200:
+                return wire, Events(connection, answer)
             text = answer.read().decode("utf-8", "replace")
+        except BaseException:  # a server that dies meanwhile must not leave an open socket behind
             connection.close()
-            with suppress(ValueError):
-                raise error_of(answer.status, json.loads(text), text)
-            raise error_of(answer.status, None, text)
-
-        return wire, Events(connection, answer)
+            raise
+        connection.close()
+        with suppress(ValueError):
+            raise error_of(answer.status, json.loads(text), text)
+        raise error_of(answer.status, None, text)
 
     def close(self) -> None:
         """Closes the connection; a later request opens it again."""
