@@ -39,23 +39,6 @@ class Manifest:
         return reference in (self.reference, f"{self.kind}/{self.namespace}/{self.name}")
 
 
-def readmanifests_of(path: Path, file: str | None = None) -> tuple[Manifest, ...]:
-    """The Kubernetes objects of a manifest file (headers of scenarios in it are passed over)."""
-    name = file or str(path)
-    found, problems = documents(read_text(path, name), name)
-    manifests: list[Manifest] = []
-    for document in found:
-        if not document.is_header:
-            more, issues = manifests_of(document, in_scenario=False)
-            manifests += more
-            problems += issues
-    if not found and not problems:
-        problems.append(Problem(Mark(name, 1, 1), "", "the file is empty", "Kubernetes manifests are expected"))
-    if problems:
-        raise ScenarioError(problems)
-    return tuple(manifests)
-
-
 def read_manifests(path: Path, file: str | None = None) -> tuple[Manifest, ...]:
     """The Kubernetes objects of a manifest file (headers of scenarios in it are passed over)."""
     name = file or str(path)
