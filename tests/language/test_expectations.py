@@ -161,8 +161,9 @@ FAILS = {
     "refused for another reason": (
         scenario("- rejected: {object: NodePool/bad, layer: crd-schema}", BAD_POOL),
         [
-            "f.yaml:3:36: then[0].rejected: layer: expected crd-schema, found crd-cel (refused at f.yaml:13:9: "
-            'spec.template.metadata.labels: Invalid value: "object": label domain "kubernetes.azure.com" is restricted)'
+            "f.yaml:3:36: then[0].rejected: layer: expected crd-schema, found crd-cel (refused at f.yaml:13:9 by crd-cel, "
+            "rule domain:kubernetes.azure.com: spec.template.metadata.labels: "
+            'Invalid value: "object": label domain "kubernetes.azure.com" is restricted)'
         ],
     ),
     "refused before since": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -38,12 +39,16 @@ def docker_available(environ: Mapping[str, str] = os.environ) -> None:
     import docker
     from docker.errors import DockerException
 
+    where = environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
+        if where.startswith("unix://"):
+            # asked first: the client leaves its socket open when nobody listens there
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.connect(where.removeprefix("unix://"))
         client = docker.from_env()
         client.ping()
         client.close()
-    except DockerException as error:
-        where = environ.get("DOCKER_HOST", "its default socket")
+    except (DockerException, OSError) as error:
         raise MissingTool(f"no Docker daemon answers at {where}: {str(error).splitlines()[0]}") from error
 
 
