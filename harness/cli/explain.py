@@ -20,21 +20,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """For each pod × NodePool: how many sizes each rule removes, Karpenter's sentence, and what would help."""
-    from harness.cli.manifests import apply_manifests, market, read_files, settle
-    from harness.cli.worlds import InputError, create_world
+    from harness.cli.manifests import apply_manifests, read_files, settle, world_of
+    from harness.cli.worlds import InputError
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
     from harness.scenario.problems import ScenarioError, did_you_mean
 
     try:
         manifests = read_files(arguments.files)
-        world = create_world(
-            karpenter=arguments.release,
-            region=arguments.region,
-            kubernetes=arguments.kubernetes,
-            provision_mode=arguments.mode,
-            azure=market(arguments) or None,
-        )
+        world = world_of(arguments)
         explainer = Explainer(world)
         added = apply_manifests(world, manifests)
     except InputError as error:

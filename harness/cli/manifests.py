@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness.scenario.manifests import Manifest
     from harness.world import World
 
-__all__ = ["add_inputs", "apply_manifests", "market", "read_files", "settle"]
+__all__ = ["add_inputs", "apply_manifests", "market", "read_files", "settle", "world_of"]
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +38,19 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="CODE[,KEY=VALUE…]",
         help="a failure of Azure, for example SkuNotAvailable,zone=1,times=always (keys: size, zone, priority, times, at)",
+    )
+
+
+def world_of(arguments: argparse.Namespace) -> World:
+    """A World as the options of `add_inputs` describe it. Raises InputError."""
+    from harness.cli.worlds import create_world
+
+    return create_world(
+        karpenter=arguments.release,
+        region=arguments.region,
+        kubernetes=arguments.kubernetes,
+        provision_mode=arguments.mode,
+        azure=market(arguments) or None,
     )
 
 

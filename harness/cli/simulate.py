@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
-    from harness.cli.manifests import apply_manifests, market, read_files, settle
-    from harness.cli.worlds import InputError, create_world
+    from harness.cli.manifests import apply_manifests, read_files, settle, world_of
+    from harness.cli.worlds import InputError
     from harness.explain.price import price_per_hour
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
@@ -32,13 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         manifests = read_files(arguments.files)
-        world = create_world(
-            karpenter=arguments.release,
-            region=arguments.region,
-            kubernetes=arguments.kubernetes,
-            provision_mode=arguments.mode,
-            azure=market(arguments) or None,
-        )
+        world = world_of(arguments)
         explainer = Explainer(world)
         added = apply_manifests(world, manifests)
     except InputError as error:
