@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from harness.clusters.memory.cluster import MemoryCluster
 from harness.explain.advice import advice
 from harness.explain.upgrade.trial import Trial, trial
 from harness.explain.upgrade.verdicts import refusals_by, runtime_refusals, since
@@ -245,9 +244,7 @@ class UpgradeCheck:
         return self._new_world(self.after, self.before.crds)
 
     def _install(self, world: World) -> None:
-        cluster = world.cluster
-        assert isinstance(cluster, MemoryCluster), "an upgrade is tried in memory"
-        cluster.install(crd_set(self.after.crds))
+        world.update_crds(self.after.crds)
 
 
 def _below(pointer: Pointer, place: Pointer) -> bool:
