@@ -45,7 +45,7 @@ class Cluster(Protocol):
         """A Writer in the name of this identity."""
         ...
 
-    def install(self, crds: Crds) -> None:
+    def update_crds(self, crds: Crds) -> None:
         """Replaces the CRDs, for writes that come from now on; what is stored stays as it is."""
         ...
 

@@ -68,16 +68,17 @@ _CREATED = _Ratchet(None, None)
 
 
 def evaluate(
-    schema: Schema, value: Any, old: Correlation | None = None, *, prints_value: bool = True
+    schema: Schema, value: Any, old: Any = None, correlation: Correlation | None = None, *, prints_value: bool = True
 ) -> list[FieldError]:
     """The failures of all rules on a resource, sorted by text.
 
+    ``old`` is the value that an update replaces; with a ``correlation`` of both, what it leaves unchanged is tolerated.
     ``prints_value``: the API server prints the value of a scalar that a rule refuses and nothing for maps and lists; older ones
     print the name of the schema type for both.
     """
     errors: list[FieldError] = []
-    ratchet = _Ratchet(old, None) if old is not None else _CREATED
-    _visit(schema, value, old.old if old is not None else None, "", (), ratchet, prints_value, errors)
+    ratchet = _Ratchet(correlation, None) if correlation is not None else _CREATED
+    _visit(schema, value, old, "", (), ratchet, prints_value, errors)
     if len(errors) > 1:
         errors.sort(key=str)
     return errors

@@ -7,7 +7,7 @@ Source: apiextensions-apiserver pkg/registry/customresource/{strategy,validator}
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,19 +29,23 @@ class ApiServer:
     * ``go_values``: rejected lists and mappings are printed in Go's syntax, and null as ``"null"``; else as JSON.
     * ``integer_formats``: the formats int32 and int64 of integers count.
     * ``names``: the sentences about names and labels.
+    * ``ratchets``: an update is not refused for values that it leaves unchanged (feature gate CRDValidationRatcheting, on unless
+      told from 1.30 on).
     """
 
     rules_print_value: bool = True
     go_values: bool = False
     integer_formats: bool = False
     names: NameWording = WORDING
+    ratchets: bool = True
 
 
 _API_SERVERS: tuple[tuple[tuple[int, int], ApiServer], ...] = (
     ((1, 36), ApiServer(integer_formats=True)),
     ((1, 35), ApiServer()),
     ((1, 34), ApiServer(rules_print_value=False, names=OLD_WORDING)),
-    ((0, 0), ApiServer(rules_print_value=False, go_values=True, names=OLD_WORDING)),
+    ((1, 30), ApiServer(rules_print_value=False, go_values=True, names=OLD_WORDING)),
+    ((0, 0), ApiServer(rules_print_value=False, go_values=True, names=OLD_WORDING, ratchets=False)),
 )
 
 
@@ -84,22 +88,86 @@ def admit(
     obj: Mapping[str, Any],
     *,
     old: Mapping[str, Any] | None = None,
+    subresource: str = "",
     server: ApiServer = ApiServer(),
 ) -> Outcome:
-    """What the API server does with ``obj``: created, or replacing the stored ``old``. Neither is changed."""
-    stored = prepare(obj, resource.schema)
+    """What the API server does with ``obj``: created, or replacing the stored ``old``. Neither is changed.
+
+    ``subresource`` is ``status`` where only that of ``old`` is replaced: the schema judges the status alone, the rules see the whole
+    object (registry/customresource/status_strategy.go).
+    """
+    schema = resource.schema
+    stored = prepare(obj, schema)
     correlation = None
-    errors = validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names)
+    errors: list[FieldError] = []
+    if subresource != "status":
+        errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
     if old is not None:
-        correlation = Correlation(stored, old, resource.schema)
         errors.extend(validate_object_meta_update(stored, old))
-    errors.extend(validate(resource.schema, stored, correlation))
-    if resource.schema.has_list_types and (old is None or not validate_list_types(resource.schema, old)):
-        errors.extend(validate_list_types(resource.schema, stored))
+        if server.ratchets:
+            correlation = Correlation(stored, old, schema)
+    if subresource != "status":
+        errors.extend(validate(schema, stored, correlation))
+    else:
+        errors.extend(_status_errors(schema, stored, correlation))
+    if schema.has_list_types and (old is None or not validate_list_types(schema, old)):
+        errors.extend(validate_list_types(schema, stored))
     if any(error.type in BLOCKING for error in errors):
         errors.append(_UNCHECKED)
-    elif resource.schema.has_rules and not _misshapen(correlation):
-        errors.extend(evaluate(resource.schema, stored, correlation, prints_value=server.rules_print_value))
+    elif schema.has_rules and not _misshapen(correlation):
+        errors.extend(evaluate(schema, stored, old, correlation, prints_value=server.rules_print_value))
+    return _outcome(resource, stored, errors, server)
+
+
+def admit_unruled(
+    resource: CustomResource,
+    obj: Mapping[str, Any],
+    *,
+    old: Mapping[str, Any],
+    subresource: str = "",
+    server: ApiServer = ApiServer(),
+) -> Outcome:
+    """``admit`` for an update that leaves everything but metadata and status as the same definition let it pass before.
+
+    Nothing that the schema says of the rest, and no rule, can complain then: Karpenter's rules read neither of the two.
+    """
+    schema, stored = resource.schema, dict(obj)
+    errors: list[FieldError] = []
+    if subresource == "status":
+        below, status = schema.properties.get("status"), obj.get("status")
+        if below is not None and isinstance(status, Mapping) and status != old.get("status"):
+            stored["status"] = prepare(status, below)
+            errors.extend(_status_errors(schema, stored, Correlation(stored, old, schema) if server.ratchets else None))
+            if below.has_list_types and not validate_list_types(schema, old):
+                errors.extend(validate_list_types(schema, stored))
+    else:
+        errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
+    errors.extend(validate_object_meta_update(stored, old))
+    if any(error.type in BLOCKING for error in errors):
+        errors.append(_UNCHECKED)
+    return _outcome(resource, stored, errors, server)
+
+
+def _status_errors(schema: Schema, stored: Mapping[str, Any], correlation: Correlation | None) -> list[FieldError]:
+    """What the schema of the status has against it. The texts name places inside the status, the fields those in the object."""
+    below = schema.properties.get("status")
+    if below is None or "status" not in stored:
+        return []
+    return [
+        replace(
+            error,
+            field="status" if error.field == NO_FIELD else f"status.{error.field}",
+            pointer=("status", *error.pointer),
+        )
+        for error in validate(below, stored["status"], correlation.key("status") if correlation is not None else None)
+    ]
+
+
+def _outcome(
+    resource: CustomResource, stored: dict[str, Any], errors: Sequence[FieldError], server: ApiServer
+) -> Outcome:
+    if not errors:
+        return Outcome(stored, (), "")
     if server.go_values:
         errors = [replace(error, value=_go_value(error.value)) for error in errors]
     metadata = stored.get("metadata")

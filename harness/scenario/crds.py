@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harness.clusters.crd_files import CrdFiles
 
-__all__ = ["CelEngineMissing", "CrdDirectories", "UnknownCrds"]
+__all__ = ["CelEngineMissing", "CrdDirectories", "UnknownCrds", "unknown_crds"]
 
 
 class CelEngineMissing(Exception):
@@ -21,6 +21,25 @@ class UnknownCrds(ValueError):
     def __init__(self, what: str, hint: str = "") -> None:
         self.what, self.hint = what, hint
         super().__init__(f"{what}; {hint}" if hint else what)
+
+
+def unknown_crds(name: str, base: Path) -> UnknownCrds | None:
+    """Why no CRDs are called so: neither a release nor a directory below `base`. None when one is."""
+    from harness.karpenter.releases import ALL_PROVIDER_RELEASES
+    from harness.karpenter.releases.policies import POLICIES
+    from harness.scenario.problems import did_you_mean
+
+    bare = name.removeprefix("v")
+    if bare in ALL_PROVIDER_RELEASES or (base / name).is_dir():
+        return None
+    if name.partition("@")[0] in POLICIES:
+        return UnknownCrds(
+            f"'{name}' is a policy, not a release",
+            "a policy is one of controller and CRDs together, for the whole scenario: given.policy",
+        )
+    hint = did_you_mean(bare, ALL_PROVIDER_RELEASES, limit=0)
+    known = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, or a directory of CRD files"
+    return UnknownCrds(f"unknown release '{name}', and no directory {base / name}", hint or known)
 
 
 class CrdDirectories:
@@ -37,17 +56,14 @@ class CrdDirectories:
         from harness.clusters.crd_files import CelEngineMissing as Missing
         from harness.clusters.crd_files import CrdFileError, CrdFiles
         from harness.karpenter.releases import ALL_PROVIDER_RELEASES
-        from harness.scenario.problems import did_you_mean
 
         bare = name.removeprefix("v")
         if bare in ALL_PROVIDER_RELEASES:
             return bare
-        directory = base / name
-        if not directory.is_dir():
-            hint = did_you_mean(bare, ALL_PROVIDER_RELEASES, limit=0)
-            known = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, or a directory of CRD files"
-            raise UnknownCrds(f"unknown release '{name}', and no directory {directory}", hint or known)
-        directory = directory.resolve()
+        unknown = unknown_crds(name, base)
+        if unknown is not None:
+            raise unknown
+        directory = (base / name).resolve()
         if directory not in self._read:
             try:
                 files = CrdFiles(directory)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from harness.scenario.crds import unknown_crds
 from harness.scenario.documents import Document
 from harness.scenario.problems import Problem, did_you_mean
 from harness.scenario.validation import dotted
@@ -19,15 +21,22 @@ __all__ = ["existence_problems"]
 Path_ = tuple[str | int, ...]
 
 
-def existence_problems(document: Document) -> Iterator[Problem]:
-    """What the header names and nobody knows: releases, regions, Kubernetes versions, and sizes that no region of it sells."""
+def existence_problems(document: Document, directory: Path) -> Iterator[Problem]:
+    """What the header names and nobody knows: releases, regions, Kubernetes versions, and sizes that no region of it sells.
+
+    `directory` is where directories of CRD files are looked for.
+    """
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES
     from harness.world import default_caches
 
     regions = {}
     catalogue = default_caches().catalogue
     for path, key, text in _inputs(document.value):
-        if key in ("karpenter", "crds") and text.removeprefix("v") not in ALL_PROVIDER_RELEASES:
+        if key == "crds":
+            unknown = unknown_crds(text, directory)
+            if unknown is not None:
+                yield Problem(document.position(path), dotted(path), unknown.what, unknown.hint)
+        elif key == "karpenter" and text.removeprefix("v") not in ALL_PROVIDER_RELEASES:
             hint = did_you_mean(text.removeprefix("v"), ALL_PROVIDER_RELEASES, limit=0)
             hint = hint or f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}"
             yield Problem(document.position(path), dotted(path), f"unknown release '{text}'", hint)
@@ -58,7 +67,7 @@ def _maps(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _inputs(header: Any) -> Iterator[tuple[Path_, str, str]]:
-    """Place, key and text of every input in `given`, in the cases and in the matrix."""
+    """Place, key and text of every input in `given`, in the cases and in the matrix, and of the CRDs that steps install."""
     givens: list[tuple[Path_, Any]] = [(("given",), header.get("given"))]
     givens += [(("cases", index, "given"), case.get("given")) for index, case in _maps(header.get("cases"))]
     for path, given in givens:
@@ -70,6 +79,12 @@ def _inputs(header: Any) -> Iterator[tuple[Path_, str, str]]:
             for index, text in enumerate(values if isinstance(values, list) else ()):
                 if _plain(text):
                     yield ("matrix", axis, index), axis, text
+    steps: list[tuple[Path_, Any]] = [(("when",), header.get("when"))]
+    steps += [(("cases", index, "when"), case.get("when")) for index, case in _maps(header.get("cases"))]
+    for path, entries in steps:
+        for index, step in _maps(entries):
+            if _plain(step.get("crds")):
+                yield (*path, index, "crds"), "crds", step["crds"]
 
 
 def _sizes(header: Any) -> Iterator[tuple[Path_, str]]:

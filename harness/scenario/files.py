@@ -66,7 +66,7 @@ def load_text(text: str, *, file: str, directory: Path = Path(".")) -> tuple[Sce
             names[name] = mark
             scenarios.append(Scenario(name, file, mark, tuple(cases)))
     if problems:
-        problems += [problem for document, _ in groups for problem in existence_problems(document)]
+        problems += [problem for document, _ in groups for problem in existence_problems(document, directory)]
         raise ScenarioError(problems)
     return tuple(scenarios)
 

@@ -83,13 +83,14 @@ def new_world(
             replaced["crds"] = (directories or CrdDirectories()).named(case.given.crds, case.directory)
         except UnknownCrds as error:
             problems.append(Problem(case.given_mark("crds"), "given.crds", error.what, error.hint))
-    for step, mark in zip(case.header.when, case.when_marks, strict=True):
+    for step, path in zip(case.header.when, case.when_paths, strict=True):
         if isinstance(step, StepMap) and step.crds is not None:
             try:
                 directories = directories or CrdDirectories()
                 directories.named(step.crds, case.directory)
             except UnknownCrds as error:
-                problems.append(Problem(mark, "when.crds", error.what, error.hint))
+                mark = case.given_document.position((*path, "crds"))
+                problems.append(Problem(mark, dotted((*path, "crds")), error.what, error.hint))
     kubernetes = case.given.kubernetes
     if kubernetes is not None and not re.fullmatch(r"v?\d+\.\d+(\.\d+)?", kubernetes):
         what = f"a version such as 1.34.2 is expected, not '{kubernetes}'"

@@ -189,7 +189,7 @@ class World:
         Stored objects stay as they are. Later writes are judged by the new rules; where the API server ratchets, not by those
         about values that they leave unchanged (apiextensions, CRDValidationRatcheting). Raises UnknownCrdSet.
         """
-        self.cluster.install(crd_set(crds) if isinstance(crds, str) else crds)
+        self.cluster.update_crds(crd_set(crds) if isinstance(crds, str) else crds)
 
     def settle(self) -> Settled:
         """Runs until nothing moves any more; time jumps to the next timer that can bring something about."""

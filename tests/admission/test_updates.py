@@ -17,8 +17,9 @@ def stored(obj: Object, release: str = "1.14.0") -> Object:
     return admission.object
 
 
-def complaints(new: Object, old: Object) -> list[str]:
-    return [str(error) for error in admit(new, old=old, crds=CRDS).errors]
+def complaints(new: Object, old: Object, kubernetes: str = "1.35.0", subresource: str = "") -> list[str]:
+    verdict = admit(new, old=old, crds=CRDS, kubernetes=kubernetes, subresource=subresource)
+    return [str(error) for error in verdict.errors]
 
 
 @pytest.mark.parametrize(
@@ -92,3 +93,65 @@ def test_metadata_that_may_not_change() -> None:
         "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, "
         'found new finalizers []string{"example.com/x"}'
     ]
+
+
+@pytest.mark.parametrize(("kubernetes", "tolerated"), [("1.29.9", False), ("1.30.0", True), ("1.36.0", True)])
+@pytest.mark.parametrize("subresource", ["", "status"])
+def test_old_mistakes_are_tolerated_since_kubernetes_1_30(kubernetes: str, tolerated: bool, subresource: str) -> None:
+    """Feature gate CRDValidationRatcheting: on by default since 1.30. Without it not even the status can be written."""
+    old = stored(nodepool(labels={"agentpool": "a"}), "1.12.2")
+    new = (
+        changed(old, "status", to={"resources": {"cpu": "1"}}) if subresource else changed(old, "spec", "weight", to=7)
+    )
+    found = complaints(new, old, kubernetes, subresource)
+    assert found == ([] if tolerated else [_AGENTPOOL])
+
+
+_AGENTPOOL = 'spec.template.metadata.labels: Invalid value: "object": label "agentpool" is restricted'
+
+
+def test_items_of_a_map_list_have_old_values_of_their_own() -> None:
+    """Each zone of LocalDNS is correlated by its key: a mistake in one stays while another zone changes, and moves along."""
+    zones = ("spec", "localDNS", "vnetDNSOverrides")
+    wrong = _zone(".", serveStale="Verify", protocol="ForceTCP")
+    old = changed(stored(nodeclass(localDNS=_dns(_zone("."), _zone("cluster.local")))), *zones, 0, to=wrong)
+    moved = changed(old, *zones, to=[_zone("cluster.local", maxConcurrent=7), wrong])
+    assert complaints(moved, old) == []
+    touched = changed(moved, *zones, 1, "maxConcurrent", to=7)
+    assert complaints(touched, old) == [
+        "spec.localDNS.vnetDNSOverrides[1]: Invalid value: serveStale Verify cannot be used with protocol ForceTCP"
+    ]
+
+
+def test_a_status_is_judged_by_its_own_schema() -> None:
+    """Its texts name places inside the status; nothing about spec or metadata is said."""
+    old = changed(stored(nodepool()), "spec", "weight", to=500)
+    new = changed(old, "status", to={"conditions": [{"type": "Ready", "status": "Yes"}]})
+    found = complaints(new, old, subresource="status")
+    assert found == [
+        "status.conditions[0].lastTransitionTime: Required value",
+        "status.conditions[0].message: Required value",
+        "status.conditions[0].reason: Required value",
+        'status.conditions[0].status: Unsupported value: "Yes": supported values: "True", "False", "Unknown"',
+        "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; "
+        "correct the existing errors to complete validation",
+    ]
+
+
+def _zone(name: str, **fields: object) -> Object:
+    zone: Object = {
+        "zone": name,
+        "cacheDuration": "1h",
+        "forwardDestination": "VnetDNS" if name == "." else "ClusterCoreDNS",
+        "forwardPolicy": "Sequential",
+        "maxConcurrent": 1000,
+        "protocol": "PreferUDP",
+        "queryLogging": "Error",
+        "serveStale": "Immediate",
+        "serveStaleDuration": "1h",
+    }
+    return {**zone, **fields}
+
+
+def _dns(*zones: Object) -> Object:
+    return {"mode": "Preferred", "kubeDNSOverrides": list(zones), "vnetDNSOverrides": list(zones)}

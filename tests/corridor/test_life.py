@@ -19,6 +19,19 @@ def test_from_pending_to_running(walk):
     assert pool["status"]["resources"]["nodes"] == "1"
 
 
+def test_a_nodepool_counts_its_machines(walk):
+    """The number stands among the resources in every release, and in a field of its own since core 1.10."""
+    nothing = dict.fromkeys(("cpu", "memory", "pods", "ephemeral-storage", "nodes"), "0")
+    for release, count in (("1.7.2", None), ("1.10.2", 1)):
+        way = walk(nodeclass(), nodepool(SMALL), pod(), karpenter=release)
+        status = way.world.get("NodePool", "default")["status"]
+        assert (status["resources"]["nodes"], status.get("nodes")) == ("1", count)
+        way.world.delete("NodeClaim", way.claim["metadata"]["name"])
+        assert way.world.settle().quiescent
+        status = way.world.get("NodePool", "default")["status"]
+        assert (status["resources"], status.get("nodes")) == (nothing, count and 0)
+
+
 def test_the_batch_waits_a_second_for_more_pods(walk):
     way = walk(nodeclass(), nodepool(SMALL), *(pod(f"p{i}", cpu="500m") for i in range(3)))
     assert way.claim["metadata"]["creationTimestamp"] == "2026-01-01T00:00:01Z"

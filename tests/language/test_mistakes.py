@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.scenario.files import load, load_text
+from harness.scenario.inputs import new_world
 from harness.scenario.problems import ScenarioError
 
 THEN = "then: [{pods: {bound: 1}}]\n"
@@ -214,6 +215,7 @@ def test_names_that_nobody_knows_are_told_with_the_other_mistakes() -> None:
         "scenario: [y]\n"
         "matrix: 5\n"
         "given: {crds: v0.1}\n"
+        "when: [settle, {crds: v1.41.0}, {crds: design-2025-11-07@1.7.2}, {crds: $(karpenter)}]\n"
         "then: {}\n"
     )
     assert lines(text) == [
@@ -226,9 +228,25 @@ def test_names_that_nobody_knows_are_told_with_the_other_mistakes() -> None:
         "f.yaml:4:56: then[1].pods.bund: unknown key 'bund'; did you mean 'bound'?",
         "f.yaml:6:1: scenario: a text is expected, not a list",
         "f.yaml:7:1: matrix: a map is expected, not '5'",
-        "f.yaml:8:9: given.crds: unknown release 'v0.1'; did you mean '1.10.1'?",
-        "f.yaml:9:1: then: a list is expected, not a map",
+        "f.yaml:8:9: given.crds: unknown release 'v0.1', and no directory v0.1; did you mean '1.10.1'?",
+        "f.yaml:9:17: when[1].crds: unknown release 'v1.41.0', and no directory v1.41.0; "
+        "did you mean '1.4.0' or '1.14.0' or '1.13.0'?",
+        "f.yaml:9:34: when[2].crds: 'design-2025-11-07@1.7.2' is a policy, not a release; "
+        "a policy is one of controller and CRDs together, for the whole scenario: given.policy",
+        "f.yaml:10:1: then: a list is expected, not a map",
     ]
+
+
+def test_a_step_that_installs_crds_nobody_knows() -> None:
+    """Alone in its file it is found when the world is made, which also knows what a matrix fills in."""
+    text = "scenario: x\nmatrix: {karpenter: [1.14.0], to: [1.41.0]}\nwhen: [settle, {crds: $(to)}]\n" + THEN
+    (scenario,) = load_text(text, file="f.yaml")
+    with pytest.raises(ScenarioError) as caught:
+        new_world(scenario.cases[0])
+    assert str(caught.value) == (
+        "f.yaml:3:17: when[1].crds: unknown release '1.41.0', and no directory 1.41.0; "
+        "did you mean '1.4.0' or '1.14.0' or '1.13.0'?"
+    )
 
 
 @pytest.mark.parametrize("duration", ["9" * 400 + "d", "-5m", "5 minutes", "1e9h"])

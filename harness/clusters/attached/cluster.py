@@ -66,6 +66,8 @@ class Remote(Protocol):
 
     def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None: ...
 
+    def update_crds(self, crds: Crds) -> None: ...
+
 
 def attach(remote: Remote, *, seconds: float = 60.0) -> Attaching:
     """A ClusterFactory for World: each world finds the cluster empty, with the CRDs it asks for."""
@@ -121,9 +123,9 @@ class Attached:
             )
         return self._writers[identity]
 
-    def install(self, crds: Crds) -> None:
+    def update_crds(self, crds: Crds) -> None:
         """Replaces the CRDs, for writes that come from now on."""
-        self.remote.install(crds)
+        self.remote.update_crds(crds)
 
     @property
     def boot(self) -> Boot | None:

@@ -73,7 +73,7 @@ class HttpCluster:
             self._forgotten = len(self._memory.journal)
 
     def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None:
-        """Replaces the CRDs by those of a release; files are for real API servers."""
+        """Replaces the CRDs by those of a release, nothing being stored; files are for real API servers."""
         if manifests is not None:
             raise ValueError(
                 "the http cluster has the rule tables of releases only; files of CRDs need a real API server"
@@ -81,6 +81,12 @@ class HttpCluster:
         self._crds = crds
         with self.server.lock:
             self._memory.install(crds)
+
+    def update_crds(self, crds: Crds) -> None:
+        """Replaces the CRDs, for writes that come from now on."""
+        self._crds = crds
+        with self.server.lock:
+            self._memory.update_crds(crds)
 
     def writer(self, identity: Identity) -> RestWriter:
         """A Writer in the name of this identity."""

@@ -7,11 +7,11 @@ from typing import Any
 
 from harness.clusters.memory.store import Admission, Request, Store
 from harness.karpenter.validation.admission import Crds, admit
-from harness.kube.defaults import UnknownPriorityClass, default_node, default_pod, default_workload
+from harness.kube.defaults import PriorityRefused, default_node, default_pod, default_workload
 from harness.kube.field_errors import FieldError
 from harness.kube.node_restriction import node_write_error
 from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
-from harness.kube.objects import spec_of
+from harness.kube.objects import Object
 from harness.kube.quantity import QuantityError
 from harness.kube.status import bad_request, forbidden, invalid
 
@@ -22,9 +22,12 @@ _NODE_PREFIX = "system:node:"
 def defaults(store: Callable[[], Store]) -> Admission:
     """Fills in what the API server and its admission plugins fill in at creation."""
 
-    def priority_of(name: str) -> int | None:
-        found = store().get("PriorityClass", name)
-        return int(found["value"]) if found is not None else None
+    def class_of(name: str) -> Object | None:
+        if name:
+            return store().get("PriorityClass", name)
+        classes = store().list("PriorityClass")
+        defaults = [each for each in classes if each.get("globalDefault")]
+        return min(defaults, key=lambda each: int(each["value"]), default=None)
 
     def judge(request: Request) -> dict[str, Any]:
         if request.verb != "create":
@@ -32,10 +35,10 @@ def defaults(store: Callable[[], Store]) -> Admission:
         kind = request.kind.kind
         try:
             if kind == "Pod":
-                return default_pod(request.object, priority_of)
+                return default_pod(request.object, class_of)
             if kind == "Node":
                 return default_node(request.object)
-        except UnknownPriorityClass as error:
+        except PriorityRefused as error:
             raise forbidden(request.kind, request.key.name, str(error)) from None
         except QuantityError as error:
             version = request.kind.version
@@ -76,16 +79,28 @@ def validation(request: Request) -> dict[str, Any]:
     return new
 
 
-def custom_resources(crds: Crds, kubernetes: str) -> Admission:
-    """Prunes, defaults and validates Karpenter's resources by the CRDs that are installed."""
+def custom_resources(crds: Crds, kubernetes: str, *, updated: bool = False) -> Admission:
+    """Prunes, defaults and validates Karpenter's resources by the CRDs that are installed.
+
+    ``updated``: others were installed before, so that objects may be stored which these would refuse.
+    """
 
     def judge(request: Request) -> dict[str, Any]:
         if not request.kind.custom:
             return request.object
         old = request.old
-        if old is not None and _only_bookkeeping(request.object, old):
+        # what these CRDs let pass need not be judged again for every status that a controller writes
+        unruled = not updated and old is not None and _keeps_all_but_bookkeeping(request.object, old)
+        if unruled and request.object == old:
             return request.object
-        verdict = admit(request.object, old=old, crds=crds, kubernetes=kubernetes)
+        verdict = admit(
+            request.object,
+            old=old,
+            crds=crds,
+            kubernetes=kubernetes,
+            subresource=request.subresource,
+            unruled=unruled,
+        )
         if verdict.errors:
             text = verdict.message.split(" is invalid: ", 1)[-1]
             causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in verdict.errors]
@@ -95,10 +110,6 @@ def custom_resources(crds: Crds, kubernetes: str) -> Admission:
     return judge
 
 
-def _only_bookkeeping(new: dict[str, Any], old: Any) -> bool:
-    """Whether nothing changed but status, labels, annotations, finalizers, owners: no CRD rule of Karpenter reads those.
-
-    New labels and annotations are still checked for syntax where they come from: the objects that they are copied from
-    passed the same check.
-    """
-    return bool(spec_of(new) == spec_of(old))
+def _keeps_all_but_bookkeeping(new: Object, old: Object) -> bool:
+    """Whether nothing changed but metadata and status."""
+    return all(new.get(field) == old.get(field) for field in {*new, *old} - {"metadata", "status"})

@@ -46,8 +46,12 @@ class MemoryCluster:
     halt: None = None
 
     def install(self, crds: Crds) -> None:
-        """Replaces the CRDs, for objects that come from now on."""
+        """Puts CRDs in place of the others while nothing is stored that those let pass."""
         self.store.admission[_CRDS] = custom_resources(crds, self._kubernetes)
+
+    def update_crds(self, crds: Crds) -> None:
+        """Replaces the CRDs, for writes that come from now on."""
+        self.store.admission[_CRDS] = custom_resources(crds, self._kubernetes, updated=True)
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node, in order."""

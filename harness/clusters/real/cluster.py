@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from harness.clusters.provenance import Evidence
 from harness.clusters.real.audit import AuditLog
-from harness.clusters.real.crds import crd_manifests
+from harness.clusters.real.crds import crd_manifests, mark_of, marked
 from harness.clusters.real.pki import Authority
 from harness.clusters.real.rejections import explainer
 from harness.clusters.rest.connection import ClusterLost, Connection, Endpoint
@@ -27,6 +28,7 @@ CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 """Label and taint of a control plane."""
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 _BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _TRUSTED = (KARPENTER, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER)
 """Identities of workloads that the harness plays; on a test cluster they may do everything."""
@@ -149,7 +151,8 @@ class RealCluster:
     def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None:
         """Installs the definitions of a release or of files, in place of those that are there; or `manifests`.
 
-        Returns when every kind is served. A replaced definition is removed first, since an updated one takes effect unseen.
+        Returns when every kind is served. A replaced definition is removed first, and its objects with it: no object that other
+        definitions let pass stays behind.
         """
         if manifests is None and self._crds == crds:
             return
@@ -170,6 +173,39 @@ class RealCluster:
         self._crds = crds
         for each in wanted:
             self.view.watch(each["spec"]["names"]["kind"])
+
+    def update_crds(self, crds: Crds) -> None:
+        """Replaces the definitions and keeps what is stored, as an upgrade of Karpenter's CRDs does.
+
+        Returns when every kind is judged by the new definition. Kinds that it lacks stay as they are.
+        """
+        if self._crds == crds:
+            return
+        wanted = crd_manifests(crds)
+        present = {each["metadata"]["name"]: each for each in self.admin.request("GET", _CRDS)["items"]}
+        for each in wanted:
+            old = present.get(each["metadata"]["name"])
+            if old is None:
+                self.admin.request("POST", _CRDS, body=each)
+                continue
+            new = {**marked(each, crds), "metadata": {**old["metadata"], **each["metadata"]}}
+            self.admin.request("PUT", f"{_CRDS}/{each['metadata']['name']}", body=new)
+        for each in wanted:
+            what = f"{each['metadata']['name']} to be that of {crds.name}"
+            if each["metadata"]["name"] in present:
+                poll(lambda each=each: self._shows(_served_at(each), mark_of(crds)), what, seconds=self._seconds)  # type: ignore[misc]
+            else:
+                poll(lambda each=each: self._has(_served_at(each)), what, seconds=self._seconds)  # type: ignore[misc]
+                self.view.watch(each["spec"]["names"]["kind"])
+        self._crds = crds
+
+    def _shows(self, path: str, mark: str) -> bool:
+        """Whether the tables of a kind have the column of this description; they come out of the same place as its validation."""
+        status, table = self.admin.raw("GET", f"{path}?limit=1", accept=_TABLE)
+        if status != 200:
+            return False
+        columns = json.loads(table)["columnDefinitions"]
+        return any(column.get("description") == mark for column in columns)
 
     def _has(self, path: str) -> bool:
         return self.admin.raw("GET", path)[0] == 200

@@ -11,7 +11,7 @@ from harness.clusters.real.cel import expression
 from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import CrdSet, names_of, openapi_of
 
-__all__ = ["crd_files", "crd_manifests"]
+__all__ = ["crd_files", "crd_manifests", "mark_of", "marked"]
 
 _STORED = "v1beta1"
 """AKSNodeClass is served in two versions and stored in this one."""
@@ -32,6 +32,24 @@ def crd_manifests(crds: Crds) -> list[dict[str, Any]]:
         group, version, kind = resource.split("/")
         kinds.setdefault((group, kind), []).append(version)
     return [_manifest(crds, group, kind, versions) for (group, kind), versions in sorted(kinds.items())]
+
+
+def mark_of(crds: Crds) -> str:
+    """What the column says that `marked` adds."""
+    return f"from the definitions of {crds.name}"
+
+
+def marked(manifest: dict[str, Any], crds: Crds) -> dict[str, Any]:
+    """A copy of a definition with one more printed column (of `kubectl get -o wide`), which tells when the definition takes effect.
+
+    An API server answers the update of a definition before it judges by it.
+    """
+    column = {"name": "CRDs", "type": "string", "jsonPath": ".apiVersion", "priority": 1, "description": mark_of(crds)}
+    versions = [
+        {**each, "additionalPrinterColumns": [*each.get("additionalPrinterColumns", ()), column]}
+        for each in manifest["spec"]["versions"]
+    ]
+    return {**manifest, "spec": {**manifest["spec"], "versions": versions}}
 
 
 def _manifest(crds: CrdSet, group: str, kind: str, versions: Sequence[str]) -> dict[str, Any]:

@@ -94,10 +94,11 @@ class Connection:
         query: Mapping[str, str] | None = None,
         body: Any = None,
         content_type: str = "application/json",
+        accept: str = "application/json",
     ) -> tuple[int, str]:
         """Status and text of the answer. Raises ClusterLost when nobody answers."""
         url = path + ("?" + urlencode(query) if query else "")
-        headers = {"Accept": "application/json", **self.endpoint.headers}
+        headers = {"Accept": accept, **self.endpoint.headers}
         payload = None
         if body is not None:
             payload = json.dumps(body).encode()

@@ -45,6 +45,12 @@ def nodeclass_name(nodepool: Object) -> str | None:
     return str(ref.get("name") or "")
 
 
+_NO_RESOURCES: Mapping[str, Quantity] = parse_list(
+    dict.fromkeys(("cpu", "memory", "pods", "ephemeral-storage", "nodes"), "0")
+)
+"""What the status says of a NodePool without machines (core pkg/controllers/nodepool/counter)."""
+
+
 class NodePools:
     """Keeps the status and the hash of NodePools; a key is a NodePool's name."""
 
@@ -58,6 +64,7 @@ class NodePools:
         self._writer = writer
         self._clock = clock
         self._wording = wording_of(release)
+        self._counts_nodes = release.core.nodes_in_status
         self._health = health
         self._judged: dict[str, tuple[int, str, str | None]] = {}
 
@@ -101,7 +108,10 @@ class NodePools:
         _readiness(conditions, nodeclass)
         if nodeclass is not None:
             self._observe(pool, nodeclass, conditions, status)
-        status["resources"] = render(usage_of(self._view, name_of(pool)))
+        usage = usage_of(self._view, name_of(pool))
+        status["resources"] = render({**_NO_RESOURCES, **usage})
+        if self._counts_nodes:
+            status["nodes"] = usage["nodes"].value()
         status["conditions"] = conditions.items
         patch = merge_diff(status_of(pool), status)
         if patch:

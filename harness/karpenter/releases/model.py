@@ -80,6 +80,7 @@ class CoreRelease:
     * ``kubernetes``: the Kubernetes whose libraries it is built with, and whose sentences about names it therefore prints.
     * ``validates_preferred_terms``: preferred node affinity terms of pods are validated like required ones.
     * ``structured_errors``: errors carry their values behind the sentence, ``(key=value)``.
+    * ``nodes_in_status``: a NodePool's status has the number of its nodes in a field of its own.
     * ``custom_labels_resolved_in_claim``: custom requirement keys become NodeClaim labels when the claim is made, whatever their domain.
     """
 
@@ -90,6 +91,7 @@ class CoreRelease:
     honours_do_not_sync_taints: bool = True
     labels_from_claim_requirements: bool = False
     custom_labels_resolved_in_claim: bool = True
+    nodes_in_status: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from harness.karpenter.validation.crds import RuleRow
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.kube.custom_resource import ApiServer, CustomResource, Outcome, api_server
+from harness.kube.custom_resource import ApiServer, CustomResource, Outcome, admit_unruled, api_server
 from harness.kube.custom_resource import admit as admit_custom_resource
 from harness.kube.field_errors import FieldError, Pointer
 
@@ -57,10 +57,13 @@ def admit(
     crds: Crds,
     kubernetes: str = "1.35.0",
     server: ApiServer | None = None,
+    subresource: str = "",
+    unruled: bool = False,
 ) -> Admission:
-    """What the API server says to creating ``obj``, or to updating ``old`` to it.
+    """What the API server says to creating ``obj``, or to updating ``old`` (or its ``subresource`` status) to it.
 
     ``kubernetes`` says how the API server behaves and words its answer, unless ``server`` does. Names must have been generated.
+    ``unruled`` promises that these CRDs let ``old`` pass and that nothing but metadata and status changed since, and saves time.
     Raises UnknownResource.
     """
     server = server or _api_server(kubernetes)
@@ -68,7 +71,10 @@ def admit(
     resource = crds.resource(api_version, kind, integer_formats=server.integer_formats)
     if resource is None:
         raise UnknownResource(f"no CRD for {api_version} {kind} in {crds.name}")
-    outcome = admit_custom_resource(resource, obj, old=old, server=server)
+    if unruled and old is not None:
+        outcome = admit_unruled(resource, obj, old=old, subresource=subresource, server=server)
+    else:
+        outcome = admit_custom_resource(resource, obj, old=old, subresource=subresource, server=server)
     return admission_of(outcome, resource.kind)
 
 
