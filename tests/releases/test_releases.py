@@ -34,13 +34,22 @@ def test_well_known_since(key: str, since: str) -> None:
 CHANGES = (
     ("1.4.0", "1.5.0", "false_capabilities_absent", True, False),  # 8bf92a46
     ("1.4.0", "1.5.0", "allocation_failures_kept", 180.0, 3600.0),  # 0751bf89
+    ("1.4.0", "1.5.0", "only_azure_linux_2", True, False),  # pkg/providers/imagefamily/azlinux3.go
+    ("1.5.0", "1.5.1", "skus_without_price", "1.4.0", "1.6.5"),  # pkg/providers/pricing/skus_missing_price.go
     ("1.5.2", "1.6.1", "zonal_failure_marks_family", False, True),  # 50cfddcd
+    ("1.5.2", "1.6.1", "additional_tags", False, True),  # pkg/operator/options/options.go
+    ("1.6.1", "1.6.2", "nodeclass_hash_version", "v2", "v3"),  # pkg/apis/v1beta1/aksnodeclass.go
+    ("1.6.1", "1.6.2", "in_place_hash_tags", "none", "asked"),  # pkg/controllers/nodeclaim/inplaceupdate/utils.go
     ("1.6.1", "1.6.2", "zonal_regions_listed", True, False),  # 42e11b25
+    ("1.6.2", "1.6.3", "ubuntu_2404", False, True),  # 6957e32d
+    ("1.6.4", "1.6.5", "encryption_filter", False, True),  # pkg/providers/instancetype/instancetypes.go
     ("1.6.7", "1.6.8", "managed_subnets_refused", False, True),  # f5bfe6d5
     ("1.10.2", "1.12.0", "unsupported_sizes_known", False, True),  # 4410443f
     ("1.12.0", "1.12.1", "azure_linux_3_arm_shared_only", True, False),  # 3154c0fc
+    ("1.12.0", "1.12.1", "machine_name_limit", 35, 34),  # pkg/providers/instance/aksmachineinstanceutils.go
     ("1.12.0", "1.12.1", "local_dns", "mode-and-version", "status"),  # fc345072
     ("1.12.0", "1.12.1", "local_dns_preferred_from", (1, 35), (1, 36)),  # fc345072
+    ("1.12.1", "1.12.2", "skus_without_price", "1.6.5", "1.12.2"),  # pkg/providers/pricing/skus_missing_price.go
     ("1.13.1", "1.14.0", "local_dns_preferred_from", (1, 36), (1, 99)),  # e3280bcf
 )
 
@@ -51,6 +60,22 @@ def test_changes_come_with_the_release_that_made_them(
 ) -> None:
     assert ALL_PROVIDER_RELEASES.index(since) == ALL_PROVIDER_RELEASES.index(before) + 1
     assert (getattr(provider(before), field), getattr(provider(since), field)) == (old, new)
+
+
+# The image families and the hashed fields of an AKSNodeClass (kaz pkg/apis/v1beta1/{labels,aksnodeclass}.go of the tags).
+FIELDS = (
+    ("1.6.1", {"Ubuntu2204", "AzureLinux"}, {"Tags"}),
+    ("1.6.2", {"Ubuntu", "Ubuntu2204", "AzureLinux"}, {"FIPSMode"}),
+    ("1.6.3", {"Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux"}, {"FIPSMode"}),
+    ("1.6.5", {"Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux"}, {"FIPSMode", "Security"}),
+)
+
+
+@pytest.mark.parametrize(("version", "families", "hashed"), FIELDS)
+def test_fields_of_an_aksnodeclass(version: str, families: set[str], hashed: set[str]) -> None:
+    assert provider(version).image_families.keys() == families
+    of_all = {"VNETSubnetID", "OSDiskSizeGB", "ImageFamily", "Kubelet", "MaxPods"}
+    assert provider(version).nodeclass_hash_fields == of_all | hashed
 
 
 def test_names_with_and_without_v() -> None:

@@ -48,7 +48,6 @@ def _old(version: str) -> CoreRelease:
         structured_errors=version != "1.4.0",
         honours_do_not_sync_taints=version != "1.4.0",
         labels_from_claim_requirements=True,
-        custom_labels_resolved_in_claim=False,
         nodes_in_status=False,
     )
 

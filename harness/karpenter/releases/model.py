@@ -81,7 +81,6 @@ class CoreRelease:
     * ``validates_preferred_terms``: preferred node affinity terms of pods are validated like required ones.
     * ``structured_errors``: errors carry their values behind the sentence, ``(key=value)``.
     * ``nodes_in_status``: a NodePool's status has the number of its nodes in a field of its own.
-    * ``custom_labels_resolved_in_claim``: custom requirement keys become NodeClaim labels when the claim is made, whatever their domain.
     """
 
     version: str
@@ -90,7 +89,6 @@ class CoreRelease:
     structured_errors: bool = True
     honours_do_not_sync_taints: bool = True
     labels_from_claim_requirements: bool = False
-    custom_labels_resolved_in_claim: bool = True
     nodes_in_status: bool = True
 
 
@@ -154,8 +152,8 @@ class ProviderRelease:
     Launch (kaz ``pkg/providers/{instance,allocationstrategy,imagefamily}``):
 
     * ``ranks_offerings``: the cheapest offering decides; before, the cheapest size, then spot if allowed.
-    * ``only_ubuntu_2204``: there is one Ubuntu and one Azure Linux; ``azure_linux_3_arm_shared_only``: Azure Linux 3 for arm64 is
-      in the managed gallery only.
+    * ``only_azure_linux_2``: Azure Linux is version 2 for every Kubernetes; ``azure_linux_3_arm_shared_only``: Azure Linux 3 for
+      arm64 is in the managed gallery only. ``ubuntu_2404``: there is Ubuntu 24.04, which the family Ubuntu means from 1.34 on.
     * ``low_quota_has_own_ttl``: a family quota that is not 0 blocks for ten minutes rather than for the default time.
     * ``allocation_failures_kept``: how long, in seconds, offerings stay away after Azure had no room for a VM.
     * ``zonal_failure_marks_family``: no room in a zone is remembered for the size's family from its vCPUs on; before, for the size.
@@ -204,7 +202,8 @@ class ProviderRelease:
     machine_drops_legacy_labels: bool
     machine_claim_has_priorities: bool
     ranks_offerings: bool
-    only_ubuntu_2204: bool
+    only_azure_linux_2: bool
+    ubuntu_2404: bool
     azure_linux_3_arm_shared_only: bool
     low_quota_has_own_ttl: bool
     allocation_failures_kept: float

@@ -1,7 +1,7 @@
 """Every release of the provider: the first one in full, each later one as what it changed.
 
 Facts come from the sources of 1.4.0, 1.6.5, 1.6.6, 1.7.2, 1.10.2, 1.12.2, 1.13.1, 1.14.0 and 1.14.2. Between two of them a
-change is placed by its commit's first tag; where that is not known it stands at the earlier release that could have it.
+change stands at the first tag of the provider's repository that has it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -106,7 +106,8 @@ _RESTRICTED_IN_1_13_0 = frozenset(
 
 _OLD_NODECLASS_FIELDS = frozenset({"VNETSubnetID", "OSDiskSizeGB", "ImageFamily", "Kubelet", "MaxPods"})
 # Tags can be changed on a running machine, so they are no longer part of the hash.
-_NODECLASS_FIELDS = _OLD_NODECLASS_FIELDS | {"FIPSMode", "Security"}
+_FIELDS_OF_1_6_2 = _OLD_NODECLASS_FIELDS | {"FIPSMode"}
+_NODECLASS_FIELDS = _FIELDS_OF_1_6_2 | {"Security"}
 _FIELDS_OF_1_10 = frozenset({"LocalDNS", "ArtifactStreaming", "LinuxOSConfig", "Kubelet.FailSwapOn"})
 
 _OLD_FAMILIES: Mapping[str, str] = {"Ubuntu2204": _UBUNTU, _AZURE_LINUX: _AZURE_LINUX}
@@ -170,7 +171,8 @@ _CHANGES: Mapping[str, _Change] = {
             "machine_drops_legacy_labels": False,
             "machine_claim_has_priorities": False,
             "ranks_offerings": False,
-            "only_ubuntu_2204": True,
+            "only_azure_linux_2": True,
+            "ubuntu_2404": False,
             "azure_linux_3_arm_shared_only": True,
             "low_quota_has_own_ttl": False,
             "allocation_failures_kept": 180.0,
@@ -196,30 +198,31 @@ _CHANGES: Mapping[str, _Change] = {
     "1.5.0": _Change(
         core="1.5.0",
         set={
-            "image_families": _FAMILIES,
-            "only_ubuntu_2204": False,
+            "only_azure_linux_2": False,
             "false_capabilities_absent": False,
             "allocation_failures_kept": 3600.0,
         },
     ),
-    "1.5.1": _Change(),
+    "1.5.1": _Change(set={"skus_without_price": "1.6.5"}),
     "1.5.2": _Change(set={"ephemeral_rule": EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE}),
-    "1.6.1": _Change(core="1.6.1", set={"zonal_failure_marks_family": True}),
-    "1.6.2": _Change(core="1.6.2", base=frozenset({keys.AKS_STATELESS_CNI}), set={"zonal_regions_listed": False}),
-    "1.6.3": _Change(
+    "1.6.1": _Change(core="1.6.1", set={"zonal_failure_marks_family": True, "additional_tags": True}),
+    "1.6.2": _Change(
+        core="1.6.2",
+        base=frozenset({keys.AKS_STATELESS_CNI}),
         set={
-            "encryption_filter": True,
+            "zonal_regions_listed": False,
+            "image_families": {_UBUNTU: _UBUNTU, **_OLD_FAMILIES},
             "in_place_hash_tags": InPlaceTags.ASKED,
-            "additional_tags": True,
             "nodeclass_hash_version": "v3",
-            "nodeclass_hash_fields": _NODECLASS_FIELDS,
-        }
+            "nodeclass_hash_fields": _FIELDS_OF_1_6_2,
+        },
     ),
+    "1.6.3": _Change(set={"image_families": _FAMILIES, "ubuntu_2404": True}),
     "1.6.4": _Change(),
     "1.6.5": _Change(
         well_known=frozenset({keys.AKS_CPU, keys.AKS_MEMORY}),
         computed=frozenset({keys.AKS_CPU, keys.AKS_MEMORY}),
-        set={"skus_without_price": "1.6.5"},
+        set={"encryption_filter": True, "nodeclass_hash_fields": _NODECLASS_FIELDS},
     ),
     # Design 0006: base labels no longer win, and the cluster label is a requirement of every instance type.
     "1.6.6": _Change(
@@ -288,13 +291,11 @@ _CHANGES: Mapping[str, _Change] = {
         set={
             "skewer": "0.0.22",
             "known_skus": "1.12.2",
-            "skus_without_price": "1.12.2",
             "regional_offerings": True,
             "gpu_registry": "1.12.2",
             "amd_gpu_capacity": True,
             "gpu_driver_filter": True,
             "machine_claim_has_priorities": True,
-            "machine_name_limit": 34,
             "nodeclass_hash_fields": _NODECLASS_FIELDS | _FIELDS_OF_1_10 | {"GPU"},
             "scsi_required_without_sig": False,
             "unsupported_sizes_known": True,
@@ -309,11 +310,12 @@ _CHANGES: Mapping[str, _Change] = {
         known_values=_KNOWN_VALUES,
         set={
             "azure_linux_3_arm_shared_only": False,
+            "machine_name_limit": 34,
             "local_dns": LocalDnsSource.STATUS,
             "local_dns_preferred_from": (1, 36),
         },
     ),
-    "1.12.2": _Change(core="1.12.1"),
+    "1.12.2": _Change(core="1.12.1", set={"skus_without_price": "1.12.2"}),
     "1.13.0": _Change(
         core="1.13.0",
         also_restricted=_RESTRICTED_IN_1_13_0,
