@@ -14,13 +14,17 @@ from harness.kube.quantity import Quantity
 NOT_READY = "node.kubernetes.io/not-ready"
 UNREACHABLE = "node.kubernetes.io/unreachable"
 
-_SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+_SYSTEM_PRIORITIES: Mapping[str, Mapping[str, Any]] = {
+    name: {"metadata": {"name": name}, "value": value}
+    for name, value in (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000))
+}
+_PREEMPTS = "PreemptLowerPriority"
 
 
-def default_pod(pod: dict[str, Any], priority_of: Callable[[str], int | None]) -> dict[str, Any]:
+def default_pod(pod: dict[str, Any], class_of: Callable[[str], Mapping[str, Any] | None]) -> dict[str, Any]:
     """A pod as the API server stores it: defaulted spec, added tolerations, priority, phase Pending.
 
-    Raises UnknownPriorityClass, QuantityError.
+    `class_of` finds a PriorityClass by its name; for "" the global default, if there is one. Raises PriorityRefused, QuantityError.
     """
     spec: dict[str, Any] = {
         "restartPolicy": "Always",
@@ -36,21 +40,35 @@ def default_pod(pod: dict[str, Any], priority_of: Callable[[str], int | None]) -
         if not any(_covers_no_execute(each, key) for each in tolerations):
             tolerations.append({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300})
     spec["tolerations"] = tolerations
-    if "priority" not in spec:
-        name = spec.get("priorityClassName")
-        spec["priority"] = _priority(name, priority_of) if name else 0
+    _prioritise(spec, class_of)
     return {**pod, "spec": spec, "status": {"phase": "Pending", "qosClass": _quality_of_service(spec)}}
 
 
-class UnknownPriorityClass(LookupError):
-    """A pod names a PriorityClass that does not exist; the message is the Priority admission plugin's."""
+class PriorityRefused(LookupError):
+    """A pod whose priority is not what its PriorityClass says, or whose class does not exist; the message is the plugin's."""
 
 
-def _priority(name: str, priority_of: Callable[[str], int | None]) -> int:
-    found = _SYSTEM_PRIORITIES.get(name, priority_of(name))
-    if found is None:
-        raise UnknownPriorityClass(f"no PriorityClass with name {name} was found")
-    return found
+def _prioritise(spec: dict[str, Any], class_of: Callable[[str], Mapping[str, Any] | None]) -> None:
+    name = spec.get("priorityClassName") or ""
+    found = class_of(name) or _SYSTEM_PRIORITIES.get(name)
+    if found is None and name:
+        raise PriorityRefused(f"no PriorityClass with name {name} was found")
+    if found is not None:
+        spec["priorityClassName"] = found["metadata"]["name"]
+    computed = {
+        "priority": int(found["value"]) if found is not None else 0,
+        "preemptionPolicy": (found or {}).get("preemptionPolicy") or _PREEMPTS,
+    }
+    for (field, value), what in zip(
+        computed.items(), ("integer value of priority", "string value of PreemptionPolicy"), strict=True
+    ):
+        given = spec.get(field)
+        if given is not None and given != value:
+            raise PriorityRefused(
+                f"the {what} ({given}) must not be provided in pod spec; "
+                f"priority admission controller computed {value} from the given PriorityClass name"
+            )
+        spec[field] = value
 
 
 def _quality_of_service(spec: Mapping[str, Any]) -> str:

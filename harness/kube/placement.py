@@ -12,10 +12,15 @@ from harness.kube.resources import parse_list
 _ZERO = Quantity.parse("0")
 
 
+def priority_of(pod: Object) -> int:
+    """`spec.priority`, 0 when absent."""
+    return int(spec_of(pod).get("priority") or 0)
+
+
 class NodeInfo:
     """What the scheduler knows of one node: its object, its pods, and what they have taken."""
 
-    __slots__ = ("allocatable", "name", "node", "pods", "ports", "repelling", "requested")
+    __slots__ = ("allocatable", "lowest", "name", "node", "pods", "ports", "repelling", "requested")
 
     def __init__(self, node: Object, pods: Iterable[Object] = ()) -> None:
         self.node = node
@@ -26,6 +31,8 @@ class NodeInfo:
         self.ports: list[HostPort] = []
         self.repelling: list[Object] = []
         """The pods that require others to stay away."""
+        self.lowest: int | None = None
+        """The lowest priority of a pod here."""
         for pod in pods:
             self.add(pod)
 
@@ -34,12 +41,24 @@ class NodeInfo:
         if is_terminal(pod):
             return
         self.pods.append(pod)
+        priority = priority_of(pod)
+        if self.lowest is None or priority < self.lowest:
+            self.lowest = priority
         for name, quantity in pod_requests(pod).items():
             present = self.requested.get(name)
             self.requested[name] = quantity if present is None else present + quantity
         self.ports.extend(host_ports(pod))
         if affinity_terms(pod, "podAntiAffinity", "required"):
             self.repelling.append(pod)
+
+    def without(self, pods: Sequence[Object]) -> NodeInfo:
+        """The node as it would be if these pods had left."""
+        gone = {id(each) for each in pods}
+        return NodeInfo(self.node, (each for each in self.pods if id(each) not in gone))
+
+    def with_also(self, pods: Iterable[Object]) -> NodeInfo:
+        """The node as it would be if these pods ran here, too."""
+        return NodeInfo(self.node, (*self.pods, *pods))
 
     def insufficient(self, requests: Mapping[str, Quantity]) -> list[str]:
         """The resources that the requests would overdraw, with `pods` for the number of pods."""

@@ -1,8 +1,6 @@
-"""kube-scheduler's decision for one pod: the node it fits, or the sentence that says why it fits none.
+"""kube-scheduler's decision for one pod: the node it fits, or the sentence that says why it fits none, and who would have to leave.
 
-The filters are those of the default profile, in its order; the first that fails a node gives its reason. Not simulated:
-volumes, dynamic resources, and preemption (a pod never evicts others; the sentence says so as the real one does).
-Sources: kubernetes pkg/scheduler/framework/plugins/*, pkg/scheduler/framework/types.go (FitError).
+Sources: kubernetes pkg/scheduler/schedule_one.go, pkg/scheduler/framework/types.go (FitError).
 """
 
 from __future__ import annotations
@@ -11,33 +9,28 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.kube.node_affinity import preferred_weight, required_matches
-from harness.kube.objects import Object, spec_of
-from harness.kube.placement import NodeInfo
-from harness.kube.pods import HostPort, host_ports, pod_requests
+from harness.kube.filters import Failure, Filters
+from harness.kube.node_affinity import preferred_weight
+from harness.kube.objects import Object, status_of, uid_of
+from harness.kube.placement import NodeInfo, priority_of
+from harness.kube.preemption import NOT_HELPFUL, Futile, Preemption, preempt
 from harness.kube.quantity import Quantity
-from harness.kube.spreading import InterPodAffinity, TopologySpread
-from harness.kube.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, tolerates
+from harness.kube.taints import PREFER_NO_SCHEDULE, tolerates
+from harness.kube.volume_binding import PodVolumes
+
+__all__ = ["NO_NODES", "Unschedulable", "schedule"]
 
 NO_NODES = "no nodes available to schedule pods"
-_UNSCHEDULABLE_TAINT = {"key": "node.kubernetes.io/unschedulable", "effect": NO_SCHEDULE}
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why one node does not take the pod. `helpless`: evicting others would not change that."""
-
-    node: str
-    reasons: tuple[str, ...]
-    helpless: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Unschedulable:
-    """No node takes the pod."""
+    """No node takes the pod. `problem` is of the pod itself, before any node was looked at; `preemption` what others may do about it."""
 
     failures: tuple[Failure, ...]
     version: tuple[int, int] = (1, 35)
+    problem: str = ""
+    preemption: Preemption | Futile = Futile()  # noqa: RUF009 (frozen)
 
     @property
     def message(self) -> str:
@@ -46,15 +39,18 @@ class Unschedulable:
         if not count:
             return NO_NODES
         reasons = Counter(reason for failure in self.failures for reason in failure.reasons)
-        first = f"0/{count} nodes are available: {_histogram(reasons)}."
-        help_ = Counter(
-            "Preemption is not helpful for scheduling"
-            if failure.helpless
-            else "No preemption victims found for incoming pod"
-            for failure in self.failures
-        )
+        first = f"0/{count} nodes are available: {self.problem or _histogram(reasons)}."
+        if isinstance(self.preemption, Preemption):
+            return first
+        if self.problem and self.version >= (1, 34):
+            # the plugin for claims of devices misses what it would have prepared, and says no more than that
+            return f"{first} not found"
         claims = "no new claims to deallocate, " if self.version >= (1, 34) else ""
-        return f"{first} {claims}preemption: 0/{count} nodes are available: {_histogram(help_)}."
+        if self.preemption.sentence:
+            return f"{first} {claims}preemption: {self.preemption.sentence}"
+        helped = self.preemption.reasons or ((NOT_HELPFUL,),) * count
+        why = Counter(reason for each in helped for reason in each)
+        return f"{first} {claims}preemption: 0/{count} nodes are available: {_histogram(why)}."
 
 
 def _histogram(reasons: Mapping[str, int]) -> str:
@@ -65,12 +61,8 @@ Choose = Callable[[Sequence[str]], str]
 """Breaks a tie between equally good nodes (the real scheduler draws one at random)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pod:
-    pod: Object
-    requests: Mapping[str, Quantity]
-    ports: tuple[HostPort, ...]
-    tolerations: Sequence[Mapping[str, object]]
+Nominated = Mapping[str, Sequence[Object]]
+"""By node the pods for whose sake others left it."""
 
 
 def schedule(
@@ -79,64 +71,59 @@ def schedule(
     *,
     choose: Choose = min,
     version: tuple[int, int] = (1, 35),
+    volumes: PodVolumes | None = None,
+    nominated: Nominated | None = None,
+    budgets: Sequence[Object] = (),
 ) -> str | Unschedulable:
-    """The name of the node for this pod, or why there is none. `version` is Kubernetes' (major, minor)."""
-    asking = _Pod(pod, pod_requests(pod), host_ports(pod), spec_of(pod).get("tolerations") or ())
-    spread = TopologySpread.of(pod, nodes)
-    affinity = InterPodAffinity.of(pod, nodes)
+    """The name of the node for this pod, or why there is none.
+
+    `version` is Kubernetes' (major, minor), `volumes` the pod's claims, `budgets` the PodDisruptionBudgets of the cluster.
+    """
+    if volumes is not None and volumes.problem is not None:
+        failures = tuple(Failure(info.name, (), True) for info in nodes)
+        return Unschedulable(failures, version, volumes.problem, _futile(pod))
+    filters = Filters.of(pod, nodes, volumes)
     fitting: list[NodeInfo] = []
-    failures: list[Failure] = []
-    for info in nodes:
-        failure = _first_failure(asking, info, spread, affinity)
+    found: list[Failure] = []
+    for index, info in enumerate(nodes):
+        failure = filters.failure(info)
+        if failure is None and nominated and info.name in nominated:
+            failure = _beside(pod, index, nodes, nominated[info.name], volumes)
         if failure is None:
             fitting.append(info)
         else:
-            failures.append(failure)
+            found.append(failure)
     if not fitting:
-        return Unschedulable(tuple(failures), version)
+        return Unschedulable(tuple(found), version, preemption=preempt(pod, nodes, found, budgets, volumes))
     if len(fitting) == 1:
         return fitting[0].name
-    scores = {info.name: _score(asking, info, spread, affinity) for info in fitting}
+    own: str | None = status_of(pod).get("nominatedNodeName")
+    if own and any(info.name == own for info in fitting):
+        return own
+    scores = {info.name: _score(filters, info) for info in fitting}
     best = max(scores.values())
     return choose(sorted(name for name, score in scores.items() if score == best))
 
 
-def _first_failure(
-    asking: _Pod, info: NodeInfo, spread: TopologySpread | None, affinity: InterPodAffinity | None
+def _futile(pod: Object) -> Futile:
+    """The answer of preemption where no node was looked at."""
+    found = preempt(pod, (), (), (), None)
+    return found if isinstance(found, Futile) else Futile()
+
+
+def _beside(
+    pod: Object, index: int, nodes: Sequence[NodeInfo], nominated: Sequence[Object], volumes: PodVolumes | None
 ) -> Failure | None:
-    spec = spec_of(info.node)
-    if spec.get("unschedulable") and not any(tolerates(each, _UNSCHEDULABLE_TAINT) for each in asking.tolerations):
-        return Failure(info.name, ("node(s) were unschedulable",), True)
-    for taint in info.taints:
-        if taint.get("effect") in (NO_SCHEDULE, NO_EXECUTE) and not any(
-            tolerates(each, taint) for each in asking.tolerations
-        ):
-            text = f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value') or ''}}}"
-            return Failure(info.name, (text,), True)
-    if not required_matches(asking.pod, info.node):
-        return Failure(info.name, ("node(s) didn't match Pod's node affinity/selector",), True)
-    if any(wanted.conflicts(taken) for wanted in asking.ports for taken in info.ports):
-        return Failure(info.name, ("node(s) didn't have free ports for the requested pod ports",), False)
-    short = info.insufficient(asking.requests)
-    if short:
-        reasons = tuple("Too many pods" if name == "pods" else f"Insufficient {name}" for name in short)
-        return Failure(info.name, reasons, _never_fits(asking, info))
-    for plugin in (spread, affinity):
-        if plugin is not None and (found := plugin.failure(info)) is not None:
-            reason, helpless = found
-            return Failure(info.name, (reason,), helpless)
-    return None
+    """Whether the node has room for the pod beside those of no lower priority that others left for."""
+    priority = priority_of(pod)
+    others = [each for each in nominated if priority_of(each) >= priority and uid_of(each) != uid_of(pod)]
+    if not others:
+        return None
+    crowded = nodes[index].with_also(others)
+    return Filters.of(pod, [*nodes[:index], crowded, *nodes[index + 1 :]], volumes).failure(crowded)
 
 
-def _never_fits(asking: _Pod, info: NodeInfo) -> bool:
-    """Whether even the empty node is too small."""
-    zero = Quantity.parse("0")
-    return any(quantity > info.allocatable.get(name, zero) for name, quantity in asking.requests.items())
-
-
-def _score(
-    asking: _Pod, info: NodeInfo, spread: TopologySpread | None, affinity: InterPodAffinity | None
-) -> tuple[float, ...]:
+def _score(asking: Filters, info: NodeInfo) -> tuple[float, ...]:
     """What makes a node better, the weightier first: the pod's own wishes, then room.
 
     The real scheduler adds normalised scores; the order of wishes here follows their weights (3, 2, 2, 2, 1).
@@ -146,8 +133,8 @@ def _score(
         for taint in info.taints
         if taint.get("effect") == PREFER_NO_SCHEDULE and not any(tolerates(each, taint) for each in asking.tolerations)
     )
-    spreading = -spread.imbalance(info) if spread is not None else 0.0
-    together = affinity.preference(info) if affinity is not None else 0
+    spreading = -asking.spread.imbalance(info) if asking.spread is not None else 0.0
+    together = asking.affinity.preference(info) if asking.affinity is not None else 0
     return (
         -untolerated,
         preferred_weight(asking.pod, info.node) + together + spreading,
@@ -155,7 +142,7 @@ def _score(
     )
 
 
-def _least_allocated(asking: _Pod, info: NodeInfo) -> float:
+def _least_allocated(asking: Filters, info: NodeInfo) -> float:
     """The mean free share of CPU and memory with the pod on the node, in whole percent as the plugin counts."""
     zero = Quantity.parse("0")
     shares: list[int] = []

@@ -20,8 +20,10 @@ from harness.kube.objects import (
 )
 from harness.kube.placement import NodeInfo
 from harness.kube.pods import is_terminal
+from harness.kube.preemption import Preemption
 from harness.kube.scheduler import Unschedulable, schedule
 from harness.kube.selectors import Selector
+from harness.kube.volume_binding import PodVolumes
 
 __all__ = ["unrest"]
 
@@ -95,6 +97,9 @@ def _pods(view: View, version: tuple[int, int]) -> Iterator[str]:
     if not waiting:
         return
     infos = [NodeInfo(node, view.indexed("pods-by-node", name_of(node))) for node in view.list("Node")]
+    nominated: dict[str, list[Object]] = {}
+    for pod in waiting:
+        nominated.setdefault(status_of(pod).get("nominatedNodeName") or "", []).append(pod)
     for pod in waiting:
         what = f"Pod/{namespace_of(pod)}/{name_of(pod)}"
         if is_terminating(pod):
@@ -102,9 +107,19 @@ def _pods(view: View, version: tuple[int, int]) -> Iterator[str]:
         elif condition(pod, "PodScheduled") is None:
             yield f"{what}: not decided by kube-scheduler"
         else:
-            verdict = schedule(pod, infos, choose=lambda names: names[0], version=version)
+            verdict = schedule(
+                pod,
+                infos,
+                choose=lambda names: names[0],
+                version=version,
+                volumes=PodVolumes.of(pod, view.get),
+                nominated=nominated,
+                budgets=view.list("PodDisruptionBudget"),
+            )
             if not isinstance(verdict, Unschedulable):
                 yield f"{what}: fits {verdict} and is not bound"
+            elif isinstance(verdict.preemption, Preemption):
+                yield f"{what}: others have to leave {verdict.preemption.node} for it"
 
 
 def _is_waiting(pod: Object) -> bool:

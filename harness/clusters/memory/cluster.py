@@ -8,6 +8,7 @@ from harness.clusters.memory.admission import custom_resources, defaults, node_r
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.scheduling import KubeScheduler
 from harness.clusters.memory.store import Store
+from harness.clusters.memory.volumes import VolumeBinder
 from harness.clusters.memory.workloads import controllers
 from harness.clusters.memory.writer import MemoryWriter
 from harness.clusters.provenance import Evidence
@@ -40,6 +41,7 @@ class MemoryCluster:
         engine.add(
             KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, (version[0], version[1])),
             *controllers(self.store, self.writer(CONTROLLER_MANAGER), engine.clock, self.store.exists),
+            VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
         )
 
     boot: None = None

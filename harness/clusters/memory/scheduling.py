@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.engine.rng import Rng
-from harness.kube.objects import Object, condition, labels_of, metadata_of, name_of, namespace_of, spec_of, status_of
-from harness.kube.placement import NodeInfo
+from harness.kube.objects import (
+    Object,
+    condition,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    spec_of,
+    status_of,
+    uid_of,
+)
+from harness.kube.placement import NodeInfo, priority_of
 from harness.kube.pods import is_terminal
+from harness.kube.preemption import MARK, Preemption
 from harness.kube.scheduler import Unschedulable, schedule
 from harness.kube.status import ApiError
+from harness.kube.volume_binding import PodVolumes
 
 _CYCLE = "cycle"
 
@@ -37,8 +51,13 @@ class KubeScheduler:
         self._all = False
 
     def watches(self) -> Mapping[str, Router]:
-        """Pods and nodes."""
-        return {"Pod": self._of_pod, "Node": self._of_node}
+        """Pods and nodes, and what volumes depend on."""
+        volumes = dict.fromkeys(("PersistentVolumeClaim", "PersistentVolume", "StorageClass"), self._of_volume)
+        return {"Pod": self._of_pod, "Node": self._of_node, **volumes}
+
+    def _of_volume(self, change: Change) -> Iterable[Hashable]:
+        self._all = True
+        return (_CYCLE,)
 
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
         pod, old = change.object, change.old
@@ -51,6 +70,9 @@ class KubeScheduler:
                     return (_CYCLE,)
             return ()
         if change.type is ChangeType.DELETED:
+            if status_of(pod).get("nominatedNodeName"):
+                self._all = True  # the room that others made for it is free
+                return (_CYCLE,)
             return ()
         if old is None or spec_of(pod) != spec_of(old):
             self._again.add((namespace_of(pod), name_of(pod)))
@@ -78,25 +100,46 @@ class KubeScheduler:
         self._all = False
         if not pending:
             return DONE
-        pending.sort(key=lambda pod: -int(spec_of(pod).get("priority") or 0))
+        pending.sort(key=lambda pod: -priority_of(pod))
         infos = {name_of(node): self._info(node) for node in self._view.list("Node")}
         nodes = list(infos.values())
+        nominated = self._nominated()
+        budgets = self._view.list("PodDisruptionBudget")
         for pod in pending:
             verdict = schedule(
                 pod,
                 nodes,
                 choose=lambda names: names[0] if len(names) == 1 else self._rng.choice("kube-scheduler", names),
                 version=self._version,
+                volumes=PodVolumes.of(pod, self._view.get),
+                nominated=nominated,
+                budgets=budgets,
             )
             if isinstance(verdict, Unschedulable):
                 self._mark(pod, verdict)
+                if isinstance(verdict.preemption, Preemption):
+                    self._preempt(pod, verdict.preemption, nominated)
+                    nominated = self._nominated()
+                    infos = {name_of(node): self._info(node) for node in self._view.list("Node")}
+                    nodes = list(infos.values())
             else:
                 self._bind(pod, verdict)
                 bound = self._view.get("Pod", name_of(pod), namespace_of(pod))
                 if bound is not None:
                     infos[verdict].add(bound)
                     self._infos[verdict] = infos[verdict]
+                if status_of(pod).get("nominatedNodeName"):
+                    nominated = self._nominated()
         return DONE
+
+    def _nominated(self) -> dict[str, list[Object]]:
+        """The pending pods for whose sake others leave, by the node that they leave."""
+        found: dict[str, list[Object]] = {}
+        for pod in self._view.indexed("pods-by-node", ""):
+            node = status_of(pod).get("nominatedNodeName")
+            if node:
+                found.setdefault(node, []).append(pod)
+        return found
 
     def _info(self, node: Object) -> NodeInfo:
         name = name_of(node)
@@ -117,9 +160,17 @@ class KubeScheduler:
         self._sink.event(pod, "Normal", "Scheduled", text, source="default-scheduler", dedupe_seconds=0)
 
     def _mark(self, pod: Object, verdict: Unschedulable) -> None:
+        """Writes why the pod has no node, and which one is being emptied for it."""
         message = verdict.message
         present = condition(pod, "PodScheduled")
-        if present is not None and present.get("message") == message and present.get("reason") == "Unschedulable":
+        nominated = status_of(pod).get("nominatedNodeName")
+        node = nominated
+        if isinstance(verdict.preemption, Preemption):
+            node = verdict.preemption.node
+        elif not verdict.preemption.keeps_nomination:
+            node = None
+        known = present is not None and present.get("message") == message and present.get("reason") == "Unschedulable"
+        if known and node == nominated:
             return
         now = self._clock.timestamp()
         since = present["lastTransitionTime"] if present is not None and present.get("status") == "False" else now
@@ -130,15 +181,45 @@ class KubeScheduler:
             "message": message,
             "lastTransitionTime": since,
         }
+        status: dict[str, Any] = {"conditions": [marked]}
+        if node != nominated:
+            status["nominatedNodeName"] = node
+        self._patch(pod, status)
+        self._sink.event(pod, "Warning", "FailedScheduling", message, source="default-scheduler", dedupe_seconds=0)
+
+    def _preempt(self, pod: Object, preemption: Preemption, nominated: Mapping[str, list[Object]]) -> None:
+        """Lets the victims go, and takes the node from pods of lower priority that were promised it."""
+        for each in nominated.get(preemption.node, ()):
+            if priority_of(each) < priority_of(pod):
+                self._patch(each, {"nominatedNodeName": None})
+                self._again.add((namespace_of(each), name_of(each)))
+        now = self._clock.timestamp()
+        scheduler = spec_of(pod).get("schedulerName") or "default-scheduler"
+        message = f"{scheduler}: preempting to accommodate a higher priority pod"
+        for victim in preemption.victims:
+            if metadata_of(victim).get("deletionTimestamp"):
+                continue
+            self._patch(victim, {"conditions": [{**MARK, "message": message, "lastTransitionTime": now}]})
+            self._delete(victim)
+            text = f"Preempted by pod {uid_of(pod)} on node {preemption.node}"
+            self._sink.event(victim, "Normal", "Preempted", text, source="default-scheduler", dedupe_seconds=0)
+
+    def _patch(self, pod: Object, status: Mapping[str, Any]) -> None:
         self._writer.patch(
             "Pod",
             name_of(pod),
-            {"status": {"conditions": [marked]}},
+            {"status": status},
             namespace=namespace_of(pod),
             type="strategic",
             subresource="status",
         )
-        self._sink.event(pod, "Warning", "FailedScheduling", message, source="default-scheduler", dedupe_seconds=0)
+
+    def _delete(self, pod: Object) -> None:
+        try:
+            self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod), uid=uid_of(pod))
+        except ApiError as error:
+            if error.code not in (404, 409):
+                raise
 
 
 def _waits(pod: Object) -> bool:
@@ -155,6 +236,7 @@ def _weighs_differently(pod: Object, old: Object) -> bool:
     return (
         (spec_of(pod) is not spec_of(old) and spec_of(pod) != spec_of(old))
         or is_terminal(pod) != is_terminal(old)
+        or is_terminating(pod) != is_terminating(old)
         or labels_of(pod) != labels_of(old)
     )
 

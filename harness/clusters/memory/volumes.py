@@ -1,0 +1,194 @@
+"""Binding of PersistentVolumeClaims to PersistentVolumes that are there, as kube-controller-manager does it. Nobody provisions.
+
+Source: kubernetes pkg/controller/volume/persistentvolume/pv_controller.go, index.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from harness.engine.engine import DONE, Result, Router
+from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.kube.objects import (
+    Object,
+    annotations_of,
+    is_terminating,
+    labels_of,
+    name_of,
+    namespace_of,
+    spec_of,
+    status_of,
+    uid_of,
+)
+from harness.kube.quantity import Quantity
+from harness.kube.selectors import EVERYTHING, Selector
+from harness.kube.volume_binding import BIND_COMPLETED, waits_for_consumer
+
+__all__ = ["VolumeBinder"]
+
+_BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+
+
+class VolumeBinder:
+    """A key is (kind, namespace, name) of a claim or a volume."""
+
+    name = "persistent-volumes"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: View, writer: Writer) -> None:
+        self._view = view
+        self._writer = writer
+
+    def watches(self) -> Mapping[str, Router]:
+        """Claims, volumes, and the classes that say when claims are bound."""
+        return dict.fromkeys(("PersistentVolumeClaim", "PersistentVolume", "StorageClass"), self._keys)
+
+    def _keys(self, change: Change) -> Iterable[Hashable]:
+        obj = change.object
+        if obj["kind"] != "StorageClass" and change.type is not ChangeType.DELETED:
+            yield (obj["kind"], namespace_of(obj), name_of(obj))
+        if obj["kind"] != "PersistentVolumeClaim":
+            for each in self._view.list("PersistentVolumeClaim"):
+                yield ("PersistentVolumeClaim", namespace_of(each), name_of(each))
+        else:
+            for each in self._view.list("PersistentVolume"):
+                if (spec_of(each).get("claimRef") or {}).get("name") == name_of(obj):
+                    yield ("PersistentVolume", "", name_of(each))
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Brings one claim or one volume to what it should be."""
+        assert isinstance(key, tuple)
+        kind, namespace, name = key
+        found = self._view.get(kind, name, namespace)
+        if found is None or is_terminating(found):
+            return DONE
+        if kind == "PersistentVolume":
+            self._volume(found)
+        elif BIND_COMPLETED in annotations_of(found):
+            self._bound(found)
+        else:
+            self._unbound(found)
+        return DONE
+
+    def _bound(self, claim: Object) -> None:
+        volume = self._view.get("PersistentVolume", spec_of(claim).get("volumeName") or "")
+        if volume is None:
+            self._phase(claim, "Lost")
+            return
+        reference = spec_of(volume).get("claimRef")
+        if reference is None or reference.get("uid") == uid_of(claim):
+            self._bind(claim, volume)
+        else:
+            self._phase(claim, "Lost")
+
+    def _unbound(self, claim: Object) -> None:
+        wanted = spec_of(claim).get("volumeName")
+        if wanted:
+            volume = self._view.get("PersistentVolume", wanted)
+            fits = volume is not None and (_is_of(volume, claim) or (_is_free(volume) and _satisfies(volume, claim)))
+        else:
+            volume = self._match(claim)
+            fits = volume is not None
+        if volume is not None and fits:
+            self._bind(claim, volume)
+        else:
+            self._phase(claim, "Pending")
+
+    def _match(self, claim: Object) -> Object | None:
+        """The volume that is meant for the claim, or the smallest that satisfies it where claims do not wait for pods."""
+        volumes = [each for each in self._view.list("PersistentVolume") if _satisfies(each, claim)]
+        own = next((each for each in volumes if _is_of(each, claim)), None)
+        storage = self._view.get("StorageClass", spec_of(claim).get("storageClassName") or "")
+        if own is not None or (storage is not None and waits_for_consumer(storage)):
+            return own
+        selector = spec_of(claim).get("selector")
+        takes = Selector.parse(selector) if selector else EVERYTHING
+        free = [each for each in volumes if _is_free(each) and takes.matches(labels_of(each))]
+        return min(free, key=lambda each: (_capacity(each).nano, name_of(each)), default=None)
+
+    def _bind(self, claim: Object, volume: Object) -> None:
+        reference = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "namespace": namespace_of(claim),
+            "name": name_of(claim),
+            "uid": uid_of(claim),
+        }
+        present = spec_of(volume).get("claimRef") or {}
+        if any(present.get(field) != value for field, value in reference.items()):
+            patch: dict[str, Any] = {"spec": {"claimRef": reference}}
+            if not present:
+                patch["metadata"] = {"annotations": {_BOUND_BY_CONTROLLER: "yes"}}
+            volume = self._writer.patch("PersistentVolume", name_of(volume), patch)
+        if status_of(volume).get("phase") != "Bound":
+            self._writer.patch(
+                "PersistentVolume", name_of(volume), {"status": {"phase": "Bound"}}, subresource="status"
+            )
+        name, namespace = name_of(claim), namespace_of(claim)
+        marks = {BIND_COMPLETED: "yes"}
+        if spec_of(claim).get("volumeName") != name_of(volume):
+            marks[_BOUND_BY_CONTROLLER] = "yes"
+        if any(annotations_of(claim).get(key) != value for key, value in marks.items()):
+            self._writer.patch(
+                "PersistentVolumeClaim",
+                name,
+                {"metadata": {"annotations": marks}, "spec": {"volumeName": name_of(volume)}},
+                namespace=namespace,
+            )
+        self._phase(
+            claim,
+            "Bound",
+            accessModes=spec_of(volume).get("accessModes") or [],
+            capacity=dict(spec_of(volume).get("capacity") or {}),
+        )
+
+    def _phase(self, claim: Object, phase: str, **more: Any) -> None:
+        wanted = {"phase": phase, **more}
+        if any(status_of(claim).get(key) != value for key, value in wanted.items()):
+            self._writer.patch(
+                "PersistentVolumeClaim",
+                name_of(claim),
+                {"status": wanted},
+                namespace=namespace_of(claim),
+                subresource="status",
+            )
+
+    def _volume(self, volume: Object) -> None:
+        """A volume that nobody has bound is available; one whose claim has gone is released."""
+        reference = spec_of(volume).get("claimRef") or {}
+        phase = "Available"
+        if reference.get("uid"):
+            claim = self._view.get(
+                "PersistentVolumeClaim", reference.get("name") or "", reference.get("namespace") or ""
+            )
+            phase = "Bound" if claim is not None and uid_of(claim) == reference["uid"] else "Released"
+        if status_of(volume).get("phase") != phase:
+            self._writer.patch("PersistentVolume", name_of(volume), {"status": {"phase": phase}}, subresource="status")
+
+
+def _is_free(volume: Object) -> bool:
+    return not spec_of(volume).get("claimRef") and not is_terminating(volume)
+
+
+def _is_of(volume: Object, claim: Object) -> bool:
+    """Whether the volume is reserved for this claim, or is bound to it."""
+    reference = spec_of(volume).get("claimRef") or {}
+    if (reference.get("name"), reference.get("namespace")) != (name_of(claim), namespace_of(claim)):
+        return False
+    return reference.get("uid") in (None, "", uid_of(claim))
+
+
+def _satisfies(volume: Object, claim: Object) -> bool:
+    has, wants = spec_of(volume), spec_of(claim)
+    requests = (wants.get("resources") or {}).get("requests") or {}
+    return (
+        Quantity.parse(requests.get("storage") or "0") <= _capacity(volume)
+        and (has.get("storageClassName") or "") == (wants.get("storageClassName") or "")
+        and (has.get("volumeMode") or "Filesystem") == (wants.get("volumeMode") or "Filesystem")
+        and set(wants.get("accessModes") or ()) <= set(has.get("accessModes") or ())
+    )
+
+
+def _capacity(volume: Object) -> Quantity:
+    return Quantity.parse((spec_of(volume).get("capacity") or {}).get("storage") or "0")
