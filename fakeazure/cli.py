@@ -56,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
     if name not in COMMANDS:
         hint = nearest(name, COMMANDS)
         return _refuse(
-            f"unknown command {name!r}" + (f"; did you mean {hint[0]}?" if hint else ": see fakeazure --help")
+            f"unknown command {name!r}" + (f"; did you mean {hint[0]!r}?" if hint else ": see fakeazure --help")
         )
     command = COMMANDS[name]
     module: CommandModule = importlib.import_module(command.module)

@@ -17,7 +17,7 @@ class _Unknown(CatalogueError):
     def __init__(self, name: str, known: Iterable[str], where: str = "") -> None:
         self.name = name
         self.suggestions = nearest(name, known)
-        hint = f"; did you mean {' or '.join(self.suggestions)}?" if self.suggestions else ""
+        hint = f"; did you mean {' or '.join(map(repr, self.suggestions))}?" if self.suggestions else ""
         super().__init__(f"unknown {self.noun} {name!r}{where}{hint}")
 
 

@@ -41,7 +41,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1
 
 
 class MarketError(ValueError):
-    """A mistake in the description of a market: `path: what; did you mean`."""
+    """A mistake in the description of a market: `path: what; did you mean 'NAME'?`."""
 
     def __init__(self, path: str, what: str) -> None:
         """Name the place and the mistake."""
@@ -239,4 +239,4 @@ def _one_of(value: str, known: Iterable[str], path: str) -> None:
 
 def _hint(value: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(value, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f"; did you mean {near[0]!r}?" if near else ""

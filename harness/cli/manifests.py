@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,15 +44,30 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
 
 def world_of(arguments: argparse.Namespace) -> World:
     """A World as the options of `add_inputs` describe it. Raises InputError."""
-    from harness.cli.worlds import create_world
+    from harness.cli.worlds import InputError, create_world
 
-    return create_world(
-        karpenter=arguments.release,
-        region=arguments.region,
-        kubernetes=arguments.kubernetes,
-        provision_mode=arguments.mode,
-        azure=market(arguments) or None,
-    )
+    try:
+        return create_world(
+            karpenter=arguments.release,
+            region=arguments.region,
+            kubernetes=arguments.kubernetes,
+            provision_mode=arguments.mode,
+            azure=market(arguments) or None,
+        )
+    except InputError as error:
+        option = _option(arguments, error.path)
+        if not option:
+            raise
+        raise InputError(f"{option}: {error.what}") from None
+
+
+def _option(arguments: argparse.Namespace, path: str) -> str:
+    """The option that a place in the state of Azure comes from: `--fault SkuNotAvailabel` for `faults[0].what`."""
+    number = re.match(r"faults\[(\d+)\]", path)
+    if number is not None:
+        return f"--fault {arguments.fault[int(number[1])]}"
+    name = path.removeprefix("quota.")
+    return next((f"--quota {text}" for text in arguments.quota if text.partition("=")[0] == name), "")
 
 
 def market(arguments: argparse.Namespace) -> dict[str, Any]:

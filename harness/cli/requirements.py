@@ -31,13 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the instance type, or the filter that drops the size (exit code 0 as well); 2 for names that do not exist."""
-    from harness.cli.worlds import InputError, create_world
+    from harness.cli.worlds import InputError, check_size, create_world
     from harness.explain.fit import Misfit, within
     from harness.karpenter.cloudprovider import DroppedSize
-    from harness.scenario.problems import ScenarioError, did_you_mean
+    from harness.scenario.problems import ScenarioError
 
     try:
         world = create_world(karpenter=arguments.release, region=arguments.region)
+        check_size(world, arguments.size)
         nodepool = _object(arguments.nodepool, "NodePool", world)
         nodeclass = _object(arguments.nodeclass, "AKSNodeClass", world)
         result = world.requirements_of(arguments.size, nodepool, nodeclass)
@@ -45,10 +46,6 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(f"harness requirements: {error}")
     except ScenarioError as error:
         return bad_input(error, arguments.format)
-    except LookupError:
-        hint = did_you_mean(arguments.size, world.caches.catalogue.region(world.region).by_name, limit=0)
-        told = f"harness requirements: unknown size '{arguments.size}' in {world.region}"
-        return bad_input(f"{told}; {hint}" if hint else told)
     value: dict[str, Any] = {
         "size": arguments.size,
         "region": world.region,

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.world import World
 
-__all__ = ["InputError", "create_world"]
+__all__ = ["InputError", "check_size", "create_world"]
 
 
 class InputError(ValueError):
-    """An option whose value does not exist; the text is one line."""
+    """An option whose value does not exist; the text is one line. `path` is the part of Azure's state that it speaks of, if any."""
+
+    def __init__(self, text: str, path: str = "", what: str = "") -> None:
+        super().__init__(text)
+        self.path = path
+        self.what = what
 
 
 def create_world(**inputs: Any) -> World:
@@ -38,5 +43,15 @@ def create_world(**inputs: Any) -> World:
         hint = did_you_mean(error.version.removeprefix("v"), error.known, limit=0)
         hint = hint or f"known are {error.known[0]} to {error.known[-1]}"
         raise InputError(f"unknown release '{error.version}'; {hint}") from None
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    except ValueError as error:  # of the state of Azure, it knows the place
+        raise InputError(str(error), getattr(error, "path", ""), getattr(error, "what", "")) from None
+
+
+def check_size(world: World, size: str | None) -> None:
+    """Raises InputError for a size that the world's region does not sell."""
+    from harness.scenario.problems import did_you_mean
+
+    sold = world.caches.catalogue.region(world.region).by_name
+    if size is not None and size not in sold:
+        hint = did_you_mean(size, sold, limit=0)
+        raise InputError(f"unknown size '{size}' in {world.region}" + (f"; {hint}" if hint else ""))

@@ -95,9 +95,9 @@ def test_an_imported_list_is_written_and_used(tmp_path: Path, capsys: Output) ->
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["sku", "--region", "eastus"], "unknown command 'sku'; did you mean skus?"),
+        (["sku", "--region", "eastus"], "unknown command 'sku'; did you mean 'skus'?"),
         (["xyz"], "unknown command 'xyz': see fakeazure --help"),
-        (["skus", "--region", "eastsu"], "unknown region 'eastsu'; did you mean eastus"),
+        (["skus", "--region", "eastsu"], "unknown region 'eastsu'; did you mean 'eastus'"),
         (
             ["skus", "--region", "eastus", "--size", "Standard_D4s_v55"],
             "unknown size 'Standard_D4s_v55' in eastus; did you mean",
@@ -105,8 +105,8 @@ def test_an_imported_list_is_written_and_used(tmp_path: Path, capsys: Output) ->
         (["skus", "--region", "eastus", "--size", "Nothing*"], "unknown size 'Nothing*' in eastus: no size matches"),
         (["skus", "--region", "eastus", "--skus", "absent.json"], "absent.json: No such file or directory"),
         (["prices"], "say which prices: --region R, --size NAME or both"),
-        (["prices", "--size", "Standard_D4s_v55"], "unknown size 'Standard_D4s_v55'; did you mean Standard_D4s_v5"),
-        (["sizes", "--size", "Standard_D4s_v55"], "unknown size 'Standard_D4s_v55'; did you mean Standard_D4s_v5"),
+        (["prices", "--size", "Standard_D4s_v55"], "unknown size 'Standard_D4s_v55'; did you mean 'Standard_D4s_v5'"),
+        (["sizes", "--size", "Standard_D4s_v55"], "unknown size 'Standard_D4s_v55'; did you mean 'Standard_D4s_v5'"),
         (["import-skus", "absent.json"], "absent.json: No such file or directory"),
     ],
 )

@@ -34,9 +34,9 @@ def test_a_region_cannot_be_changed() -> None:
 @pytest.mark.parametrize(
     ("asked", "text"),
     [
-        ("eastuss", "unknown region 'eastuss'; did you mean eastus or eastus2 or westus?"),
-        ("East US", "unknown region 'East US'; did you mean eastus?"),
-        ("WestEurope", "unknown region 'WestEurope'; did you mean westeurope?"),
+        ("eastuss", "unknown region 'eastuss'; did you mean 'eastus' or 'eastus2' or 'westus'?"),
+        ("East US", "unknown region 'East US'; did you mean 'eastus'?"),
+        ("WestEurope", "unknown region 'WestEurope'; did you mean 'westeurope'?"),
         ("qqq", "unknown region 'qqq'"),
         ("", "unknown region ''"),
     ],
@@ -63,7 +63,7 @@ def test_an_unknown_size_says_what_could_have_been_meant(asked: str, first: str)
         with pytest.raises(UnknownSize) as refusal:
             ask(asked)
         assert refusal.value.suggestions[0] == first
-        assert str(refusal.value).startswith(f"unknown size {asked!r} in eastus; did you mean {first}")
+        assert str(refusal.value).startswith(f"unknown size {asked!r} in eastus; did you mean {first!r}")
 
 
 def test_a_replaced_region_leaves_the_catalogue_as_it_was() -> None:

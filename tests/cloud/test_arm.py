@@ -187,7 +187,7 @@ def test_plain_resources_are_kept_as_they_are_put() -> None:
 
 
 def test_unknown_region_is_a_value_error() -> None:
-    with pytest.raises(ValueError, match="did you mean eastus"):
+    with pytest.raises(ValueError, match="did you mean 'eastus'"):
         FakeAzure(region="eastuss")
     with pytest.raises(KeyError):
         FakeAzure(region="mars", catalogue=CATALOGUE)

@@ -91,25 +91,25 @@ def test_delete_can_fail_at_the_end_and_be_tried_again() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"qouta": {}}, "azure: unknown field 'qouta'; did you mean quota?"),
+        ({"qouta": {}}, "azure: unknown field 'qouta'; did you mean 'quota'?"),
         ({"quota": {"cores": -1}}, "quota.cores: a limit is a whole number of 0 or more, not -1"),
         ({"quota": {"cores": True}}, "quota.cores: a limit is a whole number of 0 or more, not True"),
         ({"quota": []}, "quota: expected a mapping, found []"),
         (
             {"quota": {"standardDSv5Famly": 4}},
-            "quota.standardDSv5Famly: unknown usage 'standardDSv5Famly'; did you mean standardDSv5Family?",
+            "quota.standardDSv5Famly: unknown usage 'standardDSv5Famly'; did you mean 'standardDSv5Family'?",
         ),
         (
             {"quota": {"eastus/lowPrioCores": 4}},
-            "quota.eastus/lowPrioCores: unknown usage 'lowPrioCores'; did you mean lowPriorityCores?",
+            "quota.eastus/lowPrioCores: unknown usage 'lowPrioCores'; did you mean 'lowPriorityCores'?",
         ),
         (
             {"faults": [{"what": "SkuNotAvailble"}]},
-            "faults[0].what: unknown value 'SkuNotAvailble'; did you mean SkuNotAvailable?",
+            "faults[0].what: unknown value 'SkuNotAvailble'; did you mean 'SkuNotAvailable'?",
         ),
         (
             {"faults": [{"what": "AllocationFailed", "where": {"zon": "1"}}]},
-            "faults[0].where: unknown field 'zon'; did you mean zone?",
+            "faults[0].where: unknown field 'zon'; did you mean 'zone'?",
         ),
         (
             {"faults": [{"what": "AllocationFailed", "when": {"after": "soon"}}]},
@@ -125,13 +125,13 @@ def test_delete_can_fail_at_the_end_and_be_tried_again() -> None:
         ({"capacity": [{"vms": 1, "at": "middle"}]}, "capacity[0].at: unknown value 'middle'"),
         (
             {"restrictions": [{"location": "eastsu"}]},
-            "restrictions[0].location: unknown value 'eastsu'; did you mean eastus?",
+            "restrictions[0].location: unknown value 'eastsu'; did you mean 'eastus'?",
         ),
         ({"restrictions": [{"zones": "1"}]}, "restrictions[0].zones: expected a list of zones, found '1'"),
         ({"prices": {"Standard_D2s_v5": "cheap"}}, "prices.Standard_D2s_v5: USD per hour of 0 or more, not 'cheap'"),
         (
             {"prices": {"Standard_D2s_v5": {"sopt": 1}}},
-            "prices.Standard_D2s_v5: unknown field 'sopt'; did you mean spot?",
+            "prices.Standard_D2s_v5: unknown field 'sopt'; did you mean 'spot'?",
         ),
     ],
 )

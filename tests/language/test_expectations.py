@@ -234,14 +234,14 @@ INPUTS = {
         "f.yaml:2:9: given.kubernetes: a version such as 1.34.2 is expected, not 'latest'",
     ),
     "release": ("given: {karpenter: 1.14.9}\n", "f.yaml:2:9: given.karpenter: unknown release '1.14.9'; did you mean"),
-    "region": ("given: {region: eastsu}\n", "f.yaml:2:9: given.region: unknown region 'eastsu'; did you mean eastus"),
+    "region": ("given: {region: eastsu}\n", "f.yaml:2:9: given.region: unknown region 'eastsu'; did you mean 'eastus'"),
     "size": (
         "",
         "f.yaml:3:18: then[0].requirements.of: unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'",
     ),
     "fault": (
         "given: {azure: {faults: [{what: SkuNotAvailabel}]}}\n",
-        "f.yaml:2:27: given.azure.faults[0].what: unknown value 'SkuNotAvailabel'; did you mean SkuNotAvailable?",
+        "f.yaml:2:27: given.azure.faults[0].what: unknown value 'SkuNotAvailabel'; did you mean 'SkuNotAvailable'?",
     ),
 }
 
