@@ -35,13 +35,35 @@ class Runaway:
         return found.pop() if len(found) == 1 else None
 
     def __str__(self) -> str:
+        """A line per turn; those that go like the turn before, but for the names of what they made, share one."""
         lines = [f"runaway: {self.subject} repeats, {len(self.loops)} loops and no end"]
-        for number, loop in enumerate(self.loops, 1):
+        told = 0
+        for number, loop in enumerate(self.loops):
+            if number > 1 and self._pattern(number) == self._pattern(number - 1):
+                continue
+            lines += self._same(told, number - 1)
             because = f" because {loop.why}" if loop.why else ""
-            lines.append(f"  loop {number} at {loop.at:g}s: created {', '.join(loop.made) or 'nothing'}{because}")
+            lines.append(f"  loop {number + 1} at {loop.at:g}s: created {', '.join(loop.made) or 'nothing'}{because}")
+            told = number
+        lines += self._same(told, len(self.loops) - 1)
         if self.fault is not None:
             lines.append(f"  label at fault: {self.fault}")
         return "\n".join(lines)
+
+    def _pattern(self, number: int) -> str:
+        """Why a turn came, without the names of what the turn before it made."""
+        why = self.loops[number].why
+        for name in self.loops[number - 1].made:
+            why = why.replace(name, "")
+        return why
+
+    def _same(self, told: int, last: int) -> list[str]:
+        """The line about the turns after the one told, up to the last that goes like it."""
+        if last <= told:
+            return []
+        made = ", ".join(self.loops[last].made) or "nothing"
+        loops = f"loops {told + 2} to {last + 1}" if last > told + 1 else f"loop {last + 1}"
+        return [f"  {loops}: the same, the last at {self.loops[last].at:g}s created {made}"]
 
 
 class RunawayDetector:

@@ -156,8 +156,25 @@ def test_a_circle_is_reported_with_its_loops_and_the_label_at_fault():
     assert runaway.fault == "k"
     text = str(runaway)
     assert "Pod/a repeats, 3 loops" in text
-    assert "NodeClaim/2 because because" in text
-    assert "label at fault: k" in text
+    assert text.splitlines()[1:] == [
+        "  loop 1 at 0s: created NodeClaim/0 because because",
+        "  loop 2 at 1s: created NodeClaim/1 because because",
+        "  loop 3: the same, the last at 2s created NodeClaim/2",
+        "  label at fault: k",
+    ]
+
+
+def test_turns_that_go_like_the_one_before_share_a_line():
+    turns = [
+        Loop("x", float(n), (f"Claim/{n}",), None, f"Claim/{n - 1} is gone: {why}") for n, why in enumerate("aaabbb")
+    ]
+    assert str(Runaway("Pod/a", tuple(turns))).splitlines()[1:] == [
+        "  loop 1 at 0s: created Claim/0 because Claim/-1 is gone: a",
+        "  loop 2 at 1s: created Claim/1 because Claim/0 is gone: a",
+        "  loop 3: the same, the last at 2s created Claim/2",
+        "  loop 4 at 3s: created Claim/3 because Claim/2 is gone: b",
+        "  loops 5 to 6: the same, the last at 5s created Claim/5",
+    ]
 
 
 def test_loops_that_differ_are_no_circle():
