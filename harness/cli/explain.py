@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
 from harness.cli.output import add_format, bad_input, print_json
+
+if TYPE_CHECKING:
+    from harness.explain.scheduling import PodExplanation
+    from harness.world import World
 
 __all__ = ["add_arguments", "run"]
 
@@ -21,7 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """For each pod × NodePool: how many sizes each rule removes, Karpenter's sentence, and what would help."""
     from harness.cli.manifests import apply_manifests, read_files, settle, world_of
-    from harness.cli.worlds import InputError
+    from harness.cli.worlds import InputError, check_size
+    from harness.explain.guesses import guess_lines, guesses_of
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
     from harness.scenario.problems import ScenarioError, did_you_mean
@@ -29,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         manifests = read_files(arguments.files)
         world = world_of(arguments)
+        check_size(world, arguments.size)
         explainer = Explainer(world)
         added = apply_manifests(world, manifests)
     except InputError as error:
@@ -44,12 +52,25 @@ def run(arguments: argparse.Namespace) -> int:
         if not explained:
             hint = did_you_mean(wanted, names)
             return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
+    guesses = guesses_of(world, _sizes(world, explained, arguments.size))
     if arguments.format == "json":
-        print_json({"added": added, "motion": motion or None, "pods": as_value(explained)})
+        print_json({"added": added, "motion": motion or None, "pods": as_value(explained), "guessed": guesses})
         return 0
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
     if motion:
         print(motion)
     print(as_text(explained, size=arguments.size) if explained else "no pods")
+    for line in guess_lines(guesses):
+        print(line)
     return 0
+
+
+def _sizes(world: World, explained: Sequence[PodExplanation], size: str | None) -> Iterator[str]:
+    """The sizes that the explanation names: those of the pods' Nodes, of the changes, and the one that was asked about."""
+    key = "node.kubernetes.io/instance-type"
+    yield from ([size] if size else ())
+    for one in explained:
+        yield from (change.size for change in one.changes)
+        node = world.get("Node", one.node) if one.node else None
+        yield from ([node["metadata"]["labels"][key]] if node and key in node["metadata"].get("labels", {}) else ())

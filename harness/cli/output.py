@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.scenario.problems import ScenarioError
 
-__all__ = ["add_format", "bad_input", "colour", "display_name", "print_json"]
+__all__ = ["add_format", "bad_input", "colour", "counted", "display_name", "print_json"]
 
 BAD_INPUT = 2
 
@@ -23,6 +23,11 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 def colour() -> bool:
     """Whether standard output takes colours: a terminal, and NO_COLOR not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 pod`, `2 pods`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def print_json(value: Any) -> None:

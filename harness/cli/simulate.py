@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_format, bad_input, print_json
+from harness.cli.output import add_format, bad_input, counted, print_json
 
 if TYPE_CHECKING:
+    from fakeazure.journal import Call
     from harness.world import World
 
 __all__ = ["add_arguments", "run"]
+
+FEW = 5  # refusals that are listed one by one
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
     from harness.cli.manifests import apply_manifests, read_files, settle, world_of
     from harness.cli.worlds import InputError
+    from harness.explain.guesses import guesses_of
     from harness.explain.price import price_per_hour
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
@@ -43,16 +47,20 @@ def run(arguments: argparse.Namespace) -> int:
     pods = world.list("Pod")
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
     nodes = _nodes(world, pods)
+    sizes = {node["size"] for node in nodes} | {change.size for pod in pending for change in pod.changes}
     value: dict[str, Any] = {
         "region": world.region,
         "release": world.release.version,
+        "kubernetes": world.kubernetes,
+        "provision_mode": str(world.options.provision_mode),
         "added": added,
         "nodes": nodes,
-        "guessed": _guesses(world, nodes),
+        "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
+        "guessed": guesses_of(world, sizes),
         "pods": {"bound": len(pods) - len(pending), "pending": len(pending)},
         "price_per_hour": round(price_per_hour(world), 6),
         "seconds": world.clock.seconds,
-        "refused_by_azure": _refusals(world),
+        "refused_by_azure": [_refusal(call) for call in _refused(world)],
         "motion": motion or None,
         "pending": as_value(pending),
     }
@@ -61,13 +69,18 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
-    _print(value)
+    _print(value, _refused(world))
     if pending:
         print("\n" + as_text(pending))
     return 0
 
 
 def _nodes(world: World, pods: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    from harness.kube.objects import name_of, namespace_of
+
+    bound: dict[str, list[str]] = {}
+    for pod in pods:
+        bound.setdefault(pod.get("spec", {}).get("nodeName") or "", []).append(f"{namespace_of(pod)}/{name_of(pod)}")
     rows = []
     for node in world.list("Node"):
         labels = node["metadata"].get("labels") or {}
@@ -79,40 +92,65 @@ def _nodes(world: World, pods: Sequence[Mapping[str, Any]]) -> list[dict[str, An
                 "size": labels.get("node.kubernetes.io/instance-type"),
                 "zone": labels.get("topology.kubernetes.io/zone"),
                 "capacityType": labels.get("karpenter.sh/capacity-type"),
-                "pods": sum(pod.get("spec", {}).get("nodeName") == name for pod in pods),
+                "pods": len(bound.get(name, ())),
+                "bound": bound.get(name, []),
+                "labels": labels,
+                "taints": node.get("spec", {}).get("taints") or [],
             }
         )
     return rows
 
 
-def _guesses(world: World, nodes: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """What of the sizes in use nobody recorded: names of capabilities, and `zones`."""
-    region = world.caches.catalogue.region(world.region)
-    sizes = sorted({node["size"] for node in nodes if node["size"] in region.by_name})
-    return {size: found for size in sizes if (found := sorted(region.guessed(size)))}
+def _nodeclaim(claim: Mapping[str, Any]) -> dict[str, Any]:
+    status = claim.get("status") or {}
+    return {
+        "name": claim["metadata"]["name"],
+        "node": status.get("nodeName"),
+        "requirements": claim["spec"].get("requirements") or [],
+        "conditions": {one["type"]: one["status"] for one in status.get("conditions") or ()},
+    }
 
 
-def _refusals(world: World) -> list[str]:
-    return [str(call) for call in world.cloud.journal if call.method == "PUT" and call.status >= 400]
+def _refused(world: World) -> list[Call]:
+    return [call for call in world.cloud.journal if call.method == "PUT" and call.status >= 400]
 
 
-def _print(value: Mapping[str, Any]) -> None:
+def _refusal(call: Call) -> dict[str, Any]:
+    what = f"{call.resource}/{call.name}"
+    return {"what": what, "status": call.status, "code": call.code, "fault": call.fault, **call.summary}
+
+
+def _print(value: Mapping[str, Any], refused: Sequence[Call]) -> None:
+    from harness.explain.guesses import guess_lines
+
     print(f"{value['region']}, provider {value['release']}")
-    for node in value["nodes"]:
-        print(
-            f"  {node['name']}  {node['size']}  {node['zone']}  {node['capacityType']}  "
-            f"NodePool {node['nodepool']}  {node['pods']} pods"
-        )
-    counted = value["pods"]
+    rows = [
+        (node["name"], node["size"] or "", node["zone"] or "", node["capacityType"] or "", node["nodepool"] or "")
+        for node in value["nodes"]
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row, node in zip(rows, value["nodes"], strict=True):
+        name, size, zone, capacity, pool = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+        print(f"  {name}  {size}  {zone}  {capacity}  NodePool {pool}  {counted(node['pods'], 'pod')}")
+    pods = value["pods"]
     print(
-        f"{len(value['nodes'])} nodes, {counted['bound']} pods bound, {counted['pending']} pending, "
+        f"{counted(len(value['nodes']), 'node')}, {counted(pods['bound'], 'pod')} bound, {pods['pending']} pending, "
         f"{value['price_per_hour']:.4f} USD per hour, settled after {value['seconds']:.0f} s"
     )
-    for size, names in value["guessed"].items():
-        others = len(names) - ("zones" in names)
-        parts = [*(["zones"] if "zones" in names else []), *([f"{others} capabilities"] if others else [])]
-        print(f"guessed, not recorded from Azure: {' and '.join(parts)} of {size} (harness requirements names them)")
-    for refusal in value["refused_by_azure"]:
-        print(f"Azure refused: {refusal}")
+    for line in (*guess_lines(value["guessed"]), *_refusal_lines(refused)):
+        print(line)
     if value["motion"]:
         print(value["motion"])
+
+
+def _refusal_lines(refused: Sequence[Call]) -> Iterator[str]:
+    """Each refusal while they are few; else a line for each error code with how often and about which sizes."""
+    if len(refused) <= FEW:
+        yield from (f"Azure refused: {call}" for call in refused)
+        return
+    for code in dict.fromkeys(call.code for call in refused):
+        calls = [call for call in refused if call.code == code]
+        sizes = list(dict.fromkeys(call.summary["size"] for call in calls if "size" in call.summary))
+        more = f" and {len(sizes) - FEW} more" if len(sizes) > FEW else ""
+        about = f" for {counted(len(sizes), 'size')}: {', '.join(sizes[:FEW])}{more}" if sizes else ""
+        yield f"Azure refused {counted(len(calls), 'request')} with {code}{about} (--format json has each)"

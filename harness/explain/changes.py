@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from harness.explain.amounts import rounded_down
 from harness.explain.reasons import causes_of
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.requirements import UndefinedKey
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults
-from harness.karpenter.scheduling.ledger import PoolTried, TooSmall
-from harness.karpenter.scheduling.reasons import RequirementsIncompatible, TaintsNotTolerated
+from harness.karpenter.scheduling.ledger import BeyondLimit, PoolFiltered, PoolTried, TooSmall, TypeReason, TypeVerdict
+from harness.karpenter.scheduling.reasons import NodeLimitReached, RequirementsIncompatible, TaintsNotTolerated
 from harness.kube.objects import copy_json, name_of, namespace_of
 from harness.kube.quantity import Quantity
 
 __all__ = ["Change", "smallest_changes"]
 
 Types = Mapping[str, Sequence[InstanceType]]
+Looked = PoolTried | PoolFiltered
 Decide = Callable[[ClusterSnapshot, Types], SchedulingResults]
 LIMIT = 24  # candidates tried for one pod
 
@@ -41,20 +43,25 @@ class _Candidate:
 
 
 def smallest_changes(
-    pod: Mapping[str, Any], snapshot: ClusterSnapshot, types: Types, tried: Sequence[PoolTried], decide: Decide
-) -> tuple[Change, ...]:
-    """The changes that work and are of the smallest kind, best first; at most three. Empty when no single change is enough."""
+    pod: Mapping[str, Any], snapshot: ClusterSnapshot, types: Types, pools: Sequence[Looked], decide: Decide
+) -> tuple[tuple[Change, ...], int]:
+    """The changes that work and are of the smallest kind, best first, at most three; and how many were tried.
+
+    `pools` are the NodePools that were looked at. None works when no single change is enough.
+    """
     found: list[Change] = []
     rank: int | None = None
-    candidates = sorted(_candidates(pod, snapshot, tried), key=lambda one: one.rank)
+    count = 0
+    candidates = sorted(_candidates(pod, snapshot, pools), key=lambda one: one.rank)
     for candidate in candidates[:LIMIT]:
         if rank is not None and candidate.rank > rank:
             break
+        count += 1
         change = _try(candidate, pod, snapshot, types, decide)
         if change is not None:
             found.append(change)
             rank = candidate.rank
-    return tuple(sorted(found, key=lambda one: one.price)[:3])
+    return tuple(sorted(found, key=lambda one: one.price)[:3]), count
 
 
 def _try(
@@ -78,15 +85,23 @@ def _try(
     return None
 
 
-def _candidates(pod: Mapping[str, Any], snapshot: ClusterSnapshot, tried: Sequence[PoolTried]) -> Iterator[_Candidate]:
+def _candidates(pod: Mapping[str, Any], snapshot: ClusterSnapshot, looked_at: Sequence[Looked]) -> Iterator[_Candidate]:
     pools = {pool["metadata"]["name"]: pool for pool in snapshot.nodepools}
+    tried = [entry for entry in looked_at if isinstance(entry, PoolTried)]
     yield from _tolerations(pod, tried)
-    yield from _selectors(pod)
-    for entry in tried:
-        yield from _requests(pod, entry)
+    if tried:
+        yield from _selectors(pod)
+    for entry in looked_at:
         pool = pools.get(entry.nodepool)
+        if isinstance(entry, PoolTried):
+            yield from _requests(pod, entry)
+            if pool is not None:
+                yield from _missing_label(pod, pool, entry)
+                yield from _limits(pool, entry)
+        elif pool is not None:
+            yield from _min_values(pool, entry)
         if pool is not None:
-            yield from _pool_changes(pod, pool, entry)
+            yield from _pool_changes(pool)
 
 
 def _tolerations(pod: Mapping[str, Any], tried: Sequence[PoolTried]) -> Iterator[_Candidate]:
@@ -113,9 +128,7 @@ def _selectors(pod: Mapping[str, Any]) -> Iterator[_Candidate]:
             changed = copy_json(pod)
             required = changed["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
             del required["nodeSelectorTerms"][number]["matchExpressions"][index]
-            values = ", ".join(expression.get("values") or ())
-            told = f"{expression['key']} {expression['operator']} [{values}]"
-            yield _Candidate(1, f"remove {told} from the pod's required node affinity", changed)
+            yield _Candidate(1, f"remove {_told(expression)} from the pod's required node affinity", changed)
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         changed = copy_json(pod)
         del changed["spec"]["topologySpreadConstraints"][index]
@@ -125,13 +138,11 @@ def _selectors(pod: Mapping[str, Any]) -> Iterator[_Candidate]:
 def _requests(pod: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
     """Requests cut to what the largest size allows that is otherwise fine."""
     best: dict[str, TooSmall] = {}
-    for verdict in entry.types():
-        if {cause.rule for cause in causes_of(verdict)} != {"resources"} or len(causes_of(verdict)) != 1:
-            continue
-        reason = next(one for one in verdict.reasons if isinstance(one, TooSmall))
-        known = best.get(reason.resource)
-        if known is None or reason.allocatable > known.allocatable:
-            best[reason.resource] = reason
+    for reason in _only_reason(entry.types()):
+        if isinstance(reason, TooSmall):
+            known = best.get(reason.resource)
+            if known is None or reason.allocatable > known.allocatable:
+                best[reason.resource] = reason
     for resource, reason in best.items():
         over = reason.requested - reason.allocatable
         containers = pod["spec"].get("containers") or ()
@@ -139,12 +150,19 @@ def _requests(pod: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
         largest = max(range(len(sizes)), key=lambda index: sizes[index], default=None)
         if largest is None or sizes[largest] <= over.nano:
             continue
+        less = rounded_down(resource, Quantity(sizes[largest] - over.nano, reason.allocatable.format))
+        if less.is_zero():
+            continue
         changed = copy_json(pod)
-        less = Quantity(sizes[largest] - over.nano, reason.allocatable.format)
-        requests = changed["spec"]["containers"][largest].setdefault("resources", {}).setdefault("requests", {})
-        requests[resource] = str(less)
+        resources = changed["spec"]["containers"][largest].setdefault("resources", {})
+        resources["requests"] = {**(resources.get("requests") or {}), resource: str(less)}
         name = containers[largest].get("name")
         yield _Candidate(3, f"request at most {less} {resource} in container {name}", changed)
+
+
+def _only_reason(verdicts: Iterable[TypeVerdict]) -> Iterator[TypeReason]:
+    """The reasons of the sizes that only one thing speaks against."""
+    return (verdict.reasons[0] for verdict in verdicts if len(verdict.reasons) == 1 and len(causes_of(verdict)) == 1)
 
 
 def _nano(container: Mapping[str, Any], resource: str) -> int:
@@ -152,23 +170,75 @@ def _nano(container: Mapping[str, Any], resource: str) -> int:
     return Quantity.parse(text).nano
 
 
-def _pool_changes(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
-    name = entry.nodepool
+def _missing_label(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
     cause = entry.reason.cause if isinstance(entry.reason, RequirementsIncompatible) else None
     if isinstance(cause, UndefinedKey):
         value = _asked(pod, cause.key)
         changed = copy_json(pool)
         changed["spec"]["template"].setdefault("metadata", {}).setdefault("labels", {})[cause.key] = value
-        yield _Candidate(2, f"set the label {cause.key}: {value} in NodePool {name}", nodepool=changed)
-    if pool["spec"].get("limits"):
+        yield _Candidate(2, f"set the label {cause.key}: {value} in NodePool {entry.nodepool}", nodepool=changed)
+
+
+def _limits(pool: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
+    """Limits raised by what the smallest size lacks that is otherwise fine; taken away where that is not enough."""
+    limits = pool["spec"].get("limits")
+    if not limits:
+        return
+    least: dict[str, Quantity] = {}
+    for reason in _only_reason(entry.types()):
+        if isinstance(reason, BeyondLimit):
+            lacks = reason.capacity - reason.remaining
+            least[reason.resource] = min(lacks, least.get(reason.resource, lacks))
+    if isinstance(entry.reason, NodeLimitReached):
+        least["nodes"] = Quantity.parse(1)
+    for resource, lacks in least.items():
+        if resource not in limits:
+            continue
+        changed = copy_json(pool)
+        wanted = Quantity.parse(limits[resource]) + lacks
+        changed["spec"]["limits"][resource] = str(wanted)
+        told = f"raise the {resource} limit of NodePool {entry.nodepool} from {limits[resource]} to {wanted}"
+        yield _Candidate(2, told, nodepool=changed)
+    if not least:
         changed = copy_json(pool)
         del changed["spec"]["limits"]
-        yield _Candidate(2, f"raise the limits of NodePool {name}", nodepool=changed)
+        yield _Candidate(2, f"remove the limits of NodePool {entry.nodepool}", nodepool=changed)
+
+
+def _min_values(pool: Mapping[str, Any], entry: PoolFiltered) -> Iterator[_Candidate]:
     for index, requirement in enumerate(pool["spec"]["template"]["spec"].get("requirements") or ()):
+        present = entry.unmet.get(requirement["key"])
+        if present and requirement.get("minValues") is not None:
+            changed = copy_json(pool)
+            changed["spec"]["template"]["spec"]["requirements"][index]["minValues"] = present
+            told = f"lower minValues of {requirement['key']} from {requirement['minValues']} to {present}"
+            yield _Candidate(2, f"{told} in NodePool {entry.nodepool}", nodepool=changed)
+            # the pod, or the number of sizes that a NodeClaim may name, can leave fewer values than the NodePool has
+            freed = copy_json(changed)
+            del freed["spec"]["template"]["spec"]["requirements"][index]["minValues"]
+            told = f"remove minValues ({requirement['minValues']}) of {requirement['key']}"
+            yield _Candidate(3, f"{told} from NodePool {entry.nodepool}", nodepool=freed)
+
+
+def _pool_changes(pool: Mapping[str, Any]) -> Iterator[_Candidate]:
+    """The NodePool without one of its requirements or labels."""
+    name = pool["metadata"]["name"]
+    template = pool["spec"]["template"]
+    for index, requirement in enumerate(template["spec"].get("requirements") or ()):
         changed = copy_json(pool)
         del changed["spec"]["template"]["spec"]["requirements"][index]
-        told = f"{requirement['key']} {requirement['operator']} [{', '.join(requirement.get('values') or ())}]"
-        yield _Candidate(4, f"remove {told} from NodePool {name}", nodepool=changed)
+        yield _Candidate(4, f"remove {_told(requirement)} from NodePool {name}", nodepool=changed)
+    for key, value in ((template.get("metadata") or {}).get("labels") or {}).items():
+        changed = copy_json(pool)
+        del changed["spec"]["template"]["metadata"]["labels"][key]
+        yield _Candidate(4, f"remove the label {key}: {value} from NodePool {name}", nodepool=changed)
+
+
+def _told(expression: Mapping[str, Any]) -> str:
+    """`KEY In [a, b]`, `KEY Exists`, with `minValues` where it has them."""
+    values = f" [{', '.join(expression['values'])}]" if expression.get("values") else ""
+    least = f" (minValues {expression['minValues']})" if expression.get("minValues") is not None else ""
+    return f"{expression['key']} {expression['operator']}{values}{least}"
 
 
 def _asked(pod: Mapping[str, Any], key: str) -> str:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.explain.amounts import amount_text
 from harness.karpenter.requirements import Conflicts, UndefinedKey
 from harness.karpenter.scheduling.ledger import (
     BeyondLimit,
     NodePoolExcludes,
     NotOffered,
     OfferingVerdict,
+    Overcommitted,
     PodExcludes,
     PortTaken,
     TooSmall,
     TypeReason,
     TypeVerdict,
 )
+from harness.karpenter.vocabulary import CAPACITY_TYPE, ZONE
 
 __all__ = ["Cause", "causes_of", "offering_text"]
 
@@ -29,6 +32,10 @@ class Cause:
     text: str
 
 
+_OFFERED = (ZONE, CAPACITY_TYPE)
+_SOLD_OUT = Cause("offerings", "available", "not to be had now in the zones and priorities that fit")
+
+
 def causes_of(verdict: TypeVerdict) -> tuple[Cause, ...]:
     """All causes against a size, the deciding one first; empty when it stays."""
     found: list[Cause] = []
@@ -39,31 +46,50 @@ def causes_of(verdict: TypeVerdict) -> tuple[Cause, ...]:
 
 def _causes(reason: TypeReason, verdict: TypeVerdict) -> list[Cause]:
     if isinstance(reason, NodePoolExcludes):
-        return _conflicts("nodepool", "the NodePool wants", reason.conflicts)
+        return _conflicts("nodepool", "the NodePool wants", reason.conflicts, verdict)
     if isinstance(reason, PodExcludes):
-        return _conflicts("pod", "pod and NodePool together want", reason.conflicts)
+        return _conflicts("pod", "pod and NodePool together want", reason.conflicts, verdict)
     if isinstance(reason, TooSmall):
-        text = f"too small: {reason.requested} {reason.resource} requested (with DaemonSets)"
-        return [Cause("resources", reason.resource, text)]
+        requested = amount_text(reason.resource, reason.requested)
+        return [
+            Cause("resources", reason.resource, f"too small: {requested} {reason.resource} requested (with DaemonSets)")
+        ]
     if isinstance(reason, BeyondLimit):
-        return [Cause("limits", reason.resource, f"the NodePool's limit leaves {reason.remaining} {reason.resource}")]
+        left = amount_text(reason.resource, reason.remaining)
+        return [Cause("limits", reason.resource, f"the NodePool's limit leaves {left} {reason.resource}")]
+    if isinstance(reason, Overcommitted):
+        return [Cause("resources", reason.resource, f"what is reserved is more {reason.resource} than the size has")]
     if isinstance(reason, PortTaken):
         return [Cause("host-port", "", f"a DaemonSet holds the host port: {reason.conflict}")]
     assert isinstance(reason, NotOffered)
     return [_not_offered(verdict)]
 
 
-def _conflicts(rule: str, who: str, conflicts: Conflicts) -> list[Cause]:
+def _conflicts(rule: str, who: str, conflicts: Conflicts, verdict: TypeVerdict) -> list[Cause]:
+    # The provider leaves zones and priorities out of a size's requirements while they cannot be had: that is the cause then.
+    sold_out = {one.key for one in conflicts.keys if one.key in _OFFERED} and _sold_out(verdict, conflicts)
     return [
-        Cause(rule, one.key, f"{who} {str(one.incoming).removeprefix(one.key).strip()} for {one.key}")
+        _SOLD_OUT
+        if sold_out and one.key in _OFFERED
+        else Cause(rule, one.key, f"{who} {str(one.incoming).removeprefix(one.key).strip()} for {one.key}")
         for one in conflicts.keys
     ]
+
+
+def _sold_out(verdict: TypeVerdict, conflicts: Conflicts) -> bool:
+    wanted = [one.incoming for one in conflicts.keys if one.key in _OFFERED]
+    fitting = [
+        one
+        for one in verdict.offerings
+        if all(requirement.has_intersection(one.offering.requirements.get(requirement.key)) for requirement in wanted)
+    ]
+    return bool(fitting) and not any(one.available for one in fitting)
 
 
 def _not_offered(verdict: TypeVerdict) -> Cause:
     fitting = [one for one in verdict.offerings if one.conflict is None]
     if fitting and not any(one.available for one in fitting):
-        return Cause("offerings", "available", "not to be had now in the zones and priorities that fit")
+        return _SOLD_OUT
     texts = sorted({offering_text(one) for one in verdict.offerings})
     if not texts:
         return Cause("offerings", "none", "sold in no zone")

@@ -34,6 +34,8 @@ def _state(pod: PodExplanation) -> str:
 def _pod(pod: PodExplanation, size: str | None) -> Iterator[str]:
     if pod.sentence:
         yield f"  Karpenter says: {pod.sentence}"
+    for line in pod.waiting:
+        yield f"  {line}"
     for pool in pod.pools:
         yield from _pool(pool, size)
     for node, reason in pod.nodes:
@@ -42,21 +44,40 @@ def _pod(pod: PodExplanation, size: str | None) -> Iterator[str]:
         place = change.nodepool if change.nodepool.startswith("Node ") else f"NodePool {change.nodepool}"
         bought = f", {change.size} at {change.price:.4f} USD/h" if change.size else ""
         yield f"  It would help to {change.text} (then: {place}{bought})"
+    if pod.tried and not pod.changes:
+        yield f"  No single change is enough: {pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
+
+
+def _verdict(pool: PoolExplanation) -> str:
+    kept, count = len(pool.kept), len(pool.verdicts)
+    if pool.filtered and kept:
+        return f"{kept} of {count} sizes suit it, but they have too few values for its minValues, so no pod is tried with it"
+    if pool.filtered:
+        return f"none of {count} sizes suits it, so no pod is tried with it"
+    if pool.sentence and kept == count:
+        return f"no size was looked at, because {pool.sentence}"
+    if pool.sentence and kept:
+        return f"{kept} of {count} sizes would do, but {pool.sentence}"
+    return f"{kept} of {count} sizes will do"
 
 
 def _pool(pool: PoolExplanation, size: str | None) -> Iterator[str]:
-    if pool.sentence and len(pool.kept) == len(pool.verdicts):
-        yield f"  NodePool {pool.nodepool}: no size was looked at, because {pool.sentence}"
-    else:
-        yield f"  NodePool {pool.nodepool}: {len(pool.kept)} of {len(pool.verdicts)} sizes will do"
+    yield f"  NodePool {pool.nodepool}: {_verdict(pool)}"
+    for key, (asked, present) in sorted(pool.unmet.items()):
+        yield f"    minValues asks for {asked} values of {key}, the sizes that suit have {present}"
     everything = pool.all_causes
     for cause, count in sorted(pool.deciding.items(), key=lambda one: (-one[1], one[0])):
         more = everything[cause] - count
-        also = f" (and {more} more, excluded before)" if more else ""
+        also = f" ({everything[cause]} in all, {more} of them counted for another reason)" if more else ""
         yield f"    {count:5} {cause.text}{also}"
     if pool.dropped:
         counted = ", ".join(f"{count} {name}" for name, count in sorted(pool.dropped.items(), key=lambda one: -one[1]))
         yield f"    not instance types: {counted}"
+    if pool.verdicts and pool.guessed[0]:
+        guessed, zones = pool.guessed
+        yield f"    guessed, not recorded from Azure: something about {guessed} of these sizes, the zones of {zones}"
+    if size is not None and size in pool.dropped_sizes:
+        yield f"    {size}: not an instance type, dropped by the filter {pool.dropped_sizes[size]}"
     for verdict in pool.verdicts:
         if verdict.instance_type.name == size:
             texts = [cause.text for cause in causes_of(verdict)] or ["nothing speaks against it"]
@@ -73,12 +94,14 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
             "state": pod.state,
             "place": pod.place or None,
             "karpenter": pod.sentence or None,
+            "waiting": list(pod.waiting),
             "nodepools": [_pool_value(pool) for pool in pod.pools],
             "nodes": [{"node": node, "reason": reason} for node, reason in pod.nodes],
             "changes": [
                 {"change": one.text, "nodepool": one.nodepool, "size": one.size or None, "price": one.price}
                 for one in pod.changes
             ],
+            "changes_tried": pod.tried,
         }
         for pod in pods
     ]
@@ -89,7 +112,10 @@ def _pool_value(pool: PoolExplanation) -> dict[str, Any]:
     return {
         "nodepool": pool.nodepool,
         "karpenter": pool.sentence or None,
+        "filtered_out": pool.filtered,
+        "min_values": {key: {"asked": asked, "present": present} for key, (asked, present) in pool.unmet.items()},
         "sizes": len(pool.verdicts),
+        "guessed": {"sizes": pool.guessed[0], "zones": pool.guessed[1]},
         "kept": list(pool.kept),
         "causes": [
             {"rule": cause.rule, "subject": cause.subject, "text": cause.text, "first": first, "all": everything[cause]}
@@ -98,6 +124,7 @@ def _pool_value(pool: PoolExplanation) -> dict[str, Any]:
             )
         ],
         "dropped": dict(pool.dropped),
+        "dropped_sizes": dict(pool.dropped_sizes),
         "excluded": {
             verdict.instance_type.name: {
                 "reasons": [cause.text for cause in causes_of(verdict)],

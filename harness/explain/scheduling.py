@@ -12,11 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.explain.changes import Change, smallest_changes
+from harness.explain.guesses import counted_guesses
 from harness.explain.reasons import Cause, causes_of
+from harness.explain.waiting import nominations, waiting_reasons
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
-from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolTried, TypeVerdict
+from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolFiltered, PoolTried, TypeVerdict
 from harness.karpenter.scheduling.shapes import fingerprint
+from harness.kube.objects import name_of, namespace_of
 from harness.world import World
 
 __all__ = ["Explainer", "PodExplanation", "PoolExplanation"]
@@ -29,13 +32,24 @@ class PoolExplanation:
     """One NodePool and one pod. `sentence` is Karpenter's, empty when the NodePool took the pod.
 
     `deciding` counts the sizes by the first cause against each, `all_causes` by every cause; `kept` are the sizes that stay.
-    `dropped` counts the sizes of the region that are no instance types, by filter.
+    `dropped_sizes` are the sizes of the region that are no instance types, with the filter that drops each; `dropped` counts them.
+    `filtered`: the NodePool suits no size, so that no pod was tried with it; `unmet` are then the keys whose `minValues` it
+    misses: how many values are asked for, how many there are. `guessed` counts the sizes about which the catalogue has guesses,
+    and those of them whose zones are.
     """
 
     nodepool: str
     sentence: str
     verdicts: tuple[TypeVerdict, ...]
-    dropped: Mapping[str, int]
+    dropped_sizes: Mapping[str, str]
+    filtered: bool = False
+    unmet: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    guessed: tuple[int, int] = (0, 0)
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """Filter → sizes that it drops."""
+        return Counter(self.dropped_sizes.values())
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -55,7 +69,10 @@ class PoolExplanation:
 
 @dataclass(frozen=True, slots=True)
 class PodExplanation:
-    """One pod: `state` is bound, pending or ignored; `sentence` Karpenter's last word on it."""
+    """One pod: `state` is bound, pending or ignored; `sentence` Karpenter's last word on it.
+
+    `waiting` says what a pending pod waits for when Karpenter has nothing against it. `tried`: how many changes were tried.
+    """
 
     pod: str
     state: str
@@ -63,7 +80,10 @@ class PodExplanation:
     sentence: str
     pools: tuple[PoolExplanation, ...] = ()
     nodes: tuple[tuple[str, str], ...] = ()
-    changes: tuple[Change, ...] = field(default=())
+    changes: tuple[Change, ...] = ()
+    tried: int = 0
+    waiting: tuple[str, ...] = ()
+    node: str = ""
 
 
 class Explainer:
@@ -75,6 +95,7 @@ class Explainer:
         self._last: dict[str, tuple[ClusterSnapshot, Types]] = {}
         self._ledgers: dict[int, tuple[ClusterSnapshot, Ledger, SchedulingResults]] = {}
         self._alike: dict[Hashable, PodExplanation] = {}
+        self._nominated: tuple[int, Mapping[tuple[str, str], str]] = (-1, {})
         world.karpenter.provisioner.on_solve = self._note
 
     def _note(self, snapshot: ClusterSnapshot, types: Types) -> None:
@@ -94,29 +115,42 @@ class Explainer:
         inputs = (self._first if node else self._last).get(key)  # of a bound pod, when its Node was chosen
         if inputs is None:
             state = "bound" if node else "pending"
-            text = "" if node else "Karpenter has not looked at it: no NodePool is ready, or it is not Unschedulable"
-            return PodExplanation(key, state, self._place(node), text)
+            waits = () if node else self._waiting(pod)
+            return PodExplanation(key, state, self._place(node), "", waiting=waits, node=node)
         snapshot, types = inputs
         ledger, results = self._replayed(snapshot, types)
         sentence = results.ignored.get(key, "") or str(results.errors.get(key, ""))
         entries = ledger.of(key)
+        waiting = () if node or sentence else self._waiting(pod)
         # Pods that differ in name only and fared alike are explained once.
         look = [pod["metadata"].get("namespace"), pod["metadata"].get("labels"), pod.get("spec")]
-        alike = (id(snapshot), fingerprint(look), sentence, tuple(map(type, entries)))
+        alike = (id(snapshot), fingerprint(look), sentence, tuple(map(type, entries)), waiting)
         if not node and alike in self._alike:
             return replace(self._alike[alike], pod=key)
         tried = {entry.nodepool: entry for entry in entries if isinstance(entry, PoolTried)}
-        pools = tuple(self._pool(entry) for entry in tried.values())
+        considered = sentence or tried  # else an existing Node or a NodeClaim in the making took it first
+        filtered = ledger.filtered if considered and key not in results.ignored else ()
+        pools = tuple(map(self._pool, [*filtered, *tried.values()]))
         nodes = tuple(
             (entry.node, str(entry.reason)) for entry in entries if isinstance(entry, NodeTried) and entry.reason
         )
         changes: tuple[Change, ...] = ()
+        count = 0
         if not node and sentence and key not in results.ignored:
-            changes = smallest_changes(pod, snapshot, types, list(tried.values()), self._decide)
+            changes, count = smallest_changes(pod, snapshot, types, [*tried.values(), *filtered], self._decide)
         state = "bound" if node else "ignored" if key in results.ignored else "pending"
         place = self._place(node) or _joined(entries)
-        self._alike[alike] = explained = PodExplanation(key, state, place, sentence, pools, nodes, changes)
+        explained = PodExplanation(key, state, place, sentence, pools, nodes, changes, count, waiting, node)
+        self._alike[alike] = explained
         return explained
+
+    def _waiting(self, pod: Mapping[str, Any]) -> tuple[str, ...]:
+        """What the pod waits for; where pods were wanted is read off the events once."""
+        count = len(self._world.events)
+        if self._nominated[0] != count:
+            self._nominated = (count, nominations(self._world))
+        target = self._nominated[1].get((namespace_of(pod), name_of(pod)), "")
+        return tuple(waiting_reasons(self._world, pod, target))
 
     def _replayed(self, snapshot: ClusterSnapshot, types: Types) -> tuple[Ledger, SchedulingResults]:
         """The simulation with its ledger, run once per snapshot."""
@@ -133,10 +167,16 @@ class Explainer:
     def _decide(self, snapshot: ClusterSnapshot, types: Types) -> SchedulingResults:
         return self._solve(snapshot, types, None)
 
-    def _pool(self, entry: PoolTried) -> PoolExplanation:
-        dropped = Counter(one.filter for one in self._dropped(entry.nodepool))
+    def _pool(self, entry: PoolTried | PoolFiltered) -> PoolExplanation:
+        dropped = {one.name: one.filter for one in self._dropped(entry.nodepool)}
+        verdicts = tuple(entry.types())
+        guessed = counted_guesses(self._world, (one.instance_type.name for one in verdicts))
+        if isinstance(entry, PoolFiltered):
+            asked = {key: entry.requirements.get(key).min_values or 0 for key in entry.unmet}
+            unmet = {key: (asked[key], present) for key, present in entry.unmet.items()}
+            return PoolExplanation(entry.nodepool, "", verdicts, dropped, True, unmet, guessed)
         reason = "" if entry.reason is None else str(entry.reason)
-        return PoolExplanation(entry.nodepool, reason, tuple(entry.types()), dropped)
+        return PoolExplanation(entry.nodepool, reason, verdicts, dropped, guessed=guessed)
 
     def _dropped(self, nodepool: str) -> Sequence[Any]:
         pool = self._world.get("NodePool", nodepool) or {}

@@ -172,6 +172,13 @@ def test_explain(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "It would help to remove team: blue" in out
     value = as_json(capsys, "explain", "pod.yaml", "pool.yaml", "--pod", "web")
     assert value["pods"][0]["state"] == "bound"
+    assert len(value["guessed"]) == 1
+    code, out, _ = call(capsys, "explain", "pod.yaml", "--size", "Standard_DC4as_v5")
+    assert "Standard_DC4as_v5: not an instance type, dropped by the filter confidential" in out
+    assert "capabilities of Standard_DC4as_v5" in out
+    code, _, err = call(capsys, "explain", "pod.yaml", "--size", "Standard_D4s_v55")
+    assert code == 2
+    assert err.startswith("harness explain: unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'")
     assert call(capsys, "explain", "pod.yaml", "--pod", "wep") == (
         2,
         "",
@@ -184,14 +191,31 @@ def test_simulate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     value = as_json(capsys, "simulate", "all.yaml", "--region", "westus2")
     assert value["pods"] == {"bound": 1, "pending": 0}
     assert value["price_per_hour"] > 0
-    assert value["nodes"][0]["zone"].startswith("westus2-")
+    (node,) = value["nodes"]
+    assert node["zone"].startswith("westus2-")
+    assert node["bound"] == ["default/web"]
+    assert node["labels"]["node.kubernetes.io/instance-type"] == node["size"]
+    (claim,) = value["nodeclaims"]
+    assert (claim["node"], claim["conditions"]["Initialized"]) == (node["name"], "True")
     value = as_json(capsys, "simulate", "all.yaml", "--fault", "SkuNotAvailable,times=1")
-    assert value["refused_by_azure"]
+    assert [(one["status"], one["code"]) for one in value["refused_by_azure"]] == [(409, "SkuNotAvailable")]
+    assert value["refused_by_azure"][0]["size"].startswith("Standard_")
     assert value["pods"] == {"bound": 1, "pending": 0}
     code, out, _ = call(capsys, "simulate", "all.yaml")
     assert "guessed, not recorded from Azure: zones" in out
     assert code == 0
-    assert "1 nodes, 1 pods bound, 0 pending, 0." in out
+    assert "1 node, 1 pod bound, 0 pending, 0." in out
+
+
+def test_many_refusals_are_summed_up(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "all.yaml").write_text(POD.replace("{team: blue}", "{karpenter.azure.com/sku-cpu: '2'}"))
+    fault = ("--fault", "SkuNotAvailable,times=always")
+    refused = as_json(capsys, "simulate", "all.yaml", *fault)["refused_by_azure"]
+    sizes = {one["size"] for one in refused}
+    _, out, _ = call(capsys, "simulate", "all.yaml", *fault)
+    (line,) = [line for line in out.splitlines() if line.startswith("Azure refused")]
+    assert line.startswith(f"Azure refused {len(refused)} requests with SkuNotAvailable for {len(sizes)} sizes: Stan")
+    assert "not to be had now in the zones and priorities that fit" in out
 
 
 @pytest.mark.parametrize(
@@ -201,13 +225,13 @@ def test_simulate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (("--fault", "SkuNotAvailable,zon=1"), "--fault SkuNotAvailable,zon=1: unknown part 'zon=1'"),
         (
             ("--fault", "SkuNotAvailabel"),
-            "faults[0].what: unknown value 'SkuNotAvailabel'; did you mean SkuNotAvailable?",
+            "--fault SkuNotAvailabel: unknown value 'SkuNotAvailabel'; did you mean 'SkuNotAvailable'?",
         ),
         (("--region", "mars"), "unknown region 'mars'"),
         (("--region", "eastu"), "unknown region 'eastu'; did you mean 'eastus' or "),
         (
             ("--quota", "lowPriorityCoers=1"),
-            "quota.lowPriorityCoers: unknown usage 'lowPriorityCoers'; did you mean low",
+            "--quota lowPriorityCoers=1: unknown usage 'lowPriorityCoers'; did you mean 'low",
         ),
         (("--mode", "scriptless"), "unknown provision mode 'scriptless'; did you mean 'aksscriptless'"),
         (("--kubernetes", "latest"), "--kubernetes: a version such as 1.34.2 is expected, not 'latest'"),

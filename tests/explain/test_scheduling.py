@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from harness.explain.amounts import amount_text
 from harness.explain.labels import default_objects
 from harness.explain.render import as_text, as_value
 from harness.explain.scheduling import Explainer, PodExplanation
+from harness.kube.quantity import Quantity
 from harness.world import World
 
 
@@ -69,7 +73,7 @@ PENDING = [
         pod(),
         pool(limits={"cpu": "0"}),
         "all available instance types exceed limits",
-        "raise the limits of NodePool default",
+        "raise the cpu limit of NodePool default from 0 to 2",
     ),
     (
         pod(nodeSelector={"karpenter.sh/capacity-type": "spot"}),
@@ -135,3 +139,172 @@ def test_one_size_and_its_offerings() -> None:
     assert "Standard_D2as_v6: pod and NodePool together want In [arm64] for kubernetes.io/arch" in text
     assert "spot" in text
     assert "In [spot] is not In [on-demand] for karpenter.sh/capacity-type" in text
+
+
+def waiting_of(*objects: Mapping[str, Any], **inputs: Any) -> PodExplanation:
+    """The explanation of the last object, a pod, in a world of its own."""
+    world = World(**inputs)
+    explainer = Explainer(world)
+    assert world.apply(*objects) == []
+    world.settle()
+    return explainer.pod(world.list("Pod")[-1])
+
+
+def test_a_pod_that_waits_for_a_startup_taint() -> None:
+    nodeclass, nodepool = default_objects()
+    template = nodepool["spec"]["template"]
+    inner = {**template["spec"], "startupTaints": [{"key": "example.com/agent", "effect": "NoSchedule"}]}
+    nodepool = {**nodepool, "spec": {**nodepool["spec"], "template": {**template, "spec": inner}}}
+    explained = waiting_of(nodeclass, nodepool, pod())
+    assert (explained.state, explained.sentence) == ("pending", "")
+    scheduler, claim, stage, taint = explained.waiting
+    assert "node(s) had untolerated taint {example.com/agent: }" in scheduler
+    assert claim.startswith("Karpenter made NodeClaim default-")
+    assert stage.endswith('is not Initialized: StartupTaint "example.com/agent:NoSchedule" still exists')
+    assert "a startup taint of NodePool default" in taint
+    assert f"  {taint}" in as_text([explained])
+    assert as_value([explained])[0]["waiting"] == list(explained.waiting)
+
+
+def test_a_pod_whose_launches_fail() -> None:
+    explained = waiting_of(*default_objects(), pod(), azure={"quota": {"cores": 0}})
+    assert explained.sentence == ""
+    assert explained.waiting[1].startswith("Karpenter made NodeClaim default-")
+
+
+def test_no_usable_nodepool_is_told_with_its_condition() -> None:
+    nodeclass, nodepool = default_objects()
+    reference = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "gone"}
+    template = nodepool["spec"]["template"]
+    template = {**template, "spec": {**template["spec"], "nodeClassRef": reference}}
+    explained = waiting_of(nodeclass, {**nodepool, "spec": {**nodepool["spec"], "template": template}}, pod())
+    assert explained.waiting[-1] == "NodePool default is not used: NodeClassReady: NodeClass not found on cluster"
+    assert waiting_of(nodeclass, pod()).waiting[-1] == "there is no NodePool"
+
+
+def test_a_pod_that_is_not_karpenters() -> None:
+    explained = waiting_of(*default_objects(), pod(schedulingGates=[{"name": "example.com/wait"}]))
+    assert explained.waiting == ("Karpenter does not look at it: scheduling gates hold it back: example.com/wait",)
+    explained = waiting_of(*default_objects(), pod(schedulerName="other"))
+    assert explained.waiting == ("Karpenter does not look at it: scheduler other has not marked it Unschedulable",)
+
+
+CPU = "karpenter.azure.com/sku-cpu"
+
+
+def with_requirement(
+    *, labels: dict[str, str] | None = None, also: dict[str, int] | None = None, **requirement: Any
+) -> dict[str, Any]:
+    """The default NodePool with a requirement on the size's CPUs, and with `minValues` of keys."""
+    _, nodepool = default_objects()
+    template = nodepool["spec"]["template"]
+    requirements = [*template["spec"]["requirements"], *([{"key": CPU, **requirement}] if requirement else [])]
+    requirements += [{"key": key, "operator": "Exists", "minValues": least} for key, least in (also or {}).items()]
+    inner = {**template["spec"], "requirements": requirements}
+    return {
+        **nodepool,
+        "spec": {**nodepool["spec"], "template": {"metadata": {"labels": labels or {}}, "spec": inner}},
+    }
+
+
+def test_a_nodepool_that_suits_no_size_has_its_ledger() -> None:
+    explained = explain(pod(), with_requirement(operator="In", values=["3"]))
+    assert explained.sentence == "nodepool requirements filtered out all available instance types"
+    (only,) = explained.pools
+    assert only.filtered
+    assert only.kept == ()
+    assert sum(only.deciding.values()) == len(only.verdicts) > 0
+    text = as_text([explained])
+    assert f"NodePool default: none of {len(only.verdicts)} sizes suits it, so no pod is tried with it" in text
+    assert f"{len(only.verdicts)} the NodePool wants In [3] for {CPU}" in text
+    assert explained.changes[0].text == f"remove {CPU} In [3] from NodePool default"
+    assert as_value([explained])[0]["nodepools"][0]["filtered_out"] is True
+
+
+def test_min_values_that_filter_everything_out() -> None:
+    explained = explain(pod(requests={"cpu": "100m"}), with_requirement(operator="Exists", minValues=40))
+    (only,) = explained.pools
+    ((key, (asked, present)),) = only.unmet.items()
+    assert (key, asked) == (CPU, 40)
+    assert 0 < present < 40
+    text = as_text([explained])
+    assert f"minValues asks for 40 values of {CPU}, the sizes that suit have {present}" in text
+    # fewer than are present will do: a NodeClaim names at most 600 sizes
+    assert explained.changes[0].text == f"remove minValues (40) of {CPU} from NodePool default"
+
+
+def test_min_values_are_lowered_to_what_there_is() -> None:
+    key = "karpenter.azure.com/sku-family"
+    explained = explain(pod(), with_requirement(operator="In", values=["64"], also={key: 40}))
+    present = explained.pools[0].unmet[key][1]
+    assert explained.changes[0].text == f"lower minValues of {key} from 40 to {present} in NodePool default"
+
+
+def test_a_label_that_filters_everything_out() -> None:
+    explained = explain(pod(), with_requirement(labels={"kubernetes.azure.com/sku-cpu": "3"}))
+    assert explained.changes[0].text == "remove the label kubernetes.azure.com/sku-cpu: 3 from NodePool default"
+
+
+def test_when_no_single_change_is_enough_that_is_told() -> None:
+    explained = explain(pod(nodeSelector={"team": "blue", "stage": "one"}))
+    assert explained.tried > 1
+    assert as_text([explained]).endswith(f"  No single change is enough: {explained.tried} were tried")
+
+
+def test_amounts_are_written_as_users_write_them() -> None:
+    explained = explain(pod(requests={"cpu": "1", "memory": "20000Gi"}))
+    (change, *_) = explained.changes
+    fitting = change.text.removeprefix("request at most ").split()[0]
+    assert fitting.endswith("Gi")
+    assert explain(pod(requests={"cpu": "1", "memory": fitting})).state == "bound"
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "text"),
+    [
+        ("memory", "2112670924", "2014Mi"),
+        ("memory", "14078472Mi", "14078472Mi"),  # written by a person, or exact
+        ("memory", "15032385536", "14Gi"),
+        ("memory", "1G", "1G"),
+        ("memory", "-2112670924", "-2014Mi"),
+        ("memory", "1500", "1500"),
+        ("ephemeral-storage", "128849018880", "120Gi"),
+        ("cpu", "1900m", "1900m"),
+        ("nvidia.com/gpu", "12345678", "12345678"),
+    ],
+)
+def test_amount_text(resource: str, amount: str, text: str) -> None:
+    assert amount_text(resource, Quantity.parse(amount)) == text
+
+
+def test_limits_are_raised_by_what_is_missing() -> None:
+    change = explain(pod(), pool(limits={"cpu": "1"})).changes[0]
+    assert change.text == "raise the cpu limit of NodePool default from 1 to 2"
+    assert explain(pod(), pool(limits={"cpu": "2"})).state == "bound"
+    change = explain(pod(), pool(limits={"nodes": "0"})).changes[0]
+    assert change.text == "raise the nodes limit of NodePool default from 0 to 1"
+
+
+def test_sizes_that_are_sold_out_say_so() -> None:
+    fault = {"what": "SkuNotAvailable", "times": "always"}
+    explained = waiting_of(*default_objects(), pod(nodeSelector={CPU: "96"}), azure={"faults": [fault]})
+    causes = {cause.rule: count for cause, count in explained.pools[0].deciding.items()}
+    assert causes["offerings"] > 10
+    assert "nodepool" not in causes
+
+
+def test_a_size_counts_once_and_the_rest_is_told() -> None:
+    text = as_text([explain(pod(nodeSelector={"kubernetes.io/arch": "arm64"}, requests={"cpu": "64"}))])
+    (line,) = [line for line in text.splitlines() if "too small" in line]
+    match = re.search(r"^ +(\d+) too small: .* \((\d+) in all, (\d+) of them counted for another reason\)$", line)
+    assert match is not None
+    first, everything, elsewhere = map(int, match.groups())
+    assert first + elsewhere == everything
+
+
+def test_guesses_of_the_catalogue_are_marked() -> None:
+    explained = explain(pod())
+    guessed, zones = explained.pools[0].guessed
+    assert 0 < zones <= guessed <= len(explained.pools[0].verdicts)
+    line = f"    guessed, not recorded from Azure: something about {guessed} of these sizes, the zones of {zones}"
+    assert line in as_text([explained]).splitlines()

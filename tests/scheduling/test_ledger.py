@@ -9,6 +9,7 @@ from harness.karpenter.scheduling.ledger import (
     NodePoolExcludes,
     NodeTried,
     NotOffered,
+    Overcommitted,
     PodExcludes,
     PoolTried,
     Relaxed,
@@ -35,6 +36,28 @@ def test_every_step_of_a_pod() -> None:
     assert isinstance(third, PoolTried)
     assert (third.nodepool, third.reason) == ("default", None)
     assert [type(entry) for entry in ledger.of("default/b")] == [NodeTried]
+
+
+def test_a_nodepool_without_a_size_is_told_of_before_any_pod() -> None:
+    types = (size("gone", 4, unavailable=GONE), size("good", 4), size("unwanted", 4), size("void", 0))
+    pools = [
+        nodepool("least", requirements=[need(TYPE, "Exists", minValues=9)]),
+        nodepool("none", requirements=[need(TYPE, "In", "gone", "void")]),
+    ]
+    ledger = Ledger()
+    results = run([pod("a", "1")], pools, types=types, ledger=ledger)
+    assert str(results.errors["default/a"]) == "nodepool requirements filtered out all available instance types"
+    assert ledger.of("default/a") == []
+    least, none = ledger.filtered if ledger.filtered[0].nodepool == "least" else reversed(ledger.filtered)
+    assert none.unmet == {}
+    assert {verdict.instance_type.name: [type(reason) for reason in verdict.reasons] for verdict in none.types()} == {
+        "gone": [NotOffered],
+        "good": [NodePoolExcludes],
+        "unwanted": [NodePoolExcludes],
+        "void": [Overcommitted],
+    }
+    assert set(least.unmet) == {TYPE}
+    assert sum(verdict.kept for verdict in least.types()) == least.unmet[TYPE]
 
 
 def test_reasons_of_sizes() -> None:

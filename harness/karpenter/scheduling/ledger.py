@@ -9,6 +9,7 @@ Pass a :class:`Ledger` to :func:`~harness.karpenter.scheduling.solve`; without o
         Joined(pod, step, nodeclaim, nodepool)   # a NodeClaim in the making (its number) took the pod
         PoolTried(pod, step, nodepool, reason)   # a new NodeClaim of a NodePool; reason is None when it took the pod
         Relaxed(pod, step, dropped)              # the preference given up before step
+    ledger.filtered                              # PoolFiltered: NodePools without a size that suits them, before any pod
 
 ``step`` counts relaxations from 0. ``reason`` is a value of :mod:`harness.karpenter.scheduling.reasons`; str() is Karpenter's sentence.
 
@@ -78,7 +79,14 @@ class PortTaken:
     conflict: HostPortConflict
 
 
-TypeReason = NodePoolExcludes | PodExcludes | BeyondLimit | TooSmall | NotOffered | PortTaken
+@dataclass(frozen=True, slots=True)
+class Overcommitted:
+    """What Kubernetes and the system reserve is more than the size has: its allocatable amount is negative."""
+
+    resource: str
+
+
+TypeReason = NodePoolExcludes | PodExcludes | BeyondLimit | TooSmall | NotOffered | PortTaken | Overcommitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,17 +162,13 @@ class PoolTried:
     def types(self) -> Iterator[TypeVerdict]:
         """A verdict for each instance type of the NodePool, in the provider's order."""
         for index, instance_type in enumerate(self._template.index.types):
-            offerings = tuple(self._offering(offering) for offering in instance_type.offerings)
+            offerings = _offerings(instance_type, self.requirements)
             yield TypeVerdict(instance_type, tuple(self._reasons(index, instance_type, offerings)), offerings)
 
     def removed(self) -> Mapping[str, int]:
         """How many sizes each kind of reason removed first, by the name of its class; those kept count as ``kept``."""
         firsts = (type(v.reasons[0]).__name__ if v.reasons else "kept" for v in self.types())
         return Counter(firsts)
-
-    def _offering(self, offering: Offering) -> OfferingVerdict:
-        conflict = self.requirements.compatible(offering.requirements, self.requirements.vocabulary.well_known)
-        return OfferingVerdict(offering, offering.available, conflict)
 
     def _reasons(
         self, index: int, instance_type: InstanceType, offerings: tuple[OfferingVerdict, ...]
@@ -195,14 +199,47 @@ class PoolTried:
                 yield TooSmall(name, requested, allocatable)
 
 
+@dataclass(frozen=True, slots=True)
+class PoolFiltered:
+    """A NodePool that no pod was tried with, since no size suits it. ``unmet``: keys with too few values for their ``minValues``."""
+
+    nodepool: str
+    requirements: Requirements
+    unmet: Mapping[str, int]
+    _template: Template = field(repr=False)
+
+    def types(self) -> Iterator[TypeVerdict]:
+        """A verdict for each instance type of the NodePool; where only ``minValues`` is missed, some have no reason against them."""
+        for instance_type in self._template.index.types:
+            offerings = _offerings(instance_type, self.requirements)
+            yield TypeVerdict(instance_type, tuple(self._reasons(instance_type, offerings)), offerings)
+
+    def _reasons(self, instance_type: InstanceType, offerings: tuple[OfferingVerdict, ...]) -> Iterator[TypeReason]:
+        own = instance_type.requirements.intersects(self.requirements)
+        if own is not None:
+            yield NodePoolExcludes(own)
+        yield from (Overcommitted(name) for name, left in instance_type.allocatable.items() if left.negative)
+        if not any(verdict.usable for verdict in offerings):
+            yield NotOffered()
+
+
+def _offerings(instance_type: InstanceType, requirements: Requirements) -> tuple[OfferingVerdict, ...]:
+    well_known = requirements.vocabulary.well_known
+    return tuple(
+        OfferingVerdict(offering, offering.available, requirements.compatible(offering.requirements, well_known))
+        for offering in instance_type.offerings
+    )
+
+
 Entry = NodeTried | Joined | Relaxed | PoolTried
 
 
 class Ledger:
-    """Collects entries. ``entries`` are in the order of the pass, over all pods."""
+    """Collects entries. ``entries`` are in the order of the pass, over all pods; ``filtered`` precede it."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
+        self.filtered: list[PoolFiltered] = []
         self._steps: dict[str, int] = {}
         self._by_pod: dict[str, list[Entry]] = {}
         self._sorted = 0
@@ -215,6 +252,10 @@ class Ledger:
         return list(self._by_pod.get(pod, ()))
 
     # called by the scheduler
+
+    def excluded(self, template: Template, unmet: Mapping[str, int], algebra: Algebra) -> None:
+        public = algebra.public(template.requirements.items)
+        self.filtered.append(PoolFiltered(template.name, public, dict(unmet), template))
 
     def began(self, pod: Object) -> None:
         self._steps[pod_key(pod)] = 0

@@ -124,12 +124,12 @@ class Scheduler:
             if template.mask:
                 templates.append(template)
                 continue
-            message = "NodePool requirements filtered out all compatible available instance types"
-            if unmet and self._rules.min_values_relaxable:
-                message += " due to minValues incompatibility"
-            self._events.append(
-                SchedulingEvent("NodePool", name_of(pool), "Warning", "NoCompatibleInstanceTypes", message)
-            )
+            if self._ledger is not None:
+                self._ledger.excluded(template, unmet, self._algebra)
+            text = "NodePool requirements filtered out all compatible available instance types"
+            text += " due to minValues incompatibility" if unmet and self._rules.min_values_relaxable else ""
+            event = SchedulingEvent("NodePool", template.name, "Warning", "NoCompatibleInstanceTypes", text)
+            self._events.append(event)
         for template in templates:
             template.add_daemons(daemons, self._algebra, self._rules)
         return templates
