@@ -13,9 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.cases.objects import Schemas, schemas_of
+from tests.conformance.cases.schedule import MANY
 from tests.conformance.processes import Answerer
 
 __all__ = ["Material", "read_json", "write_gzip"]
+
+_SIZE = "node.kubernetes.io/instance-type"
+_COPIES = 11
 
 Json = dict[str, Any]
 
@@ -53,7 +57,7 @@ class Material:
             data=_printed(oracle, "data"),
             crds=_printed(oracle, "crds"),
             types=types,
-            catalogs={"recorded": types[locations[0]], "eastus60": sample},
+            catalogs={"recorded": types[locations[0]], "eastus60": sample, MANY: _multiplied(sample)},
         )
 
     @cached_property
@@ -88,6 +92,22 @@ def write_gzip(path: Path, text: str) -> None:
     """The same text always gives the same bytes."""
     with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=9) as file:
         file.write(text.encode())
+
+
+def _multiplied(types: Sequence[Json]) -> list[Json]:
+    """More sizes than a launch may name, many of the same price, so that the order of equal ones shows."""
+    return [
+        {
+            **item,
+            "name": f"{item['name']}_copy{number:02d}",
+            "requirements": [
+                {**each, "values": [f"{item['name']}_copy{number:02d}"]} if each["key"] == _SIZE else each
+                for each in item["requirements"]
+            ],
+        }
+        for item in types
+        for number in range(_COPIES)
+    ]
 
 
 def _zones(instance_type: Json) -> list[str]:

@@ -12,6 +12,11 @@ __all__ = ["shrink", "size"]
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
 
+# what tells objects apart: without it a cluster would be one that cannot be
+IDENTITY: dict[str, frozenset[str]] = {
+    "schedule": frozenset({"metadata", "name", "namespace", "uid", "nodeName", "providerID"}),
+}
+
 Failing = Callable[[Json], bool]
 
 # what a question of this op must keep: a launch chooses at random what the claim does not pin; an object without a name is no scenario
@@ -59,11 +64,12 @@ def _left_out(request: Json, gone: list[Path], paths: list[Path], failing: Faili
 
 def _paths(request: Json) -> Iterator[Path]:
     """Every part that can be left out, later list items first."""
-    pinned = PINNED.get(str(request.get("op")), ())
+    pinned, identity = (table.get(str(request.get("op")), ()) for table in (PINNED, IDENTITY))
     for path in _parts(request, ()):
         kept = path in (("op",), ("catalog",)) or any(
             one[: len(path)] == path or path[: len(one)] == one for one in pinned
         )
+        kept = kept or (len(path) > 2 and path[-1] in identity)
         if not kept:
             yield path
 

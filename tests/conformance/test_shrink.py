@@ -25,10 +25,10 @@ def test_only_what_matters_is_left() -> None:
     assert small == {
         "op": "schedule",
         "catalog": "small",
-        "pods": [{"spec": {"cpu": 17}}],
-        "nodepools": [{"weight": 10}],
+        "pods": [{"name": "p17", "spec": {"cpu": 17}}],
+        "nodepools": [{"name": "b", "weight": 10}],
     }
-    assert size(small) == 10
+    assert size(small) == 12
     assert asked_times < 60  # 40 pods are halved, not tried one by one
 
 

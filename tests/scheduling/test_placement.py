@@ -176,7 +176,11 @@ def test_nodes_that_go_away_give_their_pods_back() -> None:
     assert results.existing == {}
     marked = run([pod("moved", on="n1")], nodes=[node("n1")], deleting=frozenset({"n1"}))
     assert groups(marked) == [["moved"]]
-    kept = run([pod("moved", on="n1")], nodes=[going], unmovable=frozenset({"default/moved"}))
+    blocking = {
+        "metadata": {"name": "b", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {}}, "maxUnavailable": 0},
+    }
+    kept = run([pod("moved", on="n1")], nodes=[going], pdbs=[blocking])
     assert kept.nodeclaims == ()
 
 

@@ -46,6 +46,7 @@ def _instance_type(item: Mapping[str, Any], vocabulary: Vocabulary) -> InstanceT
                 Requirements.from_node_selector(offering.get("requirements"), vocabulary=vocabulary),
                 float(offering.get("price") or 0),
                 bool(offering.get("available")),
+                int(offering.get("reservation_capacity") or 0),
             )
             for offering in item.get("offerings") or ()
         ),

@@ -1,12 +1,15 @@
 """Op ``schedule``: one pass of the provisioner over the objects of the request."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.answer.context import AnswerContext
 from harness.answer.errors import RequestError
 from harness.answer.ops.catalog import instance_types
+from harness.engine.clock import parse
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.scheduling import (
     CatalogIndexes,
     ClusterSnapshot,
@@ -16,6 +19,7 @@ from harness.karpenter.scheduling import (
     pod_key,
     solve,
 )
+from harness.karpenter.vocabulary import Vocabulary
 from harness.kube.objects import name_of
 from harness.kube.resources import render
 
@@ -27,6 +31,7 @@ _INDEXES = "\0indexes"  # beside the catalogs, under a name that no request can 
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     """NodeClaims, placements and errors as the protocol shows them. Raises RequestError for unusable input."""
+    options = request.get("options") or {}
     nodepools, pods = with_defaults(_list(request, "nodepools"), _list(request, "pods"))
     snapshot = ClusterSnapshot(
         nodepools,
@@ -39,18 +44,21 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
         pvs=_list(request, "pvs"),
         storageclasses=_list(request, "storageclasses"),
         csinodes=_list(request, "csinodes"),
+        pdbs=[_in_namespace(each, "default") for each in _list(request, "pdbs")],
+        deleting=frozenset(request.get("deleting") or ()),
+        now=parse(options["now"]) if options.get("now") else 0,
     )
-    options = request.get("options") or {}
+    release = _release(context.release, options.get("reservationLabel"))
     try:
         results = solve(
             snapshot,
-            _types(request, context, [name_of(pool) for pool in snapshot.nodepools]),
-            release=context.release,
+            _types(request, context, release.vocabulary, [name_of(pool) for pool in snapshot.nodepools]),
+            release=release,
             options=SchedulingOptions(
                 preference_policy=options.get("preferencePolicy") or "Respect",
                 min_values_policy=options.get("minValuesPolicy") or "Strict",
                 stable_inflight_sort=bool(options.get("stableInflightSort")),
-                volumes_located=False,
+                reservation_label=options.get("reservationLabel") or None,
             ),
             indexes=_indexes(context),
         )
@@ -88,13 +96,21 @@ def _indexes(context: AnswerContext) -> CatalogIndexes:
     return found
 
 
+def _release(release: ProviderRelease, reservation_label: str | None) -> ProviderRelease:
+    """The release as it is with a provider that has reserved capacity, which knows the label that names a reservation."""
+    if not reservation_label:
+        return release
+    known = release.vocabulary.well_known | {reservation_label}
+    return replace(release, vocabulary=replace(release.vocabulary, well_known=known))
+
+
 def _types(
-    request: Mapping[str, Any], context: AnswerContext, nodepools: Sequence[str]
+    request: Mapping[str, Any], context: AnswerContext, vocabulary: Vocabulary, nodepools: Sequence[str]
 ) -> Mapping[str, Sequence[InstanceType]]:
     name, inline = request.get("catalog") or "", request.get("instance_types") or ()
     common: Sequence[InstanceType] = context.catalogs.get(name, ()) if name else ()
     if inline:
-        common = (*common, *instance_types(inline, context.release.vocabulary))
+        common = (*common, *instance_types(inline, vocabulary))
     by_pool = request.get("catalog_by_nodepool") or {}
     return {pool: context.catalogs.get(by_pool[pool], ()) if pool in by_pool else common for pool in nodepools}
 

@@ -17,7 +17,6 @@ from harness.karpenter.lifecycle.nodepools import exceeded_limit, nodeclass_name
 from harness.karpenter.offers import Offers
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.circles import Circles
-from harness.karpenter.provisioning.displaced import unmovable
 from harness.karpenter.provisioning.relevance import KINDS, matters
 from harness.karpenter.scheduling import (
     CatalogIndexes,
@@ -128,16 +127,14 @@ class Provisioner:
             pvs=view.list("PersistentVolume"),
             storageclasses=view.list("StorageClass"),
             csinodes=view.list("CSINode"),
-            unmovable=self._unmovable(),
+            pdbs=view.list("PodDisruptionBudget"),
+            now=self._engine.clock.now,
         )
 
-    def _unmovable(self) -> frozenset[str]:
-        """Only asked for while something is being deleted."""
-        view = self._view
-        if not any(is_terminating(each) for kind in ("Node", "NodeClaim") for each in view.list(kind)):
-            return frozenset()
-        pods = [pod for pod in view.list("Pod") if spec_of(pod).get("nodeName")]
-        return unmovable(pods, view.list("PodDisruptionBudget"), self._engine.clock.now)
+    def _moment(self) -> int:
+        """The time where it matters: while something is being deleted, since the protection of pods may end."""
+        deleting = any(is_terminating(each) for kind in ("Node", "NodeClaim") for each in self._view.list(kind))
+        return self._engine.clock.now if deleting else 0
 
     def instance_types(self) -> dict[str, Sequence[InstanceType]]:
         """The instance types of each NodePool, as its NodeClass sees them."""
@@ -162,7 +159,7 @@ class Provisioner:
     def _provision(self) -> None:
         if not self.synced():
             return
-        state = (self._changes, self._offers.version())
+        state = (self._changes, self._offers.version(), self._moment())
         if state == self._solved:
             self._publish(self._results)
             return
@@ -185,7 +182,7 @@ class Provisioner:
         for event in results.events:
             obj = self._view.get(event.kind, event.object.rpartition("/")[2], event.object.rpartition("/")[0])
             if obj is not None:
-                self._sink.event(obj, event.type, event.reason, event.message, dedupe_seconds=60)
+                self._sink.event(obj, event.type, event.reason, event.message, dedupe_seconds=event.dedupe_seconds)
                 if event.reason == "NoCompatibleInstanceTypes":
                     self._sink.rejected((_filtered(obj, event.message),))
         if results.timed_out:

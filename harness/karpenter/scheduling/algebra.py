@@ -39,10 +39,11 @@ class Algebra:
         return self._requirements.setdefault(requirement, requirement)
 
     def exists(self, key: str) -> Requirement:
-        """The requirement that allows every value of ``key``."""
+        """The requirement that allows every value of ``key``, which may be another name of it."""
         found = self._exists.get(key)
         if found is None:
-            found = self._exists[key] = self.canonical(Requirement(key, True, frozenset()))
+            normal = self.vocabulary.normalize_key(key)
+            found = self._exists[key] = self.canonical(Requirement(normal, True, frozenset()))
         return found
 
     def only(self, key: str, value: str) -> Requirement:

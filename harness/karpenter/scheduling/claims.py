@@ -188,13 +188,17 @@ class PlannedNodeClaim:
 
 @dataclass(frozen=True, slots=True)
 class SchedulingEvent:
-    """An event that the simulation publishes; ``object`` is ``name`` or ``namespace/name``, of ``kind``."""
+    """An event that the simulation publishes; ``object`` is ``name`` or ``namespace/name``, of ``kind``.
+
+    The same event is published once in ``dedupe_seconds``.
+    """
 
     kind: str
     object: str
     type: str
     reason: str
     message: str
+    dedupe_seconds: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)

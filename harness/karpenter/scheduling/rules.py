@@ -20,7 +20,7 @@ _V1_13 = replace(
 )
 _V1_12_1 = replace(_V1_13, host_ports_shared=True)
 _V1_12_0 = replace(_V1_12_1, volumes_have_alternatives=False)
-_V1_10 = replace(_V1_12_0, node_limits=False)
+_V1_10 = replace(_V1_12_0, node_limits=False, protection_may_end=False)
 _V1_7 = replace(
     _V1_10,
     volumes_in_affinity=True,
@@ -33,6 +33,7 @@ _V1_6 = replace(
     no_nodepool_is_error=False,
     repeated_expressions_cancel=True,
     max_instance_types=60,
+    several_budgets_block=False,
     resource_claims=ClaimsIn.NOWHERE,
 )
 _V1_5 = replace(

@@ -300,7 +300,7 @@ class Scheduler:
             if wanted is not None:
                 node_domains = algebra.intersect(node_domains, wanted)
             domains = group.next_domains(selected, pod_domains, node_domains)
-            if domains.values and domains.has_intersection(node_domains):
+            if domains.values and (domains.has_intersection(node_domains) or node_domains.tolerates_absence):
                 allowed |= mask
         return allowed
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling.catalog import CatalogIndexes
 from harness.karpenter.scheduling.claims import SchedulingResults
+from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.older_pods import with_limits_as_requests, with_volumes_in_affinity
 from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
 from harness.karpenter.scheduling.rules import rules_of
@@ -42,15 +43,16 @@ def solve(
     options, rules = options or SchedulingOptions(), rules_of(release.core)
     if rules.limits_as_requests:
         snapshot = replace(snapshot, pods=[with_limits_as_requests(pod) for pod in snapshot.pods])
-    volumes = VolumeLookup(snapshot, options.volumes_located)
+    volumes = VolumeLookup(snapshot)
     pending = PendingPods(snapshot, release, volumes)
     state = ClusterState(snapshot, volumes)
-    pods = [*pending.accepted, *state.displaced_pods()]
+    displaced = Displaced(snapshot.pdbs, snapshot.now, rules)
+    pods = [*pending.accepted, *state.displaced_pods(displaced.movable)]
     if rules.volumes_in_affinity:
         pods = [with_volumes_in_affinity(pod, volumes) for pod in pods]
     nodepools = usable_nodepools(snapshot.nodepools, options.node_class)
     if not pods or not nodepools:
-        return SchedulingResults(ignored=pending.ignored, no_nodepools=not nodepools)
+        return SchedulingResults(ignored=pending.ignored, events=tuple(displaced.events), no_nodepools=not nodepools)
     shared = indexes or CatalogIndexes()
     by_pool = {
         name_of(pool): shared.of(types, release.vocabulary)
@@ -59,4 +61,5 @@ def solve(
     }
     scheduler = Scheduler(snapshot, state, volumes, nodepools, by_pool, pods, release, options, ledger)
     scheduler.run()
-    return scheduler.results(pending.ignored)
+    results = scheduler.results(pending.ignored)
+    return replace(results, events=(*displaced.events, *results.events)) if displaced.events else results

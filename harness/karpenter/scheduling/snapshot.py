@@ -16,8 +16,8 @@ class ClusterSnapshot:
     """The objects that Karpenter sees, in any order; they are read, never changed.
 
     ``pods`` are pending and bound ones. ``deleting`` names Nodes and NodeClaims that Karpenter has marked for deletion, beside
-    those with a deletion timestamp: their pods are scheduled again and their room does not count. ``unmovable`` are pods
-    (``namespace/name``) on such nodes that may not be evicted now.
+    those with a deletion timestamp: their room does not count and their pods are scheduled again, unless ``pdbs`` or annotations
+    keep them from being evicted at ``now``, in nanoseconds since the start.
     """
 
     nodepools: Sequence[Object] = ()
@@ -30,8 +30,9 @@ class ClusterSnapshot:
     pvs: Sequence[Object] = ()
     storageclasses: Sequence[Object] = ()
     csinodes: Sequence[Object] = ()
+    pdbs: Sequence[Object] = ()
     deleting: frozenset[str] = frozenset()
-    unmovable: frozenset[str] = frozenset()
+    now: int = 0
 
 
 def _lowest(low: int, _high: int) -> int:
@@ -44,9 +45,7 @@ class SchedulingOptions:
 
     ``choose(low, high)`` draws the integer in [low, high) that a label gets from an open-ended custom requirement.
     ``stable_inflight_sort`` replaces Go's unstable sort of NodeClaims.
-    ``node_class`` is the (group, kind) whose NodePools count. ``volumes_located`` off: as on an API server that does not find
-    PersistentVolumes by a namespaced name (controller-runtime's fake client, which conformance is measured on), bound volumes
-    do not say where they are, and the topology constraints of their pods hold only after a failed attempt.
+    ``node_class`` is the (group, kind) whose NodePools count.
     ``reservation_label``: the key by which reserved offerings name their capacity reservation; None is the feature gate
     ReservedCapacity off, as Azure sets it. ``time_limit`` seconds after its start a simulation stops and keeps what it has;
     its time is virtual: each attempt to place a pod takes ``attempt_seconds`` of it.
@@ -57,7 +56,6 @@ class SchedulingOptions:
     stable_inflight_sort: bool = False
     ignore_resource_claims: bool = True
     choose: Callable[[int, int], int] = _lowest
-    volumes_located: bool = True
     node_class: tuple[str, str] = ("karpenter.azure.com", "AKSNodeClass")
     reservation_label: str | None = None
     time_limit: float = 60.0
@@ -109,6 +107,8 @@ class SchedulingRules:
     * ``hosts_registered_first``: a new node's hostname becomes a domain before its first pod is tried, and pods only go to hosts
       that are domains of their constraints; else any new host is as good as an empty domain.
     * ``max_instance_types``: how many a NodeClaim names.
+    * ``protection_may_end``: the annotation ``karpenter.sh/do-not-disrupt`` may be a duration; else only ``true`` counts.
+    * ``several_budgets_block``: a pod that several disruption budgets select cannot be evicted; else each is asked.
     * ``resource_claims``: where dynamic resource allocation is looked for in a pod, which is then refused: nowhere (such pods are
       like others), in its containers, or in the pod too.
     """
@@ -131,4 +131,6 @@ class SchedulingRules:
     plain_errors: bool = False
     hosts_registered_first: bool = False
     max_instance_types: int = 600
+    protection_may_end: bool = True
+    several_budgets_block: bool = True
     resource_claims: ClaimsIn = ClaimsIn.POD

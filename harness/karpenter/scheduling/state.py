@@ -3,7 +3,7 @@
 Core ``pkg/controllers/state/{cluster,statenode}.go``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,6 @@ from harness.kube.pods import (
     HostPort,
     host_ports,
     is_daemon,
-    is_reschedulable,
     is_scheduled,
     is_terminal,
     requests_for_pods,
@@ -196,15 +195,9 @@ class ClusterState:
         """The nodes whose room counts."""
         return [state for state in self.nodes if not state.deleting]
 
-    def displaced_pods(self) -> list[Object]:
-        """Pods of nodes that are going away which need another place, by node."""
-        return [
-            pod
-            for state in self.nodes
-            if state.deleting
-            for pod in _by_name(state.pods)
-            if is_reschedulable(pod) and f"{namespace_of(pod)}/{name_of(pod)}" not in self.snapshot.unmovable
-        ]
+    def displaced_pods(self, movable: Callable[[Object], bool]) -> list[Object]:
+        """Pods of nodes that are going away which are ``movable``, by node."""
+        return [pod for state in self.nodes if state.deleting for pod in _by_name(state.pods) if movable(pod)]
 
 
 def _by_name(objects: Iterable[Object]) -> list[Any]:

@@ -13,7 +13,7 @@ from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.snapshot import ClaimsIn, SchedulingRules
 from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.vocabulary import INITIALIZED, NODEPOOL, REGISTERED
-from harness.kube.objects import Object, controller_of, labels_of, name_of, namespace_of, spec_of, uid_of
+from harness.kube.objects import Object, controller_of, labels_of, name_of, namespace_of, owners_of, spec_of, uid_of
 from harness.kube.pods import HostPort, host_ports, requests_for_pods
 from harness.kube.quantity import Quantity
 from harness.kube.resources import ResourceList, parse_list
@@ -64,18 +64,19 @@ class DaemonPod:
 
 def daemon_pods(daemonsets: Iterable[Object], pods: Iterable[Object], refused_claims: ClaimsIn) -> list[DaemonPod]:
     """One pod per DaemonSet, by namespace and name: the newest that exists, else one made of its template."""
-    newest: dict[str, Object] = {}
-    for pod in pods:
+    newest: dict[tuple[str, str], Object] = {}
+    for pod in sorted((pod for pod in pods if owners_of(pod)), key=name_of):
         owner = controller_of(pod)
         if owner is None or owner.get("kind") != "DaemonSet":
             continue
-        known = newest.get(owner.get("uid") or "")
+        key = (namespace_of(pod), owner.get("uid") or "")
+        known = newest.get(key)
         if known is None or _created(pod) > _created(known):
-            newest[owner.get("uid") or ""] = pod
+            newest[key] = pod
     found = []
     for daemonset in sorted(daemonsets, key=lambda each: (namespace_of(each), name_of(each))):
         template = spec_of(daemonset).get("template") or {}
-        running = newest.get(uid_of(daemonset) or "?")
+        running = newest.get((namespace_of(daemonset), uid_of(daemonset) or "?"))
         pod = running or {
             "metadata": {"name": name_of(daemonset), "namespace": namespace_of(daemonset)},
             "spec": _with_limits_as_requests(spec_of(template)),

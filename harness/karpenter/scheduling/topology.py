@@ -326,8 +326,9 @@ class Topology:
             domains = group.next_domains(selected, pod_domains, node_domains)
             if not domains.values:
                 return TopologyUnsatisfiable(group, pod_domains, node_domains)
-            known = chosen.get(key) or (node_domains if key == HOSTNAME or key in items else None)
-            chosen[key] = domains if known is None else algebra.intersect(domains, known)
+            label = group.label
+            known = chosen.get(label) or (host if label == HOSTNAME else items.get(label))
+            chosen[label] = domains if known is None else algebra.intersect(domains, known)
         if not chosen:
             return here
         full = {**items, HOSTNAME: host}

@@ -72,6 +72,8 @@ ADMITS_ALL = NodeFilter()
 class TopologyGroup:
     """Counts by domain for one constraint, shared by all pods that have it.
 
+    ``key`` is the constraint's, ``label`` the name that requirements have for it: domains by another name than a requirement's are
+    those of the nodes' labels alone.
     ``domains`` maps domain to count, ``empty`` holds the domains without a pod. For hostname groups, bit masks over the
     simulation's own nodes mirror the counts: ``occupied`` (at least one), ``full`` (maxSkew reached), ``over`` (beyond it).
     """
@@ -88,6 +90,7 @@ class TopologyGroup:
         "inverse",
         "key",
         "kind",
+        "label",
         "max_skew",
         "min_domains",
         "namespaces",
@@ -117,6 +120,7 @@ class TopologyGroup:
     ) -> None:
         self.algebra = algebra
         self.kind, self.key, self.namespaces = kind, key, namespaces
+        self.label = algebra.vocabulary.normalize_key(key)
         self.raw_selector, self.selector = raw_selector, selector
         self.max_skew, self.min_domains, self.filter, self.inverse = max_skew, min_domains, node_filter, inverse
         self.admits_all = node_filter.admits_all
@@ -189,7 +193,7 @@ class TopologyGroup:
             chosen = self._affinity(selected, pod_domains, node_domains)
         else:
             chosen = self._anti_affinity(pod_domains, node_domains)
-        return self.algebra.canonical(Requirement(self.key, False, frozenset(chosen)))
+        return self.algebra.canonical(Requirement(self.label, False, frozenset(chosen)))
 
     def _single_host(self, node_domains: Requirement) -> str | None:
         # A new node's hostname is not registered before its first pod.

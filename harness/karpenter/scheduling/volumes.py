@@ -39,8 +39,7 @@ class VolumeNotFound(VolumeError):
 class VolumeLookup:
     """Claims, volumes and storage classes of a snapshot, by name."""
 
-    def __init__(self, snapshot: ClusterSnapshot, located: bool = True) -> None:
-        self._located = located
+    def __init__(self, snapshot: ClusterSnapshot) -> None:
         self._claims = {(namespace_of(pvc), name_of(pvc)): pvc for pvc in snapshot.pvcs}
         self._volumes = {name_of(pv): pv for pv in snapshot.pvs}
         self._classes = {name_of(sc): sc for sc in snapshot.storageclasses}
@@ -141,7 +140,7 @@ class VolumeLookup:
             claim = self.claim(pod, volume)
             spec = spec_of(claim) if claim is not None else {}
             if spec.get("volumeName"):
-                alternatives = _volume_expressions(spec_of(self._located_volume(spec["volumeName"])))
+                alternatives = _volume_expressions(spec_of(self.volume(spec["volumeName"])))
             elif spec.get("storageClassName"):
                 alternatives = _class_expressions(self.storage_class(spec["storageClassName"]))
             else:
@@ -149,18 +148,13 @@ class VolumeLookup:
             found.extend(alternatives[0] if alternatives else ())
         return found
 
-    def _located_volume(self, name: str) -> Object:
-        if not self._located:
-            raise VolumeNotFound(f'persistentvolumes "{name}" not found')
-        return self.volume(name)
-
     def _terms(self, algebra: Algebra, pod: Object, volume: Mapping[str, Any]) -> tuple[RequirementSet, ...]:
         claim = self.claim(pod, volume)
         if claim is None:
             return ()
         spec = spec_of(claim)
         if spec.get("volumeName"):
-            volume_spec = spec_of(self._located_volume(spec["volumeName"]))
+            volume_spec = spec_of(self.volume(spec["volumeName"]))
             local = volume_spec.get("local") is not None or volume_spec.get("hostPath") is not None
             # A term of a local volume that names its host only means anywhere: the volume goes where the pod goes.
             kept = [each for each in _volume_expressions(volume_spec) if each or local]

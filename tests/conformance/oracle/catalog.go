@@ -23,13 +23,14 @@ type offeringJSON struct {
 	Requirements []reqJSON `json:"requirements"`
 	Price        float64   `json:"price"`
 	Available    bool      `json:"available"`
+	Reservations int       `json:"reservation_capacity,omitempty"` // machines left in the capacity reservation of a reserved offering
 }
 
 func (j itJSON) build() *cloudprovider.InstanceType {
 	it := &cloudprovider.InstanceType{Name: j.Name, Requirements: reqs(j.Requirements), Capacity: j.Capacity,
 		Overhead: &cloudprovider.InstanceTypeOverhead{KubeReserved: j.Overhead["kubeReserved"], SystemReserved: j.Overhead["systemReserved"], EvictionThreshold: j.Overhead["evictionThreshold"]}}
 	for _, o := range j.Offerings {
-		it.Offerings = append(it.Offerings, &cloudprovider.Offering{Requirements: reqs(o.Requirements), Price: o.Price, Available: o.Available})
+		it.Offerings = append(it.Offerings, &cloudprovider.Offering{Requirements: reqs(o.Requirements), Price: o.Price, Available: o.Available, ReservationCapacity: o.Reservations})
 	}
 	return it
 }

@@ -10,14 +10,17 @@ import (
 	"time"
 
 	"github.com/awslabs/operatorpkg/status"
+	"github.com/samber/lo"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	clocktest "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	fakecr "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	karpv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	ps "sigs.k8s.io/karpenter/pkg/controllers/provisioning/scheduling"
@@ -65,6 +68,7 @@ type schedOptions struct {
 	StableInflight   bool   `json:"stableInflightSort"` // stable sort of in-flight NodeClaims (see patches/determinism.patch)
 	Variants         int    `json:"variants"`           // also run n times in Go map order and once with the stable sort
 	Now              string `json:"now"`
+	ReservationLabel string `json:"reservationLabel"` // switches the gate ReservedCapacity on; the label of offerings that names their reservation
 }
 
 type schedIn struct {
@@ -81,6 +85,8 @@ type schedIn struct {
 	PersistentVolumes      []*corev1.PersistentVolume      `json:"pvs"`
 	StorageClasses         []*storagev1.StorageClass       `json:"storageclasses"`
 	CSINodes               []*storagev1.CSINode            `json:"csinodes"`
+	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget `json:"pdbs"`
+	Deleting               []string                        `json:"deleting"` // Nodes and NodeClaims that Karpenter has marked for deletion
 	Options                schedOptions                    `json:"options"`
 }
 
@@ -137,17 +143,33 @@ func newClient(objs []client.Object) client.Client {
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }).
 		WithIndex(&corev1.Node{}, "spec.providerID", func(o client.Object) []string { return []string{o.(*corev1.Node).Spec.ProviderID} }).
 		WithIndex(&karpv1.NodeClaim{}, "status.providerID", func(o client.Object) []string { return []string{o.(*karpv1.NodeClaim).Status.ProviderID} })
-	return b.WithObjects(objs...).Build()
+	return b.WithObjects(objs...).WithInterceptorFuncs(interceptor.Funcs{Get: getInScope}).Build()
+}
+
+// getInScope ignores the namespace in the key of what has none, as the cache that Karpenter reads from does; the fake client finds nothing there.
+func getInScope(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	switch obj.(type) {
+	case *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode, *corev1.Node, *corev1.Namespace, *karpv1.NodePool, *karpv1.NodeClaim:
+		key.Namespace = ""
+	}
+	return c.Get(ctx, key, obj, opts...)
 }
 
 func coreCtx(o schedOptions) context.Context {
 	opts := coreOptions(o)
+	opts.FeatureGates.ReservedCapacity = o.ReservationLabel != ""
 	return coreoptions.ToContext(injection.WithControllerName(context.Background(), "provisioner"), opts)
 }
 
 func schedule(in *schedIn) (J, error) {
 	ctx := coreCtx(in.Options)
 	ps.ResetNodeID()
+	if label := in.Options.ReservationLabel; label != "" {
+		// What a provider with reserved capacity does at start-up; Azure's does not.
+		cloudprovider.ReservationIDLabel = label
+		karpv1.WellKnownLabels.Insert(label)
+		defer karpv1.WellKnownLabels.Delete(label)
+	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	if in.Options.Now != "" {
 		t, err := time.Parse(time.RFC3339, in.Options.Now)
@@ -201,12 +223,18 @@ func schedule(in *schedIn) (J, error) {
 			c.Namespace = "default"
 		}
 	}
+	for _, b := range in.PodDisruptionBudgets {
+		if b.Namespace == "" {
+			b.Namespace = "default"
+		}
+	}
 	add(&objs, in.DaemonSets)
 	add(&objs, in.Namespaces)
 	add(&objs, in.PersistentVolumeClaims)
 	add(&objs, in.PersistentVolumes)
 	add(&objs, in.StorageClasses)
 	add(&objs, in.CSINodes)
+	add(&objs, in.PodDisruptionBudgets)
 	c := newClient(objs)
 	clk := clocktest.NewFakeClock(now)
 	cluster := state.NewCluster(clk, c, cp)
@@ -222,6 +250,7 @@ func schedule(in *schedIn) (J, error) {
 	for _, d := range in.DaemonSets {
 		must(cluster.UpdateDaemonSet(ctx, d.DeepCopy()))
 	}
+	cluster.MarkForDeletion(providerIDs(in)...)
 	rec := &eventLog{}
 	prov := newProvisioner(c, rec, cp, cluster, clk)
 	ignored := J{}
@@ -242,9 +271,29 @@ func schedule(in *schedIn) (J, error) {
 			evs = append(evs, e)
 		}
 	}
+	evs = lo.UniqBy(evs, func(e J) string { return mustJSON(e) }) // Karpenter's own recorder drops repetitions
 	sort.Slice(evs, func(i, j int) bool { return mustJSON(evs[i]) < mustJSON(evs[j]) })
 	out["events"] = evs
 	return out, nil
+}
+
+// providerIDs are those of the Nodes and NodeClaims that are marked for deletion.
+func providerIDs(in *schedIn) (out []string) {
+	marked := map[string]bool{}
+	for _, name := range in.Deleting {
+		marked[name] = true
+	}
+	for _, n := range in.Nodes {
+		if marked[n.Name] {
+			out = append(out, n.Spec.ProviderID)
+		}
+	}
+	for _, n := range in.NodeClaims {
+		if marked[n.Name] {
+			out = append(out, n.Status.ProviderID)
+		}
+	}
+	return
 }
 
 func add[T client.Object](objs *[]client.Object, list []T) {

@@ -1,0 +1,98 @@
+"""Pods of nodes that are going away: which of them are worth a new node now, and which are protected, or blocked for good by a budget.
+
+Source: core ``pkg/utils/pdb/pdb.go`` (IsCurrentlyReschedulable), ``pkg/utils/pod/{scheduling,events}.go``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.engine.clock import parse, render
+from harness.karpenter.lifecycle.names import DISRUPTED_TAINT, DO_NOT_DISRUPT
+from harness.karpenter.scheduling.claims import SchedulingEvent, pod_key
+from harness.karpenter.scheduling.snapshot import SchedulingRules
+from harness.kube.durations import DurationError, parse_duration
+from harness.kube.gotext import quote
+from harness.kube.objects import Object, annotations_of, condition, labels_of, namespace_of, spec_of, status_of
+from harness.kube.pods import is_active, is_daemon, is_reschedulable, is_static
+from harness.kube.selectors import Selector
+from harness.kube.taints import tolerates
+
+_DEDUPE_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What a pod's annotation ``karpenter.sh/do-not-disrupt`` comes to now, and what Karpenter says about it."""
+
+    active: bool
+    event: SchedulingEvent | None = None
+
+
+class Displaced:
+    """Judges the pods of nodes that are going away. ``now`` is in nanoseconds since the start."""
+
+    def __init__(self, budgets: Iterable[Object], now: int, rules: SchedulingRules) -> None:
+        self._budgets = [(budget, Selector.parse(spec_of(budget).get("selector"))) for budget in budgets]
+        self._now, self._rules = now, rules
+        self.events: list[SchedulingEvent] = []
+        """What Karpenter says about the pods that were judged."""
+
+    def movable(self, pod: Object) -> bool:
+        """Whether the pod has to find another place, and may be evicted."""
+        protection = self._protection(pod) if is_active(pod) else Protection(active=False)
+        tolerated = any(tolerates(each, DISRUPTED_TAINT) for each in spec_of(pod).get("tolerations") or ())
+        if protection.event is not None and not is_static(pod) and not (tolerated and is_daemon(pod)):
+            self.events.append(protection.event)
+        evictable = is_active(pod) and not tolerated and not is_static(pod) and not protection.active
+        return is_reschedulable(pod) and not protection.active and not (evictable and self._blocked(pod))
+
+    def _protection(self, pod: Object) -> Protection:
+        value = annotations_of(pod).get(DO_NOT_DISRUPT)
+        if value is None or value == "true" or not self._rules.protection_may_end:
+            return Protection(active=value == "true")
+        try:
+            duration = parse_duration(value)
+            problem = f"duration {quote(value)} must be positive" if duration <= 0 else ""
+        except DurationError as error:
+            duration, problem = 0, f"failed to parse {quote(value)} as a duration: {error}"
+        if problem:
+            message = f"Invalid karpenter.sh/do-not-disrupt annotation: {problem}, ignoring annotation"
+            return Protection(active=False, event=_event(pod, "Warning", "InvalidDoNotDisruptAnnotation", message))
+        started = status_of(pod).get("startTime")
+        if started is None:
+            return Protection(active=True)
+        end = parse(started) + duration
+        if self._now < end:
+            message = f"The karpenter.sh/do-not-disrupt grace period will elapse at {render(end)}"
+            return Protection(active=True, event=_event(pod, "Normal", "DoNotDisruptUntil", message))
+        message = "The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable"
+        return Protection(active=False, event=_event(pod, "Normal", "DoNotDisruptGracePeriodElapsed", message))
+
+    def _blocked(self, pod: Object) -> bool:
+        matching = [
+            budget
+            for budget, selector in self._budgets
+            if namespace_of(budget) == namespace_of(pod) and selector.matches(labels_of(pod))
+        ]
+        if len(matching) > 1 and self._rules.several_budgets_block:
+            return True
+        for budget in matching:
+            spec = spec_of(budget)
+            ready = condition(pod, "Ready")
+            lenient = spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow"
+            if lenient and ready is not None and ready["status"] == "False":
+                return False
+            if _never_allows(spec):
+                return True
+        return False
+
+
+def _never_allows(spec: Mapping[str, Any]) -> bool:
+    """Whether a budget allows no disruption whatever the number of pods."""
+    never: Sequence[object] = (0, "0%")
+    return spec.get("maxUnavailable") in never or spec.get("minAvailable") == "100%"
+
+
+def _event(pod: Object, kind: str, reason: str, message: str) -> SchedulingEvent:
+    return SchedulingEvent("Pod", pod_key(pod), kind, reason, message, _DEDUPE_SECONDS)
