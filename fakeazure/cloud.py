@@ -80,6 +80,8 @@ class FakeAzure:
         machines_pool: str = "aksmanagedap",
         network: Mapping[str, str] | None = None,
         subnet_prefix: str = "10.224.0.0/16",
+        kubelet_client_id: str = "",
+        vnet_guid: str = "",
         throttle: Mapping[str, Bucket] | None = None,
         retry_after: int | None = None,
         page_size: int | None = None,
@@ -88,7 +90,8 @@ class FakeAzure:
         """A world around the cluster `cluster` in `region`.
 
         `ids` makes guids (repeatable under `seed_value` by default). `network` overrides parts of the cluster's network profile
-        (networkPlugin, networkPluginMode, networkDataplane, networkPolicy, dnsServiceIP). `retry_after` is what polls are told
+        (networkPlugin, networkPluginMode, networkDataplane, networkPolicy, dnsServiceIP). `kubelet_client_id` and `vnet_guid` are
+        of the cluster's own identity and network, made from their names by default. `retry_after` is what polls are told
         to wait; without it the header is left out. Raises ValueError for an unknown region or a mistake in `azure`.
         """
         self.clock = clock if clock is not None else ManualClock()
@@ -123,6 +126,8 @@ class FakeAzure:
             machines_pool=machines_pool,
             network=network or {},
             subnet_prefix=subnet_prefix,
+            kubelet_client_id=kubelet_client_id,
+            vnet_guid=vnet_guid,
         )
         self.market = self.state.market
         self.journal = Journal()

@@ -24,9 +24,16 @@ NETWORK = {
 
 
 def seed(
-    state: State, *, kubernetes: str, machines_pool: str, network: Mapping[str, str], subnet_prefix: str
+    state: State,
+    *,
+    kubernetes: str,
+    machines_pool: str,
+    network: Mapping[str, str],
+    subnet_prefix: str,
+    kubelet_client_id: str = "",
+    vnet_guid: str = "",
 ) -> None:
-    """Fill an empty world."""
+    """Fill an empty world. Ids that are not given are made from the names."""
     names = state.settings
     state.add_group(names.subscription, names.resource_group, names.location)
     state.add_group(names.subscription, names.node_resource_group, names.location)
@@ -35,21 +42,20 @@ def seed(
         return ResourceId(names.subscription, names.node_resource_group, namespace, (type_,), (name,))
 
     vnet = node_id("Microsoft.Network", "virtualNetworks", f"aks-vnet-{CLUSTER_ID}")
-    add_network(state, vnet, location=names.location, prefix="10.224.0.0/12", subnets={"aks-subnet": subnet_prefix})
+    add_network(state, vnet, location=names.location, prefix="10.224.0.0/12", subnets={"aks-subnet": subnet_prefix}, guid=vnet_guid)
+    identity = node_id(IDENTITIES.namespace, IDENTITIES.name, f"{names.cluster}-agentpool")
+    client_id = kubelet_client_id or guid_of(f"client{identity}")
     for plain, name, properties in (
         (NETWORK_SECURITY_GROUPS, f"aks-agentpool-{CLUSTER_ID}-nsg", {}),
         (ROUTE_TABLES, f"aks-agentpool-{CLUSTER_ID}-routetable", {}),
         (LOAD_BALANCERS, "kubernetes", _pools(node_id("Microsoft.Network", "loadBalancers", "kubernetes"))),
-        (IDENTITIES, f"{names.cluster}-agentpool", {}),
+        (IDENTITIES, identity.name, {"principalId": guid_of(f"principal{identity}"), "clientId": client_id}),
     ):
         id_ = node_id(plain.namespace, plain.name, name)
-        if plain is IDENTITIES:
-            properties = {"principalId": guid_of(f"principal{id_}"), "clientId": guid_of(f"client{id_}")}
         state.store.put(id_, plain.document(id_, {"properties": properties}, names.location))
     cluster = ResourceId(
         names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,)
     )
-    identity = node_id(IDENTITIES.namespace, IDENTITIES.name, f"{names.cluster}-agentpool")
     body: dict[str, Any] = {
         "properties": {
             "kubernetesVersion": kubernetes,
@@ -58,14 +64,12 @@ def seed(
             "fqdn": f"{names.cluster}-dns.hcp.{names.location}.azmk8s.io",
             "networkProfile": {**NETWORK, **network},
             "nodeProvisioningProfile": {"mode": "Auto"},
-            "identityProfile": {
-                "kubeletidentity": {"resourceId": str(identity), "clientId": guid_of(f"client{identity}")}
-            },
+            "identityProfile": {"kubeletidentity": {"resourceId": str(identity), "clientId": client_id}},
             "vnetSubnetID": str(vnet.child("subnets", "aks-subnet")),
         }
     }
     state.store.put(cluster, CLUSTERS.document(cluster, body, names.location))
-    add_pool(state, cluster, machines_pool, {"type": "Machines"})
+    add_pool(state, cluster, machines_pool, {"mode": "Machines", "type": "VirtualMachines"})
 
 
 def _pools(balancer: ResourceId) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fakeazure.aks.kubelet import KubeletText, unique
-from fakeazure.aks.node_labels import NodeFacts, aks_labels
+from fakeazure.aks.node_labels import NodeFacts, PodSubnet, aks_labels
 from fakeazure.arm.bodies import number, pairs, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.ids import ResourceId
@@ -18,7 +18,9 @@ from fakeazure.state import State
 
 Done = Callable[[Failure | None], None]
 
-_GPU_MAKERS = (("MI300", "amd"), ("V710", "amd"))
+_AMD_GPUS = ("mi300", "v710", "nvsv4")  # in names, or in families
+_MULTI_TENANT = "aks-nic-enable-multi-tenancy"
+"""The tag of an agent pool, or of a machine, that asks for NICs of several tenants."""
 
 
 def vm_of(state: State, machine: ResourceId, group: str) -> ResourceId:
@@ -139,17 +141,15 @@ def node_text(
     return told, own
 
 
-def _facts(
-    state: State, document: Mapping[str, Any], cluster: Mapping[str, Any], size: Size, subnet: str
-) -> NodeFacts:
+def _facts(state: State, document: Mapping[str, Any], cluster: Mapping[str, Any], size: Size, subnet: str) -> NodeFacts:
     properties = document["properties"]
     kubernetes, system = section(properties, "kubernetes"), section(properties, "operatingSystem")
     network = section(cluster["properties"], "networkProfile")
     identity = section(section(cluster["properties"], "identityProfile"), "kubeletidentity")
     place = ResourceId.parse(subnet)
     vnet = state.store.get(place.parent) if place.parent is not None else None
-    gpus = size.number("GPUs")
-    maker = next((maker for mark, maker in _GPU_MAKERS if mark in size.name), "nvidia")
+    pool = _pool(state, document)
+    security = section(properties, "security")
     return NodeFacts(
         pool=document["id"].split("/")[-3],
         cluster_group=str(cluster["properties"]["nodeResourceGroup"]),
@@ -163,7 +163,8 @@ def _facts(
         vcpus=size.vcpus,
         memory_mib=int(size.number("MemoryGB") * 1024),
         premium=size.has("PremiumIO"),
-        gpu=maker if gpus else "",
+        ephemeral_disk=system.get("osDiskType") == "Ephemeral",
+        nvidia=size.number("GPUs") > 0 and not any(mark in f"{size.name} {size.family}".lower() for mark in _AMD_GPUS),
         fips=bool(system.get("enableFIPS")),
         artifact_streaming=bool(section(kubernetes, "artifactStreamingProfile").get("enabled")),
         local_dns=str(section(properties, "localDNSProfile").get("mode") or "Disabled") == "Required",
@@ -177,7 +178,32 @@ def _facts(
         network_dataplane=str(network.get("networkDataplane") or ""),
         network_policy=str(network.get("networkPolicy") or ""),
         kubelet_client_id=str(identity.get("clientId") or ""),
+        pool_type=str(pool.get("type") or "VirtualMachines"),
+        dual_stack="IPv6" in texts(network, "ipFamilies"),
+        pod_subnet=_pod_subnet(state, properties, pool),
+        multi_tenant={**pairs(pool, "tags"), **pairs(properties, "tags")}.get(_MULTI_TENANT) == "true",
+        workload_runtime=str(kubernetes.get("workloadRuntime") or pool.get("workloadRuntime") or ""),
+        confidential=bool(size.capabilities.get("confidentialcomputingtype")) and "_cc_" not in size.name,
+        trusted_launch=bool(security.get("enableSecureBoot") or security.get("enableVTPM")),
     )
+
+
+def _pool(state: State, document: Mapping[str, Any]) -> Mapping[str, Any]:
+    pool = ResourceId.parse(document["id"]).parent
+    entry = state.store.get(pool) if pool is not None else None
+    return section(entry.document, "properties") if entry is not None else {}
+
+
+def _pod_subnet(state: State, properties: Mapping[str, Any], pool: Mapping[str, Any]) -> PodSubnet | None:
+    """The pod subnet of the machine, or of its pool."""
+    subnet = text(section(properties, "network"), "podSubnetID") or text(pool, "podSubnetID")
+    if not subnet:
+        return None
+    place = ResourceId.parse(subnet)
+    vnet = state.store.get(place.parent) if place.parent is not None else None
+    guid = str(vnet.document["properties"].get("resourceGuid", "")) if vnet is not None else ""
+    static = pool.get("podIPAllocationMode") == "StaticBlock"
+    return PodSubnet(place.subscription, place.group, place.names[0], place.name, guid, static)
 
 
 def provisioning_error(failure: Failure) -> dict[str, Any]:

@@ -54,11 +54,11 @@ def _put(state: State, request: Request) -> Response:
     )
 
 
-def _create_or_update(
-    state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]
-) -> Operation:
+def _create_or_update(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Operation:
     if len(id_.name) > MAX_NAME:
-        raise refuse("InvalidRequestContent", reason=f"the machine name '{id_.name}' has more than {MAX_NAME} characters")
+        raise refuse(
+            "InvalidRequestContent", reason=f"the machine name '{id_.name}' has more than {MAX_NAME} characters"
+        )
     subject = _subject(id_, body)
     fault = state.market.faults.take(subject, state.now(), at_end=False)
     if fault is not None:

@@ -1,8 +1,15 @@
 """The labels that AKS itself puts on a Node of an AKS machine, as a table: key → value from the facts of the launch.
 
-Karpenter strips these keys from the machine body and leaves them to AKS. The keys and values come from public node dumps and
-from the provider's end-to-end tests (labels.md §1.7d, §1.7e); rows that neither shows for a machine are marked `guess`.
-"""
+Karpenter strips these keys from the machine body and leaves them to AKS. `source` of a row says where its keys and values come from:
+
+* `node dump`: published label lists of nodes of agent pools, Kubernetes 1.26 to 1.34.
+* `e2e test`: the provider's end-to-end tests of machines.
+* `AgentBaker`: what it wrote before AKS itself did (`GetKubernetesLabels`): no storage labels for ephemeral disks, NVIDIA only.
+* `AKS docs`: pages about trusted launch, confidential VMs, pod sandboxing and labels.
+* `CNI`: azure-container-networking's tests and manuals, where nodes must have them.
+* `guess`: none of these shows it for a machine.
+
+`ABSENT` has the keys that AKS knows and no machine gets."""
 
 from __future__ import annotations
 
@@ -28,7 +35,8 @@ class NodeFacts:
     vcpus: int
     memory_mib: int
     premium: bool
-    gpu: str
+    ephemeral_disk: bool
+    nvidia: bool
     fips: bool
     artifact_streaming: bool
     local_dns: bool
@@ -42,12 +50,35 @@ class NodeFacts:
     network_dataplane: str
     network_policy: str
     kubelet_client_id: str
-    security_type: str = ""
+    pool_type: str = "VirtualMachines"
+    dual_stack: bool = False
+    pod_subnet: PodSubnet | None = None
+    multi_tenant: bool = False
+    workload_runtime: str = ""
+    confidential: bool = False
+    trusted_launch: bool = False
 
     @property
     def overlay(self) -> bool:
         """Azure CNI overlay."""
         return self.network_plugin == "azure" and self.network_plugin_mode == "overlay"
+
+
+@dataclass(frozen=True, slots=True)
+class PodSubnet:
+    """The subnet that pods take their addresses from, and how: one by one (`vnet`) or by the block (`vnetblock`)."""
+
+    subscription: str
+    group: str
+    network: str
+    name: str
+    guid: str
+    static_block: bool = False
+
+    @property
+    def type(self) -> str:
+        """The kind of network."""
+        return "vnetblock" if self.static_block else "vnet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,61 +110,134 @@ def _os_sku(facts: NodeFacts) -> str:
     return "AzureLinux" if facts.os_sku.startswith("AzureLinux") else "Ubuntu"
 
 
+def _effective(facts: NodeFacts) -> str:
+    """The operating system with its version, never without: as the image tells."""
+    definition = facts.node_image_version.lower()
+    for mark, name in _EFFECTIVE:
+        if mark in definition:
+            return name
+    return facts.os_sku
+
+
+_EFFECTIVE = (
+    ("ubuntu-2004", "Ubuntu2004"),
+    ("ubuntu-2204", "Ubuntu2204"),
+    ("ubuntu-2404", "Ubuntu2404"),
+    ("azurelinux-v2", "AzureLinux2"),
+    ("azurelinux-v3", "AzureLinux3"),
+)
+
+
+def _managed(value: Callable[[NodeFacts], str]) -> Callable[[NodeFacts], str | None]:
+    return lambda facts: None if facts.ephemeral_disk else value(facts)
+
+
 def _tier(facts: NodeFacts) -> str:
     return "Premium_LRS" if facts.premium else "Standard_LRS"
 
 
-_DUMP, _E2E, _GUESS = "node dump", "e2e test", "guess"
+def _overlay(value: Callable[[NodeFacts], str]) -> Callable[[NodeFacts], str | None]:
+    return lambda facts: value(facts) if facts.overlay else None
+
+
+def _pods(value: Callable[[PodSubnet], str]) -> Callable[[NodeFacts], str | None]:
+    return lambda facts: value(facts.pod_subnet) if facts.pod_subnet is not None else None
+
+
+def _true(holds: Callable[[NodeFacts], bool]) -> Callable[[NodeFacts], str | None]:
+    return lambda facts: "true" if holds(facts) else None
+
+
+def _pod_network(facts: NodeFacts) -> str | None:
+    if facts.pod_subnet is not None:
+        return facts.pod_subnet.type
+    return "overlay" if facts.overlay else None
+
+
+def _security(facts: NodeFacts) -> str | None:
+    if facts.confidential:
+        return "ConfidentialVM"
+    return "TrustedLaunch" if facts.trusted_launch else None
+
+
+_DUMP, _E2E, _BAKER, _DOCS, _CNI, _GUESS = "node dump", "e2e test", "AgentBaker", "AKS docs", "CNI", "guess"
 
 TABLE: tuple[AksLabel, ...] = (
     AksLabel("agentpool", lambda f: f.pool, _DUMP),
     AksLabel(PREFIX + "agentpool", lambda f: f.pool, _DUMP),
-    AksLabel("storageprofile", lambda f: "managed", _DUMP),
-    AksLabel(PREFIX + "storageprofile", lambda f: "managed", _DUMP),
-    AksLabel("storagetier", _tier, _DUMP),
-    AksLabel(PREFIX + "storagetier", _tier, _DUMP),
-    AksLabel("accelerator", lambda f: f.gpu or None, _DUMP),
-    AksLabel(PREFIX + "accelerator", lambda f: f.gpu or None, _DUMP),
-    AksLabel(PREFIX + "artifactstreaming-enabled", lambda f: "true" if f.artifact_streaming else None, _GUESS),
-    AksLabel(PREFIX + "azure-cni-overlay", lambda f: "true" if f.overlay else None, _E2E),
+    AksLabel("storageprofile", _managed(lambda f: "managed"), _BAKER),
+    AksLabel(PREFIX + "storageprofile", _managed(lambda f: "managed"), _BAKER),
+    AksLabel("storagetier", _managed(_tier), _BAKER),
+    AksLabel(PREFIX + "storagetier", _managed(_tier), _BAKER),
+    AksLabel("accelerator", lambda f: "nvidia" if f.nvidia else None, _BAKER),
+    AksLabel(PREFIX + "accelerator", lambda f: "nvidia" if f.nvidia else None, _BAKER),
+    AksLabel(PREFIX + "artifactstreaming-enabled", _true(lambda f: f.artifact_streaming), _E2E),
+    AksLabel(PREFIX + "azure-cni-overlay", _true(lambda f: f.overlay), _DUMP),
     AksLabel(PREFIX + "cluster", lambda f: cluster_label(f.cluster_group), _DUMP),
     AksLabel(
         PREFIX + "consolidated-additional-properties",
         lambda f: guid_of(f"additional-properties/{f.subscription}/{f.cluster_group}/{f.pool}"),
         _DUMP,
     ),
-    AksLabel(
-        PREFIX + "ebpf-dataplane", lambda f: "cilium" if f.network_dataplane == "cilium" else None, _E2E
-    ),
-    AksLabel(PREFIX + "fips_enabled", lambda f: "true" if f.fips else None, _DUMP),
+    AksLabel(PREFIX + "ebpf-dataplane", lambda f: "cilium" if f.network_dataplane == "cilium" else None, _E2E),
+    AksLabel(PREFIX + "fips_enabled", _true(lambda f: f.fips), _DOCS),
+    AksLabel(PREFIX + "kata-mshv-vm-isolation", _true(lambda f: f.workload_runtime == "KataMshvVmIsolation"), _DUMP),
+    AksLabel(PREFIX + "kata-vm-isolation", _true(lambda f: f.workload_runtime == "KataVmIsolation"), _DOCS),
     AksLabel(PREFIX + "kubelet-identity-client-id", lambda f: f.kubelet_client_id, _DUMP),
     AksLabel(PREFIX + "kubelet-serving-ca", lambda f: "cluster", _DUMP),
-    AksLabel(PREFIX + "localdns-state", lambda f: "enabled" if f.local_dns else "disabled", _GUESS),
+    AksLabel(PREFIX + "localdns-state", lambda f: "enabled" if f.local_dns else "disabled", _DUMP),
     AksLabel(PREFIX + "mode", lambda f: f.mode.lower(), _DUMP),
-    AksLabel(PREFIX + "network-name", lambda f: f.network if f.overlay else None, _DUMP),
-    AksLabel(PREFIX + "network-policy", lambda f: f.network_policy or "none", _DUMP),
-    AksLabel(PREFIX + "network-resourcegroup", lambda f: f.network_group if f.overlay else None, _DUMP),
+    AksLabel(PREFIX + "network-name", _overlay(lambda f: f.network), _DUMP),
+    AksLabel(PREFIX + "network-policy", lambda f: f.network_policy or None, _DUMP),
+    AksLabel(PREFIX + "network-resourcegroup", _overlay(lambda f: f.network_group), _DUMP),
     AksLabel(
         PREFIX + "network-stateless-cni",
-        lambda f: ("true" if _minor(f.kubernetes) >= (1, 34) else "false") if f.overlay else None,
+        _overlay(lambda f: "true" if _minor(f.kubernetes) >= (1, 34) else "false"),
         _E2E,
     ),
-    AksLabel(PREFIX + "network-subnet", lambda f: f.subnet if f.overlay else None, _E2E),
-    AksLabel(PREFIX + "network-subscription", lambda f: f.subscription if f.overlay else None, _DUMP),
+    AksLabel(PREFIX + "network-subnet", _overlay(lambda f: f.subnet), _DUMP),
+    AksLabel(PREFIX + "network-subscription", _overlay(lambda f: f.subscription), _DUMP),
     AksLabel(PREFIX + "node-image-version", lambda f: f.node_image_version, _DUMP),
-    AksLabel(PREFIX + "nodenetwork-vnetguid", lambda f: f.network_guid if f.overlay else None, _E2E),
-    AksLabel(PREFIX + "nodepool-type", lambda f: "Machines", _GUESS),
+    AksLabel(PREFIX + "nodenetwork-vnetguid", _overlay(lambda f: f.network_guid), _DUMP),
+    AksLabel(PREFIX + "nodepool-type", lambda f: f.pool_type, _GUESS),
     AksLabel(PREFIX + "os-sku", _os_sku, _DUMP),
-    AksLabel(PREFIX + "os-sku-effective", lambda f: f.os_sku, _DUMP),
-    AksLabel(PREFIX + "os-sku-requested", lambda f: f.os_sku, _DUMP),
-    AksLabel(PREFIX + "podnetwork-type", lambda f: "overlay" if f.overlay else None, _E2E),
-    AksLabel(PREFIX + "priority", lambda f: f.priority.lower() if f.priority == "Spot" else None, _GUESS),
+    AksLabel(PREFIX + "os-sku-effective", _effective, _DOCS),
+    AksLabel(PREFIX + "os-sku-requested", lambda f: f.os_sku, _DOCS),
+    AksLabel(PREFIX + "podnetwork-delegationguid", _pods(lambda p: p.guid), _CNI),
+    AksLabel(PREFIX + "podnetwork-multi-tenancy-enabled", _true(lambda f: f.multi_tenant), _CNI),
+    AksLabel(PREFIX + "podnetwork-name", _pods(lambda p: p.network), _CNI),
+    AksLabel(PREFIX + "podnetwork-resourcegroup", _pods(lambda p: p.group), _CNI),
+    AksLabel(PREFIX + "podnetwork-subnet", _pods(lambda p: p.name), _CNI),
+    AksLabel(PREFIX + "podnetwork-subscription", _pods(lambda p: p.subscription), _CNI),
+    AksLabel(PREFIX + "podnetwork-swiftv2-enabled", _true(lambda f: f.multi_tenant), _CNI),
+    AksLabel(PREFIX + "podnetwork-type", _pod_network, _CNI),
+    AksLabel(PREFIX + "podv6network-type", lambda f: "overlay" if f.overlay and f.dual_stack else None, _CNI),
+    AksLabel(PREFIX + "priority", lambda f: "spot" if f.priority == "Spot" else None, _DUMP),
     AksLabel(PREFIX + "role", lambda f: "agent", _DUMP),
     AksLabel(PREFIX + "scalesetpriority", lambda f: "spot" if f.priority == "Spot" else None, _DUMP),
-    AksLabel(PREFIX + "security-type", lambda f: f.security_type or None, _DUMP),
+    AksLabel(PREFIX + "security-type", _security, _DOCS),
     AksLabel(PREFIX + "sku-cpu", lambda f: str(f.vcpus), _DUMP),
     AksLabel(PREFIX + "sku-memory", lambda f: str(f.memory_mib), _DUMP),
 )
+
+ABSENT: tuple[str, ...] = tuple(
+    PREFIX + name
+    for name in (
+        "managedby",
+        "instance-sku",
+        "subnet",
+        "vnet",
+        "ppg",
+        "encrypted-set",
+        "hobovm",
+        "hostedvm",
+        "ebpf-host-routing",
+        "availability-zone",
+        "agentpool-family",
+        "cluster-health-monitor-checker-synthetic",
+    )
+)
+"""Keys of AKS's documents and lists that no published node of a pool has, and that no field of a machine asks for."""
 
 
 def aks_labels(facts: NodeFacts) -> Mapping[str, str]:

@@ -57,6 +57,8 @@ class Azure:
             node_resource_group=options.node_resource_group,
             kubernetes=kubernetes,
             machines_pool=options.machines_pool,
+            kubelet_client_id=options.kubelet_identity_client_id,
+            vnet_guid=options.vnet_guid,
             network={
                 "networkPlugin": options.network_plugin,
                 "networkPluginMode": options.network_plugin_mode,
