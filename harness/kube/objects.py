@@ -69,6 +69,11 @@ def finalizers_of(obj: Object) -> Sequence[str]:
     return metadata_of(obj).get("finalizers") or ()
 
 
+def is_held(obj: Object) -> bool:
+    """Whether finalizers hold the object once it is deleted: those of its metadata, or of a namespace's spec."""
+    return bool(finalizers_of(obj)) or (obj.get("kind") == "Namespace" and bool(spec_of(obj).get("finalizers")))
+
+
 def owners_of(obj: Object) -> Sequence[Object]:
     """`metadata.ownerReferences`, empty when absent."""
     return metadata_of(obj).get("ownerReferences") or ()

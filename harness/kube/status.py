@@ -43,7 +43,7 @@ class ApiError(Exception):
 
 
 def _details(kind: Kind, name: str, causes: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
-    details: dict[str, Any] = {"name": name, "kind": kind.plural}
+    details: dict[str, Any] = {"name": name, "kind": kind.plural} if name else {"kind": kind.plural}
     if kind.group:
         details["group"] = kind.group
     if causes:
@@ -72,9 +72,10 @@ def conflict(kind: Kind, name: str, why: str | None = None) -> ApiError:
     )
 
 
-def forbidden(kind: Kind, name: str, why: str) -> ApiError:
-    """403 from an admission plugin."""
-    return ApiError(403, "Forbidden", f'{kind.resource} "{name}" is forbidden: {why}', details=_details(kind, name))
+def forbidden(kind: Kind, name: str, why: str, *, causes: Sequence[Mapping[str, str]] = ()) -> ApiError:
+    """403 from an admission plugin, or from an authorizer, which knows no name (`""`) of what is to be created."""
+    what = f'{kind.resource} "{name}"' if name else kind.resource
+    return ApiError(403, "Forbidden", f"{what} is forbidden: {why}", details=_details(kind, name, causes))
 
 
 def invalid(kind: Kind, name: str, causes: Sequence[Mapping[str, str]], text: str, *, cause: object = None) -> ApiError:

@@ -27,7 +27,7 @@ from harness.karpenter.validation.pods import validate_pod
 from harness.karpenter.validation.runtime import runtime_validate
 from harness.kube.field_errors import FieldError
 from harness.kube.kinds import KINDS
-from harness.kube.objects import Key, Object, copy_json, name_of, namespace_of
+from harness.kube.objects import Key, Object, copy_json, name_of, namespace_of, with_metadata
 from harness.kube.status import ApiError
 from harness.nodes.cloud_node_manager import CloudNodeManager
 from harness.nodes.kubelet import Kubelets, Timing
@@ -153,8 +153,8 @@ class World:
     def apply(self, *objects: Object) -> Rejected:
         """Creates or updates objects as `kubectl apply` does; answers what was refused, by which layer.
 
-        A NodePool that the API server accepts may still be refused by Karpenter's own validation, a pod by its pod validation:
-        such rejections are answered too. Everything refused is also kept in `rejections`.
+        A namespace that is used and not there is made. A NodePool that the API server accepts may still be refused by Karpenter's
+        own validation, a pod by its pod validation: such rejections are answered too. Everything refused is also kept in `rejections`.
         """
         refused: list[Rejection] = []
         for obj in objects:
@@ -166,6 +166,8 @@ class World:
         """What `apply` would answer for a new object, without keeping anything (`--dry-run=server`)."""
         kind = KINDS.get(str(obj.get("kind")))
         place = (namespace_of(obj) or "default") if kind is not None and kind.namespaced else ""
+        if place and self.cluster.view.get("Namespace", place) is None:
+            obj = with_metadata(obj, namespace="default")  # it would be made, and no rule depends on it
         try:
             stored = self._writer.create(obj, dry_run=True)
         except ApiError as error:
@@ -275,6 +277,8 @@ class World:
         place = (namespace_of(obj) or "default") if kind is not None and kind.namespaced else ""
         key = Key(str(obj.get("kind")), place, name_of(obj))
         try:
+            if place and self.cluster.view.get("Namespace", place) is None:
+                self._writer.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}})
             if key.name and self.cluster.view.get(key.kind, key.name, place) is not None:
                 patch = applied_patch(self._applied.get(key), obj)
                 stored = self._writer.patch(key.kind, key.name, patch, namespace=place)

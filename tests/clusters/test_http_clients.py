@@ -47,7 +47,6 @@ POOL = {
 @pytest.fixture
 def http() -> Iterator[HttpCluster]:
     with HttpCluster(Recorder(Clock()), crds=crd_set("1.14.0"), kubernetes="1.36.3") as cluster:
-        cluster.writer(ADMIN).create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
         yield cluster
 
 

@@ -214,8 +214,8 @@ SELECTORS = [
 @pytest.mark.parametrize(("selector", "expected"), SELECTORS)
 def test_label_selectors(cluster, selector, expected):
     for name, labels in (("x", {"a": "1"}), ("y", {"a": "1", "b": "2"}), ("z", {"a": "2"})):
-        cluster.admin.create({**config(), "metadata": {"name": name, "namespace": "s", "labels": labels}})
-    found = cluster.view.list("ConfigMap", namespace="s", labels=selector)
+        cluster.admin.create({**config(), "metadata": {"name": name, "namespace": "default", "labels": labels}})
+    found = cluster.view.list("ConfigMap", namespace="default", labels=selector)
     assert {each["metadata"]["name"] for each in found} == expected
 
 

@@ -29,7 +29,7 @@ _NEWS = 0.2
 
 
 class AttachedWriter:
-    """A RestWriter whose requests are kept in a journal. Namespaces that a scenario uses without declaring them are made."""
+    """A RestWriter whose requests are kept in a journal."""
 
     def __init__(self, writer: RestWriter, view: Mirror, journal: Journal, clock: Clock, ids: Ids) -> None:
         self._ids = ids
@@ -41,15 +41,14 @@ class AttachedWriter:
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         """Creates an object; answers it as stored."""
-        kind = KINDS.get(obj.get("kind") or "")
-        namespace = (namespace_of(obj) or "default") if kind is not None and kind.namespaced else ""
-        if namespace:
-            self._ensure(namespace)
         meta = obj.get("metadata") or {}
         if meta.get("generateName") and not meta.get("name"):
             # drawn here, so that a run has the names that it has on the memory cluster
             obj = {**obj, "metadata": {**meta, "name": self._ids.generate_name(meta["generateName"])}}
-        return self._note("create", _key(obj), obj, lambda: self._writer.create(obj, dry_run=dry_run), dry_run=dry_run)
+        found = self._note("create", _key(obj), obj, lambda: self._writer.create(obj, dry_run=dry_run), dry_run=dry_run)
+        if found.get("kind") == "Namespace" and not dry_run:
+            self._serve(name_of(found))
+        return found
 
     def update(self, obj: Object, *, subresource: str = "", dry_run: bool = False) -> Object:
         """Replaces an object, or a subresource of it."""
@@ -169,16 +168,11 @@ class AttachedWriter:
         except TimedOut:
             raise last[-1] from None
 
-    def _ensure(self, namespace: str) -> None:
-        if self._view.get("Namespace", namespace) is None:
-            try:
-                self._writer.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-            except ApiError as error:
-                if error.reason != "AlreadyExists":
-                    raise
-            if self._view.serves_accounts:
-                what = f"the service account of namespace {namespace}"
-                poll(lambda: self._view.get("ServiceAccount", "default", namespace), what, seconds=30)
+    def _serve(self, namespace: str) -> None:
+        """A real API server takes no pods before the namespace has its service account."""
+        if self._view.serves_accounts:
+            what = f"the service account of namespace {namespace}"
+            poll(lambda: self._view.get("ServiceAccount", "default", namespace), what, seconds=30)
 
     def _record(
         self,

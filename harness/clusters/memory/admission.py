@@ -1,4 +1,4 @@
-"""Admission of the memory cluster: defaults, validation, Karpenter's CRDs, NodeRestriction, in the API server's order."""
+"""Admission of the memory cluster: defaults, Karpenter's CRDs, validation of core kinds. Namespaces and kubelets have their own."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 
 from harness.clusters.memory.store import Admission, Request, Store
 from harness.karpenter.validation.admission import Crds, admit
+from harness.kube.core_validation import node_errors, pod_update_errors
 from harness.kube.defaults import PriorityRefused, default_node, default_pod, default_workload
 from harness.kube.field_errors import FieldError
-from harness.kube.node_restriction import node_write_error
 from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
-from harness.kube.objects import Object
+from harness.kube.objects import Object, spec_of
 from harness.kube.quantity import QuantityError
 from harness.kube.status import bad_request, forbidden, invalid
 
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
-_NODE_PREFIX = "system:node:"
 
 
 def defaults(store: Callable[[], Store]) -> Admission:
@@ -50,20 +49,8 @@ def defaults(store: Callable[[], Store]) -> Admission:
     return judge
 
 
-def node_restriction(request: Request) -> dict[str, Any]:
-    """Judges what kubelets (identities `system:node:…`) write to Nodes."""
-    user = request.identity.user
-    if request.kind.kind == "Node" and user.startswith(_NODE_PREFIX):
-        why = node_write_error(
-            user.removeprefix(_NODE_PREFIX), request.verb, request.subresource, request.object, request.old
-        )
-        if why is not None:
-            raise forbidden(request.kind, request.key.name, why)
-    return request.object
-
-
 def validation(request: Request) -> dict[str, Any]:
-    """Validates metadata of objects of core kinds, as far as it changed."""
+    """Validates objects of core kinds: metadata as far as it changed, Nodes, and what an update may change of a pod."""
     if request.kind.custom:
         return request.object
     new, old = request.object, request.old
@@ -72,6 +59,15 @@ def validation(request: Request) -> dict[str, Any]:
         errors.extend(validate_object_meta(new, namespaced=request.kind.namespaced))
         if old is not None:
             errors.extend(validate_object_meta_update(new, old))
+    if request.kind.kind == "Node" and (old is None or spec_of(new) != spec_of(old)):
+        errors.extend(node_errors(new, old))
+    elif (
+        request.kind.kind == "Pod"
+        and old is not None
+        and request.verb in ("update", "patch")
+        and not request.subresource
+    ):
+        errors.extend(pod_update_errors(new, old))
     if errors:
         text = str(errors[0]) if len(errors) == 1 else f"[{', '.join(str(each) for each in errors)}]"
         causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in errors]

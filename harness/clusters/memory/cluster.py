@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.clusters.memory.admission import custom_resources, defaults, node_restriction, validation
+from harness.clusters.memory.admission import custom_resources, defaults, validation
 from harness.clusters.memory.journal import Journal
+from harness.clusters.memory.kubelets import authorize, node_restriction
+from harness.clusters.memory.namespaces import NamespaceController, lifecycle, system_namespaces
 from harness.clusters.memory.scheduling import KubeScheduler
 from harness.clusters.memory.store import Store
 from harness.clusters.memory.volumes import VolumeBinder
@@ -19,7 +21,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
 from harness.kube.objects import Key
 
-_CRDS = 2  # the place of the CRDs among the judges
+_CRDS = 3  # the place of the CRDs among the judges
 
 
 class MemoryCluster:
@@ -29,12 +31,16 @@ class MemoryCluster:
         self.store = Store(engine.clock, ids)
         self.store.admission.extend(
             (
+                lifecycle(lambda: self.store),
                 defaults(lambda: self.store),
-                node_restriction,
+                node_restriction(lambda: self.store),
                 custom_resources(crds, kubernetes),
                 validation,
             )
         )
+        self.store.authorize = authorize
+        for namespace in system_namespaces(engine.clock.timestamp()):
+            self.store.adopt(namespace)
         self._kubernetes = kubernetes
         self.store.subscribe(engine.notify)
         version = tuple(int(part) for part in kubernetes.split(".")[:2])
@@ -42,6 +48,7 @@ class MemoryCluster:
             KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, (version[0], version[1])),
             *controllers(self.store, self.writer(CONTROLLER_MANAGER), engine.clock, self.store.exists),
             VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
+            NamespaceController(self.store, CONTROLLER_MANAGER),
         )
 
     boot: None = None

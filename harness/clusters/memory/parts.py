@@ -19,6 +19,9 @@ def merged_parts(kind: Kind, subresource: str, old: Object, sent: Mapping[str, A
             new.pop("status", None)
         new["metadata"] = dict(old["metadata"])
         return new
+    if subresource == "finalize":
+        kept = {**(old.get("spec") or {}), "finalizers": (sent.get("spec") or {}).get("finalizers") or []}
+        return {**old, "metadata": dict(old["metadata"]), "spec": kept}
     new = dict(sent)
     new["metadata"] = {**(sent.get("metadata") or {}), "name": old["metadata"]["name"]}
     new["apiVersion"], new["kind"] = old["apiVersion"], old["kind"]

@@ -19,7 +19,7 @@ from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ids import Ids
 from harness.engine.ports import Change, ChangeType, Identity
 from harness.kube.kinds import KINDS, Kind, served
-from harness.kube.objects import Key, Object, copy_json
+from harness.kube.objects import Key, Object, copy_json, is_held
 from harness.kube.status import ApiError, already_exists, conflict, gone, not_found, precondition_failed
 
 
@@ -39,6 +39,11 @@ class Request:
 Admission = Callable[[Request], dict[str, Any]]
 """Answers the object to store (defaulted, pruned), or raises ApiError."""
 
+Authorizer = Callable[[Identity, str, Kind, str, Key], None]
+"""Raises ApiError where an identity may not do this: the API's verb, the kind, the subresource, the key (no name at create)."""
+
+_API_VERBS: Mapping[str, str] = {"bind": "create"}
+
 _KEPT_BY_SERVER = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
 _OUTSIDE_GENERATION = frozenset({"metadata", "status", "apiVersion", "kind"})
 
@@ -52,6 +57,7 @@ class Store:
         self.clock = clock
         self.journal = Journal()
         self.admission: list[Admission] = list(admission)
+        self.authorize: Authorizer = lambda identity, verb, kind, subresource, key: None
         self.revision = 0
         self._ids = ids
         self._objects: dict[str, dict[tuple[str, str], Object]] = {}
@@ -112,6 +118,14 @@ class Store:
             if kind is None or change.object["kind"] == kind:
                 yield change
 
+    def adopt(self, obj: Object) -> None:
+        """Puts in an object that was there before anybody asked: nothing is told of it."""
+        kind, meta = obj["kind"], obj["metadata"]
+        slot = (meta.get("namespace") or "", meta["name"])
+        self._objects.setdefault(kind, {})[slot] = obj
+        self._uids.add(meta["uid"])
+        self._index.put((kind, *slot), None, obj)
+
     def subscribe(self, receive: Callable[[Change], None]) -> None:
         """Calls `receive` for every change from now on, before the write returns."""
         self._subscribers.append(receive)
@@ -129,6 +143,7 @@ class Store:
         if not isinstance(meta, dict):
             meta = new["metadata"] = {}
         namespace = self._namespace(kind, meta)
+        self.authorize(identity, "create", kind, "", Key(kind.kind, namespace, ""))
         generated = False
         if not meta.get("name"):
             base = meta.get("generateName")
@@ -216,6 +231,7 @@ class Store:
         subresource: str,
         dry_run: bool,
     ) -> Object:
+        self.authorize(identity, _API_VERBS.get(verb, verb), kind, subresource, key)
         old = self.get(key.kind, key.name, key.namespace)
         if old is None:
             raise not_found(kind, key.name)
@@ -271,11 +287,13 @@ class Store:
         kind = KINDS.get(key.kind)
         if kind is None:
             raise ApiError(404, "NotFound", "the server could not find the requested resource")
+        self.authorize(identity, "delete", kind, "", key)
         old = self.get(key.kind, key.name, key.namespace)
         if old is None:
             raise not_found(kind, key.name)
         meta = old["metadata"]
         request = Request("delete", identity, kind, key, "", dict(old), old)
+        self._admit(request, False)
         for name, wanted, actual in (
             ("UID", uid, meta["uid"]),
             ("ResourceVersion", resource_version, meta["resourceVersion"]),
@@ -291,8 +309,8 @@ class Store:
                 if grace == 0 and not meta.get("finalizers"):
                     return self._remove(request, old)
                 return self._commit(request, self._marked(kind, old, grace))
-            return old if meta.get("finalizers") or present else self._remove(request, old)
-        if meta.get("finalizers") or grace:
+            return old if present or is_held(old) else self._remove(request, old)
+        if grace or is_held(old):
             return self._commit(request, self._marked(kind, old, grace or 0))
         return self._remove(request, old)
 
@@ -304,7 +322,8 @@ class Store:
         }
         if kind.generation and "generation" in meta and not old["metadata"].get("deletionTimestamp"):
             meta["generation"] += 1
-        return {**old, "metadata": meta}
+        marked = {**old, "metadata": meta}
+        return {**marked, "status": {"phase": "Terminating"}} if kind.kind == "Namespace" else marked
 
     def _namespace(self, kind: Kind, meta: dict[str, Any]) -> str:
         if kind.namespaced:
@@ -333,7 +352,7 @@ class Store:
     def _commit(self, request: Request, new: dict[str, Any]) -> Object:
         old = request.old
         meta = new["metadata"]
-        if old is not None and meta.get("deletionTimestamp") and not meta.get("finalizers"):
+        if old is not None and meta.get("deletionTimestamp") and not is_held(new):
             if not meta.get("deletionGracePeriodSeconds"):
                 return self._remove(request, new)
             meta.pop("finalizers", None)

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.clusters.memory.eviction import check_eviction
+from harness.clusters.memory.kubelets import may_evict
 from harness.clusters.memory.store import Store
-from harness.engine.ports import Identity, PatchType
+from harness.engine.ports import CONTROLLER_MANAGER, Identity, PatchType
 from harness.kube.kinds import KINDS
 from harness.kube.objects import Key, Object, name_of, status_of, with_status
 from harness.kube.patch import json_patch, merge_patch, strategic_patch
@@ -114,18 +115,25 @@ class MemoryWriter:
         self, name: str, namespace: str, *, uid: str | None = None, grace_period_seconds: int | None = None
     ) -> None:
         """`pods/eviction`: deletes a pod unless a PodDisruptionBudget forbids it (429) or two match (500)."""
+        key = Key("Pod", namespace, name)
+        self._store.authorize(self.identity, "create", KINDS["Pod"], "eviction", key)
         pod = self._store.get("Pod", name, namespace)
         if pod is None:
             raise not_found(KINDS["Pod"], name)
+        may_evict(self.identity, KINDS["Pod"], pod)
         if uid is not None and uid != pod["metadata"]["uid"]:
             raise precondition_failed(KINDS["Pod"], name, "UID", uid, pod["metadata"]["uid"])
         budget = check_eviction(pod, self._store.list("PodDisruptionBudget", namespace=namespace))
         if budget is not None:
             # The server takes one off at once; the controller that recounts comes later.
             left = status_of(budget).get("disruptionsAllowed", 0) - 1
-            key = Key("PodDisruptionBudget", namespace, name_of(budget))
+            # the server does that by itself, whoever evicts
             self._store.modify(
-                "patch", key, lambda old: with_status(old, disruptionsAllowed=left), self.identity, subresource="status"
+                "patch",
+                Key("PodDisruptionBudget", namespace, name_of(budget)),
+                lambda old: with_status(old, disruptionsAllowed=left),
+                CONTROLLER_MANAGER,
+                subresource="status",
             )
         self.delete("Pod", name, namespace=namespace, grace_period_seconds=grace_period_seconds)
 

@@ -20,7 +20,7 @@ from harness.clusters.waiting import Deadline
 from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ports import Change, ChangeType
 from harness.kube.kinds import KINDS, Kind
-from harness.kube.objects import Key, Object, metadata_of
+from harness.kube.objects import Key, Object, is_held, metadata_of
 from harness.kube.status import ApiError, gone
 
 __all__ = ["MIRRORED", "Mirror"]
@@ -183,10 +183,8 @@ class Mirror:
         if kind.kind not in self._watches:
             return
         meta = metadata_of(obj)
-        finished = (
-            meta.get("deletionTimestamp") and not meta.get("finalizers") and not meta.get("deletionGracePeriodSeconds")
-        )
-        if finished:
+        obj = {**obj, "kind": kind.kind}
+        if meta.get("deletionTimestamp") and not meta.get("deletionGracePeriodSeconds") and not is_held(obj):
             self._remove(kind, obj)
         else:
             self._put(kind, obj)
