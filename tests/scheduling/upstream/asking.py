@@ -15,30 +15,37 @@ from typing import Any, Protocol
 
 import pytest
 
-from harness.answer import AnswerContext, reply
+from harness.answer import AnswerContext, DataFile, reply
 from harness.karpenter.releases import provider
 from tests.conformance.causes import short
 from tests.conformance.compare import reply_differences
+from tests.conformance.golden import GOLDEN
 from tests.scheduling.upstream.cloud import CATALOGS
 
-__all__ = ["ASKER", "RECORDED", "RELEASE", "Asker", "Ours", "asker", "digest", "ours"]
+__all__ = ["ASKER", "RECORDED", "RELEASE", "Asker", "Ours", "asker", "digest", "ours", "skus"]
 
 Json = dict[str, Any]
 
 RELEASE = "1.14.0"
 RECORDED = Path(__file__).resolve().with_name("recorded.jsonl.gz")
+DATA = DataFile(GOLDEN / f"v{RELEASE}" / "data.json.gz")
 ASKER = pytest.StashKey["Asker"]()
 
 
 class Asker(Protocol):
     """Asks a request and returns the answer."""
 
-    def __call__(self, request: Json) -> Json: ...
+    def __call__(self, request: Json) -> Any: ...
 
 
 def digest(request: Json) -> str:
     """Names a request by its content."""
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def skus(location: str) -> list[Json]:
+    """The SKU records of a location of the provider's fake."""
+    return list(DATA["locations"][location]["skus"])
 
 
 def recorded() -> dict[str, Json]:
@@ -52,7 +59,7 @@ class Ours:
     """This project's answerer, with the catalogs that requests name."""
 
     def __init__(self) -> None:
-        self._context = AnswerContext(provider(RELEASE), {"locations": {}})
+        self._context = AnswerContext(provider(RELEASE), DATA)
         for name, make in CATALOGS.items():
             self.reply({"op": "catalog", "name": name, "instance_types": make()})
 
@@ -70,7 +77,7 @@ class Checked:
         self._ours = Ours()
         self._real = recorded()
 
-    def __call__(self, request: Json) -> Json:
+    def __call__(self, request: Json) -> Any:
         want = self._real.get(digest(request))
         assert want is not None, f"not recorded from the real code: run python -m {__package__}.record"
         got = self._ours.reply(request)

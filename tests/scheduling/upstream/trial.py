@@ -15,7 +15,7 @@ from tests.scheduling.upstream.cloud import CATALOGS, HOST, ZONE, allocatable
 __all__ = ["Ask", "Plan", "Trial"]
 
 Json = dict[str, Any]
-Ask = Callable[[Json], Json]
+Ask = Callable[[Json], Any]
 """Asks a request of the protocol and returns the answer."""
 
 
