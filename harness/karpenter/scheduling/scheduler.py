@@ -80,19 +80,18 @@ class Scheduler:
         claims_in = self._rules.resource_claims if options.ignore_resource_claims else ClaimsIn.NOWHERE
         demands = partial(volumes.demands, self._algebra, self._rules)
         self._shapes = ShapeCatalog(self._algebra, options.preference_policy, tolerate_preferences, demands, claims_in)
+        self._pending = [(self._shapes.of(pod), pod) for pod in pods]
         self._topology = Topology(
             self._algebra,
             state,
             nodepools,
             indexes,
             options.preference_policy,
-            frozenset(map(pod_key, pods)),
+            frozenset(pod_key(pod) for shape, pod in self._pending if not shape.deferred),
             self._rules,
         )
-        self._pending = [(self._shapes.of(pod), pod) for pod in pods]
         for shape, _ in self._pending:
-            if not shape.deferred:
-                self._topology.reach(shape)
+            self._topology.reach(shape)
         daemons = daemon_pods(snapshot.daemonsets, snapshot.pods, claims_in)
         self._templates = self._make_templates(nodepools, indexes, daemons)
         self._reservations = (
@@ -177,8 +176,7 @@ class Scheduler:
                 self._timed_out = True
                 return None
             self._budget -= self._options.attempt_seconds
-            if not current.deferred:
-                self._topology.reach(current)
+            self._topology.reach(current)
             reason = self._add(current, pod)
             if reason is None:
                 self._placed += 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
-from harness.karpenter.scheduling.volumes import VolumeLookup, Volumes
+from harness.karpenter.scheduling.volumes import VolumeError, VolumeLookup, Volumes
 from harness.karpenter.vocabulary import HOSTNAME, INITIALIZED, INSTANCE_TYPE, NODEPOOL, REGISTERED
 from harness.kube.objects import (
     Object,
@@ -188,7 +188,11 @@ class ClusterState:
             if state is None:
                 continue
             state.pods.append(pod)
-            for driver, claims in volumes.of(pod).items():
+            try:
+                attached = volumes.of(pod)
+            except VolumeError:
+                continue  # a volume that is gone while its pod still runs: what is attached is not known any more
+            for driver, claims in attached.items():
                 state.volumes.setdefault(driver, set()).update(claims)
 
     def active(self) -> list[StateNode]:

@@ -88,15 +88,20 @@ class Topology:
     # building
 
     def reach(self, shape: PodShape) -> None:
-        """Finds, and where necessary makes, the groups of a pod; groups count the cluster's pods at the time they are made."""
+        """Finds, and where necessary makes, the groups of a pod; groups count the cluster's pods at the time they are made.
+
+        A deferred pod, which runs on a node that goes away, is one of those that are counted, and repels others already.
+        """
         if shape.reached:
             return
-        shape.reached = True
+        shape.reached = not shape.deferred
         required = shape.required_anti
         if required:
             tolerations = shape.preferences.tolerations
             owned = (self._inverse_group(shape.namespace, tolerations, term) for term in required)
             shape.anti = tuple(dict.fromkeys(owned))  # equal terms are one group, and count once
+        if shape.deferred:
+            return
         groups = [self._spread_group(shape, constraint) for constraint in self._spread_constraints(shape)]
         for kind, terms in self._affinity_terms(shape):
             for term in terms:

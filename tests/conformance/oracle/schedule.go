@@ -245,7 +245,8 @@ func schedule(in *schedIn) (J, error) {
 		must(cluster.UpdateNode(ctx, n.DeepCopy()))
 	}
 	for _, p := range in.Pods {
-		must(cluster.UpdatePod(ctx, p.DeepCopy()))
+		// Karpenter tries again later when it does not know the pod's node (yet).
+		must(client.IgnoreNotFound(cluster.UpdatePod(ctx, p.DeepCopy())))
 	}
 	for _, d := range in.DaemonSets {
 		must(cluster.UpdateDaemonSet(ctx, d.DeepCopy()))

@@ -201,7 +201,7 @@ def _running(draw: Draw, scene: Scene, node: str, place: int) -> Json:
     if draw.chance(0.08):
         resized(draw, pod)
     if draw.chance(0.1):
-        spec["volumes"] = volume_drawer(draw, scene, namespace)(name)
+        spec["volumes"] = volume_drawer(draw, scene, namespace, run=True)(name)
     return pod
 
 

@@ -14,10 +14,13 @@ DISK, FILE = "disk.csi.azure.com", "file.csi.azure.com"
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
 
 
-def volume_drawer(draw: Draw, scene: Scene, namespace: str) -> Callable[[str], list[Json]]:
-    """Draws the volumes of one workload's pods, by the pod's name; their claims, volumes and classes are added to the scene."""
+def volume_drawer(draw: Draw, scene: Scene, namespace: str, *, run: bool = False) -> Callable[[str], list[Json]]:
+    """Draws the volumes of one workload's pods, by the pod's name; their claims, volumes and classes are added to the scene.
+
+    Those of pods that `run` can be used.
+    """
     kinds = [draw.choice(["claim", "claim", "claim", "shared", "ephemeral"]) for _ in range(draw.choice([1, 1, 1, 2]))]
-    bound, broken = draw.chance(0.5), draw.chance(0.12)
+    bound, broken = draw.chance(0.5), not run and draw.chance(0.12)
     shared = f"shared-{len(scene.claims)}"
 
     def volumes_of(pod: str) -> list[Json]:
