@@ -76,6 +76,9 @@ def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> ScenarioFi
 
     if not parent.session.isinitpath(file_path) and not is_scenario_file(file_path):
         return None
+    from harness.pytest_plugin.garbage import GarbageSeldom
     from harness.pytest_plugin.items import ScenarioFile
 
+    if not parent.config.pluginmanager.has_plugin("harness-garbage"):
+        parent.config.pluginmanager.register(GarbageSeldom(), "harness-garbage")
     return ScenarioFile.from_parent(parent, path=file_path)
