@@ -122,6 +122,8 @@ class Explainer:
         sentence = results.ignored.get(key, "") or str(results.errors.get(key, ""))
         entries = ledger.of(key)
         waiting = () if node or sentence else self._waiting(pod)
+        if results.timed_out and not entries and not (node or sentence):
+            waiting = (*waiting, "Karpenter's simulation timed out before it came to the pod")
         # Pods that differ in name only and fared alike are explained once.
         look = [pod["metadata"].get("namespace"), pod["metadata"].get("labels"), pod.get("spec")]
         alike = (id(snapshot), fingerprint(look), sentence, tuple(map(type, entries)), waiting)

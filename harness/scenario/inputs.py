@@ -35,6 +35,9 @@ def world_arguments(given: Given) -> dict[str, Any]:
     implied = hosting_options(given)
     if given.options or implied:
         arguments["options"] = {**implied, **{option_name(name): value for name, value in given.options.items()}}
+    if given.simulation is not None:
+        times = {"attempt_seconds": given.simulation.attempt, "time_limit": given.simulation.limit}
+        arguments |= {name: seconds for name, seconds in times.items() if seconds is not None}
     if given.azure is not None:
         arguments["azure"] = azure_arguments(given.azure)
     return arguments

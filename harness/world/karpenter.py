@@ -36,6 +36,8 @@ class Karpenter:
         region: str,
         kubernetes: str,
         indexes: CatalogIndexes,
+        attempt_seconds: float,
+        time_limit: float,
     ) -> None:
         release, options = offers.release, offers.options
         arm = Arm(cloud, options)
@@ -55,6 +57,8 @@ class Karpenter:
                 preference_policy=options.preference_policy,
                 min_values_policy=options.min_values_policy,
                 choose=labels.randrange,
+                attempt_seconds=attempt_seconds,
+                time_limit=time_limit,
             ),
             batcher=Batcher(engine.clock, options.batch_idle_seconds, options.batch_max_seconds),
             indexes=indexes,

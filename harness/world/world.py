@@ -52,7 +52,10 @@ class World:
     from files (harness.clusters.crd_files.CrdFiles), `kubernetes` the version of the API server. `options` are Karpenter's
     start-up options by field name, `azure` the market: quota, restrictions, capacity, faults, prices. Everything random comes
     from `seed`. Raises UnknownRelease, UnknownCrdSet, UnknownRegion, MarketError for inputs that do not exist.
+    Karpenter's scheduling simulation stops after `time_limit` virtual seconds, of which each attempt to place a pod takes
+    `attempt_seconds`; the clock stands still meanwhile.
     `cluster` makes the cluster: in memory, or harness.clusters.attached.attach(...) of one that runs elsewhere.
+    Without `simulated` there is no Karpenter here: somebody else works on the same cluster and the same cloud.
     """
 
     def __init__(
@@ -68,8 +71,13 @@ class World:
         seed: int = 0,
         caches: Caches | None = None,
         timing: Timing | None = None,
+        attempt_seconds: float = 0.0,
+        time_limit: float = 60.0,
         cluster: ClusterFactory = MemoryCluster,
+        simulated: bool = True,
     ) -> None:
+        if attempt_seconds < 0 or time_limit < 0:
+            raise ValueError("attempt_seconds and time_limit are seconds from 0")
         self.release: ProviderRelease = provider(karpenter)
         defaults = self.release.defaults
         self.region = region or defaults.region
@@ -131,18 +139,22 @@ class World:
             self.cluster.view, self.cluster.writer(CLOUD_NODE_MANAGER), self.recorder, self.machines
         )
         self.engine.add(self.kubelets, node_manager, self._azure)
-        self.karpenter = Karpenter(
-            self.engine,
-            self.cluster.view,
-            self.cluster.writer(KARPENTER),
-            self.recorder,
-            self._azure,
-            self.offers,
-            self.rng,
-            region=self.region,
-            kubernetes=self.kubernetes,
-            indexes=self.caches.indexes,
-        )
+        self._karpenter: Karpenter | None = None
+        if simulated:
+            self._karpenter = Karpenter(
+                self.engine,
+                self.cluster.view,
+                self.cluster.writer(KARPENTER),
+                self.recorder,
+                self._azure,
+                self.offers,
+                self.rng,
+                region=self.region,
+                kubernetes=self.kubernetes,
+                indexes=self.caches.indexes,
+                attempt_seconds=attempt_seconds,
+                time_limit=time_limit,
+            )
         self._azure.powered_on = self.kubelets.power_on
         self._azure.powered_off = lambda vm_id, gone: self.kubelets.power_off(vm_id, gone=gone)
         self._writer = self.cluster.writer(ADMIN)
@@ -261,6 +273,13 @@ class World:
     def log(self) -> Sequence[LogLine]:
         """The log lines of the controllers so far, in order."""
         return tuple(self.recorder.lines)
+
+    @property
+    def karpenter(self) -> Karpenter:
+        """The simulated loop. Raises LookupError where Karpenter is somebody else."""
+        if self._karpenter is None:
+            raise LookupError("there is no simulated Karpenter in this world")
+        return self._karpenter
 
     @property
     def cloud(self) -> FakeAzure:

@@ -182,6 +182,11 @@ def test_no_usable_nodepool_is_told_with_its_condition() -> None:
     assert waiting_of(nodeclass, pod()).waiting[-1] == "there is no NodePool"
 
 
+def test_a_pod_that_the_simulation_did_not_come_to() -> None:
+    explained = waiting_of(*default_objects(), pod(), time_limit=0)
+    assert explained.waiting[-1] == "Karpenter's simulation timed out before it came to the pod"
+
+
 def test_a_pod_that_is_not_karpenters() -> None:
     explained = waiting_of(*default_objects(), pod(schedulingGates=[{"name": "example.com/wait"}]))
     assert explained.waiting == ("Karpenter does not look at it: scheduling gates hold it back: example.com/wait",)

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from harness.explain.labels import default_objects
 from harness.karpenter.releases import provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, solve
+from harness.world import World
 from tests.scheduling.workload import SIZES, error, groups, need, nodepool, pod, run
 
 UNSUPPORTED = "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter"
@@ -121,3 +123,20 @@ def test_a_nodeclaim_without_durations() -> None:
 def test_policies_that_karpenter_does_not_have(wrong: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=f"not {next(iter(wrong.values()))!r}"):
         SchedulingOptions(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_world_has_the_time_limit_and_tells_when_it_ran_out() -> None:
+    spec = pod("a", "1")["spec"]
+    pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec} for name in ("a", "b", "c")]
+    world = World(attempt_seconds=4, time_limit=5)
+    world.apply(*default_objects(), *pods)
+    world.settle()
+    told = [line for line in world.log if line.message == "scheduling simulation timed out"]
+    assert {(line.level, line.controller, line.values["duration"]) for line in told} == {("debug", "provisioner", "8s")}
+    assert all(one["spec"].get("nodeName") for one in world.list("Pod"))
+    world = World(time_limit=0)
+    world.apply(*default_objects(), *pods)
+    world.advance(15)
+    assert world.list("NodeClaim") == []
+    with pytest.raises(ValueError, match="are seconds from 0"):
+        World(attempt_seconds=-1)

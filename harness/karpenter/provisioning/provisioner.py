@@ -6,6 +6,7 @@ Sources: core pkg/controllers/provisioning/{controller,provisioner}.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from math import ceil
 
 from harness.engine.clock import SECOND
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
@@ -28,6 +29,7 @@ from harness.karpenter.scheduling import (
     solve,
 )
 from harness.karpenter.validation.layers import Layer, Rejection
+from harness.kube.durations import print_duration
 from harness.kube.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
 from harness.kube.pods import is_provisionable
 from harness.kube.status import ApiError
@@ -186,8 +188,11 @@ class Provisioner:
                 if event.reason == "NoCompatibleInstanceTypes":
                     self._sink.rejected((_filtered(obj, event.message),))
         if results.timed_out:
-            limit = f"{self.options.time_limit:g}s"
-            self._sink.log("info", self.name, "scheduling simulation timed out", duration=limit)
+            attempt, limit = self.options.attempt_seconds, self.options.time_limit
+            # the attempt that crosses the limit is finished
+            took = ceil(limit / attempt) * attempt if attempt else limit
+            text = print_duration(int(took) * SECOND)
+            self._sink.log("debug", self.name, "scheduling simulation timed out", duration=text)
         deferred = [key for key, reason in results.errors.items() if is_deferred(reason)]
         if deferred:
             message = (

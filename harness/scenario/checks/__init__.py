@@ -23,6 +23,7 @@ MODULES = {
     "nodeclaims": "nodeclaims",
     "labels": "label_table",
     "events": "events",
+    "log": "log",
     "objects": "objects",
     "azure": "azure",
     "cost": "cost",

@@ -8,7 +8,7 @@ from harness.explain.labels import LabelProbe, PodFact, PodOutcome, PoolFact
 from harness.scenario.cases import Entry
 from harness.scenario.checks.nodes import label_differences, render_writes
 from harness.scenario.matching import Difference, differences
-from harness.scenario.models.expectations import LabelRow, LabelTable, NodeLabelMap, PodCell, PoolCell
+from harness.scenario.models.labels import LabelRow, LabelTable, NodeLabelMap, PodCell, PoolCell
 from harness.scenario.run import Run
 from harness.scenario.verdicts import Verdict
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from harness.scenario.cases import Entry
 from harness.scenario.matching import ABSENT, Difference, differences, said, show
-from harness.scenario.models.expectations import LabelWrite, NodeExpectation, NodeLabelMap
+from harness.scenario.models.expectations import NodeExpectation
+from harness.scenario.models.labels import LabelWrite, NodeLabelMap
 from harness.scenario.problems import did_you_mean
 from harness.scenario.run import Run
 from harness.scenario.verdicts import Verdict

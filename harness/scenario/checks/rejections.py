@@ -40,7 +40,9 @@ def check(body: Rejected | Accepted, entry: Entry, run: Run) -> Iterator[Verdict
         nearest = min(concerned, key=lambda one: len(_compared(body, one)))
         nearest.expected = True  # told here, not again as unexpected
         place = nearest.mark(entry.mark())
-        told = f"refused at {place} by {nearest.rejection.layer}, rule {nearest.rejection.rule}: {nearest.rejection.text}"
+        told = (
+            f"refused at {place} by {nearest.rejection.layer}, rule {nearest.rejection.rule}: {nearest.rejection.text}"
+        )
         found = [Difference(one.path, one.expected, one.actual, told) for one in _compared(body, nearest)]
         yield Verdict.of(entry.label, entry.mark(found[0].path), found)
 

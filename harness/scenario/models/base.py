@@ -6,13 +6,25 @@ Numbers, durations and flags are read by validators, so that a mistake is told a
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-__all__ = ["Duration", "Flag", "Integer", "Model", "Number", "Reference", "Text", "parse_duration", "split_reference"]
+__all__ = [
+    "Body",
+    "Duration",
+    "Flag",
+    "Integer",
+    "Layer",
+    "Model",
+    "Number",
+    "Reference",
+    "Text",
+    "parse_duration",
+    "split_reference",
+]
 
 
 class Model(BaseModel):
@@ -109,3 +121,17 @@ Duration = Annotated[
 Reference = Annotated[
     str, BeforeValidator(_reference), WithJsonSchema({"type": "string", "pattern": "^[A-Z][A-Za-z]*(/[^/ ]+){1,2}$"})
 ]
+
+Layer = Literal["crd-schema", "crd-cel", "nodepool-runtime", "nodepool-filter", "pod", "nodeclaim-cel", "launch"]
+
+
+class Body(Model):
+    """What every expectation may say beside its own fields."""
+
+    source: Text | None = Field(
+        None, description="Where the expected values come from: a document, a recording, an upstream file."
+    )
+    only: dict[Text, list[Text]] | None = Field(
+        None,
+        description="The cases it is for, by axis of the matrix (or `case`): {karpenter: [1.13.0, 1.14.0]}. All when absent.",
+    )

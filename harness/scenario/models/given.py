@@ -144,6 +144,13 @@ class Cluster(Model):
     token_rotation: Flag | None = Field(None, description="Rotation of bootstrap tokens.")
 
 
+class Simulation(Model):
+    """How long Karpenter's scheduling simulation takes: virtual time, which ends it early and does not delay what it decided."""
+
+    attempt: Duration | None = Field(None, description="What each attempt to place a pod takes; nothing when absent.")
+    limit: Duration | None = Field(None, description="When the simulation stops; Karpenter's one minute when absent.")
+
+
 class Given(Model):
     """Releases, region and options. What is left out has the release's default."""
 
@@ -168,4 +175,5 @@ class Given(Model):
     )
     cluster: Cluster | None = Field(None, description="The AKS cluster, checked against documented limits.")
     azure: Azure | None = Field(None, description="What Azure is short of.")
+    simulation: Simulation | None = Field(None, description="How long the scheduling simulation takes.")
     seed: Integer | None = Field(None, description="Seed of all that is random upstream.")
