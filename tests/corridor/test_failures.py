@@ -1,5 +1,9 @@
 """What a world does when Azure refuses: the same calls at the same times as the real controller made them."""
 
+import copy
+
+import pytest
+
 from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod, requirement
 
 ON_DEMAND = requirement("karpenter.sh/capacity-type", "on-demand")
@@ -70,6 +74,30 @@ def test_a_failure_at_the_end_deletes_the_claim_and_the_pod_gets_another(walk):
     assert way.settled.quiescent
     assert len(way.world.cloud.vms()) == 1
     assert way.world.list("Pod")[0]["status"]["phase"] == "Running"
+
+
+@pytest.mark.parametrize(
+    ("release", "minutes"), [("1.4.0", 15), ("1.5.2", 15), ("1.6.8", 15), ("1.7.2", 5), ("1.10.2", 5), ("1.14.0", 5)]
+)
+def test_a_claim_that_is_not_launched_goes_with_the_registration_timeout_until_core_1_7(walk, release, minutes):
+    azure = {"faults": [{"what": "Strange", "message": "no", "status": 403, "times": "always"}]}
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, karpenter=release, azure=azure)
+    first, second = way.settled.runaway.loops[:2]
+    assert second.at - first.at == pytest.approx(minutes * 60 + 10, abs=1)
+
+
+def test_a_gpu_is_asked_for_by_name_and_its_size_cannot_hold_the_disk_until_1_5_2(walk):
+    """Before placements were chosen, Azure put the OS disk on the cache, which is smaller than the resource disk that was compared."""
+    asking = pod(nodeSelector={"karpenter.azure.com/sku-gpu-name": "T4"})
+    made = {
+        release: walk(nodeclass(), nodepool(ON_DEMAND), copy.deepcopy(asking), karpenter=release).settled.runaway
+        for release in ("1.4.0", "1.5.1", "1.5.2", "1.14.0")
+    }
+    assert [release for release, runaway in made.items() if runaway is not None] == ["1.4.0", "1.5.1"]
+    assert "DiffDiskPlacement is CacheDisk" in str(made["1.4.0"])
+    larger = pod(cpu="12", nodeSelector={"karpenter.azure.com/sku-gpu-name": "T4"})  # Standard_NC16as_T4_v3 has room
+    way = walk(nodeclass(), nodepool(ON_DEMAND), larger, karpenter="1.4.0")
+    assert way.node["metadata"]["labels"]["karpenter.azure.com/sku-gpu-name"] == "T4"
 
 
 def test_a_refusal_that_stays_is_retried_with_back_off_until_the_launch_times_out(walk):

@@ -26,7 +26,7 @@ def about(*expressions: dict[str, Any]) -> dict[str, Any]:
 )
 @pytest.mark.parametrize("existing", [True, False])
 def test_a_key_brought_along(existing: bool, expression: dict[str, Any], admitted: bool) -> None:
-    """Recorded from the real code, for nodes that exist and for those in the making."""
+    """On nodes that exist and on those in the making, as recorded in ``conformance/regressions/keys-brought-along.jsonl``."""
     pods = [pod("first", "1"), WANTS, pod("brings", "500m", **about(expression))]
     results = run(pods, nodes=[node("n1", "8")] if existing else [])
     assert (error(results, "wants") is None) is admitted

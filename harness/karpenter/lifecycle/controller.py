@@ -55,7 +55,7 @@ class NodeClaimLifecycle:
         self._launch = Launch(provider, writer, sink)
         self._registration = Registration(view, writer, sink, core)
         self._initialization = Initialization(view, writer, sink)
-        self._liveness = Liveness(clock, writer, sink, self.health)
+        self._liveness = Liveness(clock, writer, sink, self.health, core)
 
     def watches(self) -> Mapping[str, Router]:
         """NodeClaims, and Nodes by their provider id."""

@@ -6,6 +6,7 @@ from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.ports import Sink, Writer
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.health import RegistrationHealth
+from harness.karpenter.releases import CoreRelease
 from harness.kube.objects import name_of
 from harness.kube.status import ApiError
 
@@ -14,20 +15,21 @@ REGISTRATION_TIMEOUT = 15 * 60.0
 
 
 class Liveness:
-    """Deletes a NodeClaim that was not launched for 5 minutes or not registered for 15."""
+    """Deletes a NodeClaim that was not launched for 5 minutes (where the release asks) or not registered for 15."""
 
-    def __init__(self, clock: Clock, writer: Writer, sink: Sink, health: RegistrationHealth) -> None:
+    def __init__(self, clock: Clock, writer: Writer, sink: Sink, health: RegistrationHealth, core: CoreRelease) -> None:
         self._clock = clock
         self._writer = writer
         self._sink = sink
         self._health = health
+        self._launch_timeout = core.launch_timeout
 
     def step(self, draft: Draft) -> float | None:
         """Answers in how many seconds to look again; None when there is nothing to wait for. Raises ApiError."""
         conditions = draft.conditions
         if conditions.is_true("Registered"):
             return None
-        if not conditions.is_true("Launched"):
+        if self._launch_timeout and not conditions.is_true("Launched"):
             left = self._left(conditions.since("Launched"), LAUNCH_TIMEOUT)
             if left > 0:
                 return left
@@ -45,16 +47,21 @@ class Liveness:
     def _delete(self, draft: Draft, reason: str, timeout: float) -> None:
         claim = draft.object
         self._health.failed(claim, draft.conditions)
-        self._sink.log(
-            "debug",
-            "nodeclaim.lifecycle",
-            "terminating due to timeout",
-            NodeClaim=name_of(claim),
-            reason=reason,
-            timeout=timeout,
-        )
+        name = name_of(claim)
+        if self._launch_timeout:
+            self._sink.log(
+                "debug",
+                "nodeclaim.lifecycle",
+                "terminating due to timeout",
+                NodeClaim=name,
+                reason=reason,
+                timeout=timeout,
+            )
+        else:
+            message = "terminating due to registration ttl"
+            self._sink.log("debug", "nodeclaim.lifecycle", message, NodeClaim=name, ttl=timeout)
         try:
-            self._writer.delete("NodeClaim", name_of(claim))
+            self._writer.delete("NodeClaim", name)
         except ApiError as error:
             if error.code != 404:
                 raise

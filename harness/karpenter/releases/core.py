@@ -49,6 +49,7 @@ def _old(version: str) -> CoreRelease:
         honours_do_not_sync_taints=version != "1.4.0",
         labels_from_claim_requirements=True,
         nodes_in_status=False,
+        launch_timeout=version == "1.7.1",
     )
 
 

@@ -81,6 +81,7 @@ class CoreRelease:
     * ``validates_preferred_terms``: preferred node affinity terms of pods are validated like required ones.
     * ``structured_errors``: errors carry their values behind the sentence, ``(key=value)``.
     * ``nodes_in_status``: a NodePool's status has the number of its nodes in a field of its own.
+    * ``launch_timeout``: a NodeClaim that is not launched is given up sooner than one that does not register.
     """
 
     version: str
@@ -90,6 +91,7 @@ class CoreRelease:
     honours_do_not_sync_taints: bool = True
     labels_from_claim_requirements: bool = False
     nodes_in_status: bool = True
+    launch_timeout: bool = True
 
 
 @dataclass(frozen=True, slots=True)
