@@ -47,11 +47,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves in what belongs to the part that `--shard` names."""
+    """Leaves in what belongs to the part that `--shard` names, and puts together what needs the same of a real cluster."""
     if config.getoption("--shard"):
         from harness.pytest_plugin.shards import select_shard
 
         select_shard(config, items)
+    if config.getoption("--cluster") != "memory":
+        from harness.pytest_plugin.clusters import by_definitions
+
+        by_definitions(config, items)
 
 
 @pytest.hookimpl(optionalhook=True)

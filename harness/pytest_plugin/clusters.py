@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.scenario.runner import Runner
     from harness.scenario.verdicts import Verdict
 
-__all__ = ["ClusterRunners", "configure_worker", "runners_of"]
+__all__ = ["ClusterRunners", "by_definitions", "configure_worker", "runners_of"]
 
 _RUNNERS: pytest.StashKey[ClusterRunners] = pytest.StashKey()
 _INPUT = "harness_clusters"
@@ -31,6 +31,17 @@ def configure_worker(node: Any) -> None:
     config = node.config
     leased = runners_of(config).start_for_worker()
     node.workerinput[_INPUT] = leased
+
+
+def by_definitions(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Puts cases with the same CRDs one after the other: real clusters take seconds to replace them."""
+    shared = runner_of(config).shared
+
+    def definitions(item: pytest.Item) -> str:
+        case = getattr(item, "case", None)
+        return "" if case is None else case.given.crds or shared.idle_world(case).release.crds
+
+    items.sort(key=definitions)
 
 
 def runners_of(config: pytest.Config) -> ClusterRunners:

@@ -43,12 +43,17 @@ class Shared:
         """A world of a case's own. Raises ScenarioError where its inputs do not exist."""
         return new_world(case, self.caches, self.overrides, self.crd_directories)
 
+    def _in_memory(self, case: Case) -> World:
+        """Questions are answered in memory: a real cluster belongs to one world at a time, and the scenario's own may be on it."""
+        overrides = {name: value for name, value in self.overrides.items() if name != "cluster"}
+        return new_world(case, self.caches, overrides, self.crd_directories)
+
     def idle_world(self, case: Case) -> World:
         """An empty world with the inputs of a case, for questions only. Raises ScenarioError where its inputs do not exist."""
         key = _key(case)
         world = self._worlds.get(key)
         if world is None:
-            world = self._worlds[key] = self.new_world(case)
+            world = self._worlds[key] = self._in_memory(case)
         return world
 
     def check_inputs(self, cases: Iterable[Case]) -> None:
@@ -70,7 +75,7 @@ class Shared:
         key = _key(case) + json.dumps(objects, default=str)
         probe = self._probes.get(key)
         if probe is None:
-            probe = self._probes[key] = LabelProbe(lambda: self.new_world(case), objects)
+            probe = self._probes[key] = LabelProbe(lambda: self._in_memory(case), objects)
         return probe
 
 

@@ -126,3 +126,28 @@ def test_crds_option(project: pytest.Pytester) -> None:
     result = run(project, "--crds", "nowhere")
     assert result.ret != pytest.ExitCode.OK
     assert "--crds: unknown release 'nowhere', and no directory" in result.stdout.str() + result.stderr.str()
+
+
+QUESTION = """
+scenario: a question beside what happens
+given: {karpenter: 1.14.0, kubernetes: 1.36.3}
+then:
+- labels: {are: {team: {nodepool: yes}}}
+- node: {of: Pod/web, labels: {kubernetes.io/arch: {writes: [{by: kubelet, kind: set}]}}}
+---
+{apiVersion: karpenter.azure.com/v1beta1, kind: AKSNodeClass, metadata: {name: default}}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec: {template: {spec: {nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}, requirements: []}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: c, image: i}]}}
+"""
+
+
+def test_a_question_leaves_the_cluster_of_its_scenario_alone(project: pytest.Pytester) -> None:
+    """To answer it, worlds are made: they are in memory, since the cluster has what the other expectations look at."""
+    project.makefile(".yaml", web=QUESTION)
+    result = run(project, "web.yaml", "--cluster", "memory,http", "-rA")
+    result.assert_outcomes(passed=1)

@@ -24,6 +24,7 @@ PREFIX = "karpenter-harness-apiserver-"
 
 _PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager")
 _FOREVER = "1000h"
+_NEVER_ROTATED = 1 << 20  # MB; the log starts anew at 100 MB otherwise, and evidence would be lost
 
 
 def assets(environ: Mapping[str, str] = os.environ) -> Path:
@@ -50,18 +51,20 @@ def borrowed(folder: Path, port: int) -> RealCluster:
 
 def _audit_log(folder: Path) -> AuditLog:
     path = folder / "audit.log"
+    start = 0
 
     def lines(text: str) -> str:
         if not path.exists():
             return ""
         with path.open(encoding="utf-8") as log:
+            log.seek(start)
             return "".join(line for line in log if text in line)
 
-    def last() -> str:
-        found = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        return found[-1] if found else ""
+    def skip() -> None:
+        nonlocal start
+        start = path.stat().st_size if path.exists() else 0
 
-    return AuditLog(lines, last)
+    return AuditLog(lines, skip)
 
 
 class ApiServerCluster(RealCluster):
@@ -175,6 +178,7 @@ class ApiServerCluster(RealCluster):
             f"--audit-policy-file={self.folder / 'audit-policy.json'}",
             f"--audit-log-path={self.folder / 'audit.log'}",
             "--audit-log-mode=blocking",
+            f"--audit-log-maxsize={_NEVER_ROTATED}",
             "--endpoint-reconciler-type=none",
             "--profiling=false",
         )

@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from harness.clusters.attached.unrest import unrest
+from harness.clusters.attached.unrest import Said, unrest
 from harness.clusters.attached.writer import AttachedWriter
 from harness.clusters.cluster import Boot
 from harness.clusters.memory.journal import Journal
 from harness.clusters.provenance import Evidence
+from harness.clusters.rest.events import Told
 from harness.clusters.rest.mirror import Mirror
 from harness.clusters.rest.writer import RestWriter
 from harness.clusters.waiting import Deadline, TimedOut
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
-from harness.engine.ports import ADMIN, Identity, Sink
+from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
+from harness.kube.kinds import KINDS
 from harness.kube.objects import Object, key_of, labels_of, name_of, namespace_of
 from harness.kube.status import ApiError
 
-__all__ = ["Attached", "Remote", "attach"]
+__all__ = ["Attached", "Detached", "Remote", "attach"]
 
 _QUIET = 0.04
 """Seconds without news after which a cluster that owes nothing is at rest, if it happens twice in a row."""
+
+_EVENTS_LATE = 2.0
+"""Seconds that an Event may come after the decision. kube-scheduler counts a repeated one up instead of telling it anew."""
 
 _CLEARED: Sequence[str] = (
     "NodePool",
@@ -64,6 +69,11 @@ class Remote(Protocol):
 
     def forget(self) -> None: ...
 
+    def told(self) -> Sequence[Told]: ...
+
+    @property
+    def events_come_later(self) -> bool: ...
+
     def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None: ...
 
     def update_crds(self, crds: Crds) -> None: ...
@@ -75,14 +85,22 @@ def attach(remote: Remote, *, seconds: float = 60.0) -> Attaching:
 
 
 class Attaching:
-    """Attaches one remote cluster to one world after the other."""
+    """Attaches one remote cluster to one world after the other. The world before has no cluster any more."""
 
     def __init__(self, remote: Remote, seconds: float) -> None:
         self.remote = remote
         self._seconds = seconds
+        self._last: Attached | None = None
 
     def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> Attached:
-        return Attached(self.remote, engine, ids, sink, crds=crds, kubernetes=kubernetes, seconds=self._seconds)
+        if self._last is not None:
+            self._last.detach()
+        self._last = Attached(self.remote, engine, ids, sink, crds=crds, kubernetes=kubernetes, seconds=self._seconds)
+        return self._last
+
+
+class Detached(RuntimeError):
+    """A world was used after its cluster had been given to another one."""
 
 
 class Attached:
@@ -101,6 +119,9 @@ class Attached:
         self._version = (int(major), int(minor))
         self._writers: dict[Identity, AttachedWriter] = {}
         self._rested = -1
+        self._stirred = True
+        self._detached = False
+        self._said: set[Said] = set()
         self._progress = (-1, -1)
         self._patience = Deadline(seconds)
         self.view = remote.view
@@ -112,14 +133,23 @@ class Attached:
         remote.forget()
         self.view.clock = engine.clock
         self.view.restart_log()
-        self.view.subscribe(engine.notify)
+        self.view.subscribe(self._heard)
         engine.outside = self.outside
+
+    def detach(self) -> None:
+        """Another world has the cluster from now on."""
+        self._detached = True
+
+    def attached(self) -> None:
+        """Raises Detached where another world has the cluster."""
+        if self._detached:
+            raise Detached(f"the {self.remote.name} cluster of this world was given to another world")
 
     def writer(self, identity: Identity) -> AttachedWriter:
         """A Writer in the name of this identity."""
         if identity not in self._writers:
             self._writers[identity] = AttachedWriter(
-                self.remote.writer(identity), self.view, self.journal, self._engine.clock, self._ids
+                self.remote.writer(identity), self.view, self.journal, self._engine.clock, self._ids, self.attached
             )
         return self._writers[identity]
 
@@ -139,26 +169,47 @@ class Attached:
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node in order."""
+        self.attached()
         return self.remote.evidence(node)
+
+    def _heard(self, change: Change) -> None:
+        """A change; one of a kind that only we look after gives the cluster's own controllers nothing to do."""
+        if change.type is ChangeType.DELETED or not KINDS[change.object["kind"]].custom:
+            self._stirred = True
+        self._engine.notify(change)
+
+    def _listen(self) -> None:
+        """Hands on what kube-scheduler told."""
+        for each in self.remote.told():
+            self._said.add((namespace_of(each.object), name_of(each.object), each.message))
+            self._sink.event(each.object, each.type, each.reason, each.message, source=each.source, dedupe_seconds=0)
 
     def outside(self) -> bool:
         """Lets the cluster's own controllers act; whether anything came of it. Called when the engine has nothing due."""
+        self.attached()
         if self.view.pump():
+            self._listen()
             return self._moved()
         if self.view.seen == self._rested:
             return False
-        deadline = Deadline(self._seconds)
+        if not self._stirred:
+            self._rested = self.view.seen
+            return False
+        deadline, events = Deadline(self._seconds), Deadline(_EVENTS_LATE)
         quiet = 0
         while quiet < 2:
             if self.view.pump(_QUIET):
+                self._listen()
                 return self._moved()
-            owed = list(unrest(self.view, self._version, kubelets=self.boot is not None))
+            self._listen()
+            said = self._said if self.remote.events_come_later and not events.passed else None
+            owed = list(unrest(self.view, self._version, kubelets=self.boot is not None, said=said))
             quiet = 0 if owed else quiet + 1
             if owed and deadline.passed:
                 raise TimedOut(
                     f"the {self.remote.name} cluster did not come to rest in {self._seconds:g} s: {'; '.join(owed[:5])}"
                 )
-        self._rested = self.view.seen
+        self._rested, self._stirred = self.view.seen, False
         return False
 
     def _moved(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from harness.engine.ports import View
 from harness.kube.objects import (
@@ -25,21 +25,30 @@ from harness.kube.scheduler import Unschedulable, schedule
 from harness.kube.selectors import Selector
 from harness.kube.volume_binding import PodVolumes
 
-__all__ = ["unrest"]
+__all__ = ["Said", "unrest"]
+
+Said = tuple[str, str, str]
+"""Of an Event of kube-scheduler: namespace and name of the pod, and the message."""
 
 _NOT_READY = "node.kubernetes.io/not-ready"
+_LONGEST = 1024  # an Event cuts longer messages
 _WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
 
-def unrest(view: View, version: tuple[int, int], *, kubelets: bool = False) -> Iterator[str]:
+def unrest(
+    view: View, version: tuple[int, int], *, kubelets: bool = False, said: Collection[Said] | None = None
+) -> Iterator[str]:
     """In words, what still has to happen: pods to be decided, taints, workloads, budgets, dependents of what is gone.
 
-    `kubelets`: Nodes have real kubelets, which make them Ready in their own time.
+    `kubelets`: Nodes have real kubelets, which make them Ready in their own time. `said`: the Events of kube-scheduler so far,
+    where they come apart from what it decides.
     """
     yield from _nodes(view, kubelets)
     yield from _workloads(view)
     yield from _orphans(view)
     yield from _pods(view, version)
+    if said is not None:
+        yield from _unsaid(view, said)
 
 
 def _nodes(view: View, kubelets: bool) -> Iterator[str]:
@@ -122,7 +131,23 @@ def _pods(view: View, version: tuple[int, int]) -> Iterator[str]:
                 yield f"{what}: others have to leave {verdict.preemption.node} for it"
 
 
+def _unsaid(view: View, said: Collection[Said]) -> Iterator[str]:
+    """Decisions of kube-scheduler without their Event. A pod that was made on its Node was not decided about."""
+    for pod in view.list("Pod"):
+        found = condition(pod, "PodScheduled")
+        namespace, name, node = namespace_of(pod), name_of(pod), spec_of(pod).get("nodeName")
+        if found is None or not _is_ours(pod) or is_terminating(pod):
+            continue
+        if not node and found.get("reason") != "Unschedulable":
+            continue
+        message = f"Successfully assigned {namespace}/{name} to {node}" if node else found.get("message") or ""
+        if (namespace, name, message) not in said and len(message) <= _LONGEST:
+            yield f"Pod/{namespace}/{name}: no Event of its scheduling"
+
+
+def _is_ours(pod: Object) -> bool:
+    return (spec_of(pod).get("schedulerName") or "default-scheduler") == "default-scheduler"
+
+
 def _is_waiting(pod: Object) -> bool:
-    spec = spec_of(pod)
-    ours = (spec.get("schedulerName") or "default-scheduler") == "default-scheduler"
-    return not is_terminal(pod) and ours and not spec.get("schedulingGates")
+    return not is_terminal(pod) and _is_ours(pod) and not spec_of(pod).get("schedulingGates")

@@ -31,7 +31,17 @@ _NEWS = 0.2
 class AttachedWriter:
     """A RestWriter whose requests are kept in a journal."""
 
-    def __init__(self, writer: RestWriter, view: Mirror, journal: Journal, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self,
+        writer: RestWriter,
+        view: Mirror,
+        journal: Journal,
+        clock: Clock,
+        ids: Ids,
+        attached: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`attached` raises where the cluster is not this world's any more."""
+        self._attached = attached
         self._ids = ids
         self.identity: Identity = writer.identity
         self._writer = writer
@@ -133,6 +143,7 @@ class AttachedWriter:
         subresource: str = "",
         dry_run: bool = False,
     ) -> Object:
+        self._attached()
         before = self._view.get(key.kind, key.name, key.namespace) if verb != "create" and key.kind in KINDS else None
         try:
             found = self._patiently(request)

@@ -11,6 +11,7 @@ from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.provenance import Evidence
 from harness.clusters.real.rejections import explainer
 from harness.clusters.rest.connection import Connection
+from harness.clusters.rest.events import Told
 from harness.clusters.rest.mirror import Mirror
 from harness.clusters.rest.writer import RestWriter
 from harness.engine.clock import Clock
@@ -19,9 +20,34 @@ from harness.engine.ids import Ids
 from harness.engine.ports import Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
-from harness.kube.objects import Key
+from harness.kube.objects import Key, Object
 
 __all__ = ["HttpCluster"]
+
+
+class _Events:
+    """The sink of the controllers behind the socket: what they tell also waits here for whoever asks."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self.told: list[Told] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sink, name)
+
+    def event(
+        self,
+        obj: Object,
+        type: str,
+        reason: str,
+        message: str,
+        *,
+        source: str = "karpenter",
+        dedupe_seconds: float = 120,
+    ) -> None:
+        """Keeps and hands on."""
+        self.told.append(Told(obj, type, reason, message, source))
+        self._sink.event(obj, type, reason, message, source=source, dedupe_seconds=dedupe_seconds)
 
 
 class HttpCluster:
@@ -37,7 +63,8 @@ class HttpCluster:
         self._forgotten = 0
         rng = Rng(seed)
         engine = Engine(clock or Clock())
-        self._memory = MemoryCluster(engine, rng, Ids(rng), sink, crds=crds, kubernetes=kubernetes)
+        self._events = _Events(sink)
+        self._memory = MemoryCluster(engine, rng, Ids(rng), self._events, crds=crds, kubernetes=kubernetes)
         self.server = ApiServer(self._memory.store, kubernetes=kubernetes, settle=engine.settle)
         self._writers: dict[Identity, RestWriter] = {}
         self._connections: list[Connection] = []
@@ -68,9 +95,18 @@ class HttpCluster:
         """Takes all machines away: here they are only objects."""
 
     def forget(self) -> None:
-        """Leaves the evidence so far out of later answers."""
+        """Leaves the evidence so far out of later answers, and the Events so far."""
         with self.server.lock:
             self._forgotten = len(self._memory.journal)
+            self._events.told.clear()
+
+    def told(self) -> Sequence[Told]:
+        """The Events of kube-scheduler since the last call."""
+        with self.server.lock:
+            found, self._events.told = self._events.told, []
+        return found
+
+    events_come_later = False
 
     def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None:
         """Replaces the CRDs by those of a release, nothing being stored; files are for real API servers."""

@@ -84,11 +84,6 @@ class _Kind(RealCluster):
 
         return self.container.sh("grep", "-F", text, AUDIT_LOG, check=False)
 
-    def _last_audit_line(self) -> str:
-        from harness.clusters.kind.kubeadm import AUDIT_LOG
-
-        return self.container.sh("tail", "-n", "1", AUDIT_LOG, check=False)
-
 
 class KindCluster(_Kind):
     """A control plane in a container; `boot` adds a node whose kubelet gets what a BootPlan says.
@@ -121,7 +116,7 @@ class KindCluster(_Kind):
                 host,
                 port,
                 Authority(self.folder),
-                AuditLog(self._audit_lines, self._last_audit_line),
+                AuditLog(self._audit_lines),
                 diagnose=self.container.diagnose,
             )
             self.wait_ready()
@@ -187,7 +182,7 @@ class BorrowedKind(_Kind):
         testcontainers_config.ryuk_disabled = True
         self.container = KindContainer(name=name, reuse=True)
         self.container.start()
-        audit = AuditLog(self._audit_lines, self._last_audit_line)
+        audit = AuditLog(self._audit_lines)
         host, port = self.container.api_address()
         super().__init__(host, port, Authority(folder), audit, diagnose=self.container.diagnose)
         self.view.start()

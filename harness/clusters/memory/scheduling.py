@@ -29,6 +29,7 @@ from harness.kube.status import ApiError
 from harness.kube.volume_binding import PodVolumes
 
 _CYCLE = "cycle"
+_LONGEST_NOTE = 1024  # of an Event
 
 
 class KubeScheduler:
@@ -185,7 +186,8 @@ class KubeScheduler:
         if node != nominated:
             status["nominatedNodeName"] = node
         self._patch(pod, status)
-        self._sink.event(pod, "Warning", "FailedScheduling", message, source="default-scheduler", dedupe_seconds=0)
+        note = message if len(message) <= _LONGEST_NOTE else f"{message[: _LONGEST_NOTE - 4]} ..."
+        self._sink.event(pod, "Warning", "FailedScheduling", note, source="default-scheduler", dedupe_seconds=0)
 
     def _preempt(self, pod: Object, preemption: Preemption, nominated: Mapping[str, list[Object]]) -> None:
         """Lets the victims go, and takes the node from pods of lower priority that were promised it."""

@@ -45,19 +45,26 @@ class AuditEntry:
 
 
 class AuditLog:
-    """Reads the log, which is written after each answer went out: the last line may come a moment after the answer."""
+    """Reads the log. A line is written after its answer went out, and lines of different connections in any order."""
 
-    def __init__(self, read: Callable[[str], str], last: Callable[[], str]) -> None:
-        """`read` answers the log's lines that contain the given text, `last` its last line."""
+    def __init__(self, read: Callable[[str], str], skip: Callable[[], None] = lambda: None) -> None:
+        """`read` answers the log's lines that contain the given text; `skip` lets it leave out what the log has now."""
         self._read = read
-        self._last = last
+        self._skip = skip
         self._since = ""
 
-    def forget(self) -> None:
-        """Leaves out what the log has now."""
-        line = self._last().strip()
-        if line:
-            self._since = json.loads(line).get("requestReceivedTimestamp") or ""
+    def skip(self) -> None:
+        """Spares later reads what the log has now. Lines of earlier requests that come later are still read."""
+        self._skip()
+
+    def received(self, text: str) -> str:
+        """When the server received the last request whose line contains `text`; "" before there is such a line."""
+        times = (event.get("requestReceivedTimestamp") or "" for event in self._events(text))
+        return max(times, default="")
+
+    def forget(self, until: str) -> None:
+        """Leaves out what the server received up to this moment, whenever it comes to be written."""
+        self._since = until
 
     def of_node(self, name: str) -> list[AuditEntry]:
         """The requests about one Node: what was done in order of resourceVersions, and what was refused where it came in."""

@@ -13,19 +13,23 @@ from harness.clusters.real.crds import crd_manifests, mark_of, marked
 from harness.clusters.real.pki import Authority
 from harness.clusters.real.rejections import explainer
 from harness.clusters.rest.connection import ClusterLost, Connection, Endpoint
+from harness.clusters.rest.events import EventFeed, Told
 from harness.clusters.rest.mirror import Mirror
 from harness.clusters.rest.writer import RestWriter
-from harness.clusters.waiting import poll
+from harness.clusters.waiting import poll, unique
 from harness.engine.clock import Clock
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, Identity
 from harness.karpenter.validation.admission import Crds
 from harness.kube.objects import Object, labels_of, namespace_of
 from harness.kube.status import ApiError
 
-__all__ = ["CONTROL_PLANE", "RealCluster"]
+__all__ = ["CONTROL_PLANE", "SCHEDULER_NAME", "RealCluster"]
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 """Label and taint of a control plane."""
+
+SCHEDULER_NAME = "default-scheduler"
+"""How kube-scheduler signs its Events."""
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
@@ -64,6 +68,7 @@ class RealCluster:
         self.view = Mirror(self.admin)
         self.view.serves_accounts = True
         self.view.hidden = _is_infrastructure
+        self._feed = EventFeed(self.admin)
 
     @property
     def crds(self) -> Crds:
@@ -102,8 +107,24 @@ class RealCluster:
         """Takes all machines away; where they are only objects there is nothing to do."""
 
     def forget(self) -> None:
-        """Leaves the evidence so far out of later answers."""
-        self._audit.forget()
+        """Leaves the evidence so far out of later answers, and the Events so far.
+
+        A request that changes nothing marks the moment: the log may still owe lines of what was asked before it.
+        """
+        mark = f"mark-{unique()}"
+        self._audit.skip()
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": mark}}
+        self.admin.request("POST", "/api/v1/nodes", query={"dryRun": "All"}, body=node)
+        self._audit.forget(poll(lambda: self._audit.received(mark), "the audit log to show a request", seconds=30))
+        self._feed.start()
+        self._feed.take()
+
+    def told(self) -> Sequence[Told]:
+        """The Events of kube-scheduler since the last call."""
+        return [each for each in self._feed.take() if each.source == SCHEDULER_NAME]
+
+    events_come_later = True
+    """Events of a decision come a moment after what was decided."""
 
     def version(self) -> str:
         """The version of Kubernetes that answers, `1.36.3`."""
@@ -217,6 +238,7 @@ class RealCluster:
     def close(self) -> None:
         """Ends the watches and the connections; the cluster stays."""
         self.view.stop()
+        self._feed.stop()
         for each in self._connections.values():
             with suppress(OSError):
                 each.close()

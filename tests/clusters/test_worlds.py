@@ -1,0 +1,153 @@
+"""Worlds on clusters that live outside of them: what they hear, and that Karpenter may be somebody else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from typing import Any
+
+import pytest
+
+from fakeazure.journal import Call
+from fakeazure.transports.server import HttpServer
+from fakeazure.transports.wire import Front
+from harness.clusters.attached.cluster import Detached, Remote, attach
+from harness.clusters.http.cluster import HttpCluster
+from harness.clusters.memory.cluster import MemoryCluster
+from harness.engine.clock import Clock
+from harness.engine.ports import KARPENTER
+from harness.karpenter.validation.crds import crd_set
+from harness.world import World
+from harness.world.recorder import Recorder
+from tests.clusters.conftest import RealClusters
+
+NODECLASS = {
+    "apiVersion": "karpenter.azure.com/v1beta1",
+    "kind": "AKSNodeClass",
+    "metadata": {"name": "default"},
+    "spec": {},
+}
+REFERENCE = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
+NODEPOOL = {
+    "apiVersion": "karpenter.sh/v1",
+    "kind": "NodePool",
+    "metadata": {"name": "default"},
+    "spec": {"template": {"spec": {"nodeClassRef": REFERENCE, "requirements": []}}},
+}
+
+
+def pod(name: str = "web", namespace: str = "default") -> dict[str, Any]:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    meta = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [container]}}
+
+
+@pytest.fixture(params=["memory", "http", pytest.param("apiserver", marks=pytest.mark.real_cluster)])
+def factory(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Makes the cluster of a world."""
+    if request.param == "memory":
+        yield MemoryCluster
+    elif request.param == "http":
+        with HttpCluster(Recorder(Clock()), crds=crd_set("1.14.0"), kubernetes="1.36.3") as cluster:
+            yield attach(cluster)
+    else:
+        if not request.config.getoption("--run-clusters", default=False):
+            pytest.skip("a real cluster, asked for with --run-clusters")
+        clusters: RealClusters = request.getfixturevalue("real_clusters")
+        remote: Remote = clusters.get(request.param)
+        yield attach(remote)
+
+
+@pytest.mark.smoke
+def test_a_world_hears_what_the_scheduler_tells(factory: Any) -> None:
+    world = World(kubernetes="1.36.3", cluster=factory)
+    assert world.apply(NODECLASS, NODEPOOL, pod()) == []
+    assert world.settle().quiescent
+    told = [(each.reason, str(each.object)) for each in world.events if each.source == "default-scheduler"]
+    assert told[0] == ("FailedScheduling", "Pod/default/web")
+    assert told[-1] == ("Scheduled", "Pod/default/web")
+    node = world.list("Node")[0]["metadata"]["name"]
+    assert world.events[-1].message == f"Successfully assigned default/web to {node}"
+
+
+def test_a_namespace_is_made_when_it_is_used(factory: Any) -> None:
+    world = World(kubernetes="1.36.3", cluster=factory)
+    assert world.judge(pod(namespace="shop")) == []
+    assert world.get("Namespace", "shop") is None
+    assert world.apply(NODECLASS, NODEPOOL, pod(namespace="shop")) == []
+    assert world.settle().quiescent
+    bound = world.get("Pod", "web", "shop")
+    assert bound is not None
+    assert bound["spec"]["nodeName"]
+
+
+@pytest.mark.smoke
+def test_every_write_of_every_world_is_in_the_evidence(factory: Any) -> None:
+    """An audit log lags behind the answers: no world may take the end of the one before for its own beginning, or lose its first writes."""
+    for _ in range(5):
+        world = World(kubernetes="1.36.3", cluster=factory)
+        world.apply(NODECLASS, NODEPOOL, pod())
+        world.settle()
+        (node,) = world.list("Node")
+        writes = world.writes(node["metadata"]["name"])
+        assert {key for key, found in writes.items() if not found} == set()
+        assert set(writes) >= set(node["metadata"]["labels"])
+        assert [str(each.kind) for each in writes["kubernetes.io/arch"] if each.by == "kubelet"] == ["set"]
+
+
+def recorded(kubernetes: str) -> tuple[dict[str, Any], list[Call]]:
+    """What the simulated loop makes of one pod: its NodeClaim, and what it wrote to Azure for it."""
+    world = World(kubernetes=kubernetes)
+    world.apply(NODECLASS, NODEPOOL, pod())
+    world.settle()
+    (claim,) = world.list("NodeClaim")
+    return claim, [call for call in world.cloud.journal if call.method == "PUT"]
+
+
+@pytest.mark.smoke
+def test_somebody_else_is_karpenter(factory: Any) -> None:
+    """Cluster and cloud do not depend on who asks: a claim and a machine from outside end in a Node with the pod on it."""
+    claim, calls = recorded("1.36.3")
+    world = World(kubernetes="1.36.3", cluster=factory, simulated=False)
+    assert world.apply(NODECLASS, NODEPOOL, pod()) == []
+    assert world.settle().quiescent
+    assert (world.list("NodeClaim"), world.list("Node")) == ([], [])
+
+    other = world.cluster.writer(KARPENTER)
+    meta = {key: claim["metadata"][key] for key in ("name", "labels", "annotations")}
+    other.create({**claim, "metadata": meta, "status": {}})
+    with HttpServer(Front(world.cloud, authenticate=False)) as server:
+        connection = HTTPConnection("127.0.0.1", server.port)
+        for call in calls:
+            path = f"{call.path}?api-version={call.api_version}"
+            connection.request("PUT", path, body=json.dumps(call.body), headers={"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            assert answer.status in (200, 201, 202), answer.read()
+            answer.read()
+        connection.close()
+    assert world.settle().quiescent
+    (node,) = world.list("Node")
+    taints = [each["key"] for each in node["spec"]["taints"]]
+    assert taints == ["karpenter.sh/unregistered"]
+    assert node["metadata"]["labels"]["karpenter.sh/nodepool"] == "default"
+    assert {each.by for each in world.writes(node["metadata"]["name"])["kubernetes.io/arch"]} == {"kubelet"}
+
+    # registration is the other controller's, too
+    other.patch("Node", node["metadata"]["name"], {"spec": {"taints": None}})
+    assert world.settle().quiescent
+    bound = world.get("Pod", "web")
+    assert bound is not None
+    assert bound["spec"]["nodeName"] == node["metadata"]["name"]
+
+
+def test_a_cluster_has_one_world_at_a_time(factory: Any) -> None:
+    """Two worlds on one cluster would wipe out each other's objects and evidence, and nobody would know why."""
+    if factory is MemoryCluster:
+        pytest.skip("in memory every world has a cluster of its own")
+    first = World(kubernetes="1.36.3", cluster=factory)
+    first.apply(NODECLASS)
+    World(kubernetes="1.36.3", cluster=factory)
+    for use in (lambda: first.apply(NODEPOOL), first.settle, lambda: first.writes("n")):
+        with pytest.raises(Detached, match="was given to another world"):
+            use()
