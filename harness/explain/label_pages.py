@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
 
 from harness.explain.claims import Answer, claim_of, claimed_keys, decisions, differences, differences_of
-from harness.explain.label_sides import Cell, TriedSide, keys_of
-from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, Policy, ProviderRelease, provider
-from harness.karpenter.validation import crd_set
+from harness.explain.label_sides import Cell, TriedSide, fingerprint, keys_of
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, Policy, provider
 from harness.world import World
 
 __all__ = [
@@ -49,19 +47,11 @@ def turning_points() -> tuple[str, ...]:
     found: list[str] = []
     before: object = None
     for name in ALL_PROVIDER_RELEASES:
-        fingerprint = _fingerprint(provider(name))
-        if fingerprint != before:
+        inputs = fingerprint(provider(name))
+        if inputs != before:
             found.append(name)
-        before = fingerprint
+        before = inputs
     return tuple(found)
-
-
-def _fingerprint(release: ProviderRelease) -> object:
-    record = [getattr(release, one.name) for one in fields(release) if one.name not in ("version", "crds")]
-    rules = [
-        (row.id, row.rule.expression) for kind in ("NodePool", "NodeClaim") for row in crd_set(release.crds).rules(kind)
-    ]
-    return record, sorted(rules)
 
 
 def table_page(release: str, column: Column) -> str:

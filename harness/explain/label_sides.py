@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Protocol
 
 from harness.clusters.provenance import Write
@@ -16,12 +17,23 @@ from harness.karpenter.validation import crd_set
 from harness.karpenter.validation.crds import named_keys
 from harness.world import World
 
-__all__ = ["Cell", "DecidedSide", "KeyDifference", "Side", "TriedSide", "compare", "keys_of"]
+__all__ = [
+    "OTHER_VALUE",
+    "PROBED_SIZE",
+    "Cell",
+    "DecidedSide",
+    "KeyDifference",
+    "Side",
+    "TriedSide",
+    "compare",
+    "fingerprint",
+    "keys_of",
+]
 
 Object = Mapping[str, Any]
 OTHER_VALUE = "other"
 COLUMNS = ("pod", "nodepool", "written")
-_SIZE = "Standard_D2s_v5"
+PROBED_SIZE = "Standard_D2s_v5"
 _NODECLASSES: Mapping[str, tuple[str, Object]] = {
     AKS_FIPS: ("with fipsMode FIPS", {"fipsMode": "FIPS", "imageFamily": "AzureLinux"}),
     AKS_ARTIFACT_STREAMING: ("with artifactStreaming", {"artifactStreaming": {"enabled": True}}),
@@ -87,7 +99,7 @@ class TriedSide:
         self._new_world = new_world
         self._world = new_world()
         self.release: ProviderRelease = self._world.release
-        self._pinned = LabelProbe(new_world, (_pinned_pool(self._world, _SIZE),))
+        self._pinned = self._on(PROBED_SIZE)
         self.name = f"{self.release.version}{f' {mode}' if mode else ''}"
 
     def value_of(self, key: str) -> str:
@@ -139,8 +151,13 @@ class TriedSide:
                 continue
             requirement = found.requirements.get(key)
             if not requirement.complement and len(requirement.values) == 1:
-                yield f"on {size}", LabelProbe(self._new_world, (_pinned_pool(self._world, size),))
+                yield f"on {size}", self._on(size)
                 return
+
+    def _on(self, size: str) -> LabelProbe:
+        """A probe on Nodes of one size; others need not be there."""
+        caches = self._world.caches.only(self._world.region, {size})
+        return LabelProbe(partial(self._new_world, caches=caches), (_pinned_pool(self._world, size),))
 
 
 def _told(writes: Mapping[str, tuple[Write, ...]], key: str) -> str:
@@ -179,6 +196,15 @@ def keys_of(releases: Sequence[ProviderRelease]) -> tuple[str, ...]:
         found |= dict.fromkeys(sorted(release.base_keys | release.computed_keys))
         found |= dict.fromkeys(sorted(named_keys(crd_set(release.crds), "NodePool")))
     return tuple(found)
+
+
+def fingerprint(release: ProviderRelease) -> object:
+    """What a release's record and its CRDs' rules hold, without its name: equal for releases that cannot differ about labels."""
+    record = [getattr(release, one.name) for one in fields(release) if one.name not in ("version", "crds")]
+    rules = [
+        (row.id, row.rule.expression) for kind in ("NodePool", "NodeClaim") for row in crd_set(release.crds).rules(kind)
+    ]
+    return record, sorted(rules)
 
 
 def compare(before: Side, after: Side, keys: Sequence[str]) -> list[KeyDifference]:

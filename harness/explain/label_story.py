@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from harness.explain.claims import Claim, Decision, Difference, claim_of, decisions, differences_of
-from harness.explain.label_sides import OTHER_VALUE, Cell, TriedSide
+from harness.explain.label_sides import OTHER_VALUE, PROBED_SIZE, Cell, TriedSide, fingerprint
 from harness.explain.labels import LabelProbe, PodFact, default_objects
 from harness.explain.upgrade.trial import Trial, trial
 from harness.karpenter.cloudprovider import DroppedSize
@@ -94,7 +95,7 @@ def tell(key: str, new_world: NewWorld, releases: Sequence[str] = ALL_PROVIDER_R
         {str(mode): _written(key, new_world, str(mode)) for mode in release.provision_modes},
         other,
         _conflict(key, other, new_world) if settable else None,
-        tuple(_eras(key, value, new_world, releases)),
+        tuple(_eras(key, value, world, new_world, releases)),
         claim_of(key),
         {name: decisions(policy, key) for name, policy in POLICIES.items()},
         differences_of(key),
@@ -148,15 +149,44 @@ def _conflict(key: str, value: str, new_world: NewWorld) -> Trial:
     return trial(new_world(), {**pool, "spec": {**pool["spec"], "template": template}}, ())
 
 
-def _eras(key: str, value: str, new_world: NewWorld, releases: Sequence[str]) -> Iterator[Era]:
-    """All releases, those next to each other that behave the same taken together."""
-    rows = [(name, *_behaviour(key, value, name, new_world)) for name in releases]
+def _eras(key: str, value: str, world: World, new_world: NewWorld, releases: Sequence[str]) -> Iterator[Era]:
+    """All releases, those next to each other that behave the same taken together.
+
+    A release whose record and CRDs are those of the one before is not tried again; and each is tried on a few sizes only.
+    """
+    few = partial(new_world, caches=world.caches.only(world.region, _few_sizes(key, value, world)))
+    rows: list[tuple[str, str, str, str]] = []
+    before: object = None
+    for name in releases:
+        inputs = fingerprint(provider(name))
+        if inputs != before:
+            found = _behaviour(key, value, name, few)
+        before = inputs
+        rows.append((name, *found))
     start = 0
     for index in range(1, len(rows) + 1):
         if index == len(rows) or rows[index][1:] != rows[start][1:]:
             first, pod, pool, written = rows[start]
             yield Era(first, rows[index - 1][0], pod, pool, written)
             start = index
+
+
+def _few_sizes(key: str, value: str, world: World) -> frozenset[str]:
+    """Sizes that have the value, and some that have not, spread over the families; with the one that Nodes are told of."""
+    sold = world.caches.catalogue.region(world.region).by_name
+    having: list[str] = []
+    key = world.release.vocabulary.normalized_keys.get(key, key)
+    if key in world.release.computed_keys:
+        for size in sold:
+            found = world.requirements_of(size)
+            if not isinstance(found, DroppedSize) and value in found.requirements.get(key).values:
+                having.append(size)
+    others = sorted(sold.keys() - set(having))
+    return frozenset((PROBED_SIZE, *_spread(having, 16), *_spread(others, 16)))
+
+
+def _spread(names: Sequence[str], count: int) -> Sequence[str]:
+    return names[:: max(1, len(names) // count)]
 
 
 def _behaviour(key: str, value: str, name: str, new_world: NewWorld) -> tuple[str, str, str]:

@@ -136,16 +136,43 @@ def admit_unruled(
     if subresource == "status":
         below, status = schema.properties.get("status"), obj.get("status")
         if below is not None and isinstance(status, Mapping) and status != old.get("status"):
-            stored["status"] = prepare(status, below)
-            errors.extend(_status_errors(schema, stored, Correlation(stored, old, schema) if server.ratchets else None))
-            if below.has_list_types and not validate_list_types(schema, old):
-                errors.extend(validate_list_types(schema, stored))
-    else:
+            before = _mapping(old.get("status"))
+            stored["status"] = _prepared(status, before, below)
+            if _found_quickly(below, stored["status"], before):
+                correlation = Correlation(stored, old, schema) if server.ratchets else None
+                errors.extend(_status_errors(schema, stored, correlation))
+            if below.has_list_types and not validate_list_types(schema, {"status": before}):
+                errors.extend(validate_list_types(schema, {"status": stored["status"]}))
+    elif _mapping(stored.get("metadata")) != _mapping(old.get("metadata")):
         errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
     errors.extend(validate_object_meta_update(stored, old))
     if any(error.type in BLOCKING for error in errors):
         errors.append(_UNCHECKED)
     return _outcome(resource, stored, errors, server)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _prepared(status: Mapping[str, Any], old: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """A status as it is kept; fields that are as before were prepared then."""
+    changed = {key: value for key, value in status.items() if key not in old or old[key] != value}
+    prepared = prepare(changed, schema)
+    same = {key: value for key, value in status.items() if key not in changed}
+    return {**prepared, **same}
+
+
+def _found_quickly(schema: Schema, status: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Whether the schema has anything against what changed: fields, and of lists the items that are new."""
+    changed = {}
+    for key, value in status.items():
+        before = old.get(key)
+        if isinstance(value, list) and isinstance(before, list):
+            changed[key] = [item for item in value if item not in before]
+        elif value != before:
+            changed[key] = value
+    return bool(validate(schema, changed))
 
 
 def _status_errors(schema: Schema, stored: Mapping[str, Any], correlation: Correlation | None) -> list[FieldError]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from fakeazure.catalog import Catalogue, RegionCatalogue
@@ -26,6 +27,12 @@ class Caches:
         if id(found) not in self._prices:
             self._prices[id(found)] = found, Prices(found.prices, found.spot_prices)
         return self._prices[id(found)][1]
+
+    def only(self, region: str, sizes: Collection[str]) -> Caches:
+        """Caches of a catalogue that sells nothing but these sizes in a region. Fewer sizes make a world quicker."""
+        found = self.catalogue.region(region)
+        records = {name: record for name, record in found.by_name.items() if name in sizes}
+        return Caches(self.catalogue.with_region(replace(found, skus=tuple(records.values()), by_name=records)))
 
 
 @cache
