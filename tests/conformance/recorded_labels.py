@@ -216,15 +216,17 @@ class Recorder:
         claim: Json = self._schedule([_pod({})], pinned=True)["nodeclaims"][0]
         return claim
 
-    def launched_labels(self, claim: Json) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """The labels of the kubelet and those of the NodeClaim after the launch."""
-        launched = self._launch(claim)
+    def launched_labels(
+        self, claim: Json, nodeclass: Json | None = None
+    ) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """The labels of the kubelet and those of the NodeClaim after the launch, of the usual AKSNodeClass unless told."""
+        launched = self._launch(claim, nodeclass)
         kubelet = launched.get("kubelet_labels") or (launched.get("machine") or {}).get("node_labels") or {}
         return kubelet, launched["node_synced_labels"]
 
-    def _launch(self, claim: Json) -> Json:
+    def _launch(self, claim: Json, nodeclass: Json | None = None) -> Json:
         made = claim["nodeclaim"]
-        key = json_key(claim)
+        key = json_key(claim) + repr(nodeclass)
         if key not in self._launches:
             nodeclaim = {
                 "metadata": {"name": "default-abcde", "labels": made["metadata"]["labels"]},
@@ -234,7 +236,7 @@ class Recorder:
                 {
                     "op": "labels",
                     "location": self.region,
-                    "nodeclass": NODECLASS,
+                    "nodeclass": nodeclass or NODECLASS,
                     "options": self.options,
                     "kubernetes_version": self.kubernetes,
                     "nodeclaim": nodeclaim,
@@ -334,6 +336,7 @@ def _refused(answer: Json) -> Json | None:
 
 def record_labels(oracles: Iterable[Oracle]) -> Iterator[Path]:
     """Writes the scenario file of every oracle's release, yielding its path."""
+    from tests.conformance.recorded_claims import write_recorded_claims
     from tests.conformance.recorded_refusals import write_recorded_refusals
     from tests.conformance.recorded_sizes import write_recorded_sizes
 
@@ -343,6 +346,7 @@ def record_labels(oracles: Iterable[Oracle]) -> Iterator[Path]:
             info = answerer.ask_one({"op": "info"})["answer"]
             regions = [Recorder(answerer, oracle.release, info[name], KUBERNETES) for name in _REGIONS]
             yield write_recorded_refusals(regions[0], today)
+            yield write_recorded_claims(regions[0], today)
             yield write_recorded_sizes(regions[0], regions[1], today)
             yield write_recorded(
                 [

@@ -1,0 +1,300 @@
+"""Records NodeClaims that are asked for by hand, as scenarios of one release: which keys the API server lets them require, and whose
+label the Node gets where the NodeClaim's contradict the provider's.
+
+Nobody but Karpenter makes NodeClaims as a rule; these ask the merge order and the NodeClaim's CRD about every key, whatever the NodePool's
+CRD would let through.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fakeazure.catalog import Catalogue
+from tests.conformance.recorded_labels import (
+    HARNESS_OPTIONS,
+    IDENTITY,
+    MODELINE,
+    NODECLASS,
+    SIZE,
+    Recorder,
+    seed_keys,
+)
+
+__all__ = ["write_recorded_claims"]
+
+Json = dict[str, Any]
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios" / "labels"
+AKS = "kubernetes.azure.com"
+CONTRADICTED = (
+    *(
+        f"{AKS}/{name}"
+        for name in (
+            "role",
+            "cluster",
+            "kubelet-identity-client-id",
+            "mode",
+            "scalesetpriority",
+            "priority",
+            "os-sku",
+            "os-sku-requested",
+            "os-sku-effective",
+            "network-subnet",
+            "nodenetwork-vnetguid",
+            "azure-cni-overlay",
+            "podnetwork-type",
+            "network-stateless-cni",
+            "ebpf-dataplane",
+            "localdns-state",
+            "artifactstreaming-enabled",
+        )
+    ),
+    "karpenter.sh/do-not-sync-taints",
+    "example.com/team",
+)
+"""What some release writes on every Node by itself, and a key of which none knows anything."""
+
+MINE = "mine"
+FAMILIES: Mapping[str, str] = {"Ubuntu2204": "Ubuntu by its version", "AzureLinux": "Azure Linux"}
+"""Image families that the provider's own tests have images of."""
+
+SIZE_FAMILIES: Mapping[str, str] = {**FAMILIES, "Ubuntu": "any Ubuntu", "Ubuntu2404": "the next Ubuntu by its version"}
+SIZES = ("Standard_NC24ads_A100_v4", "Standard_NV12ads_A10_v5", "Standard_ND96isr_MI300X_v5", "Standard_L2aos_v4")
+"""Sizes with GPUs that some releases have images for, and one whose name older releases cannot read."""
+
+SIZE_REGION = "northcentralus"
+"""A region that has all of them."""
+
+SIZE_KEYS = (
+    f"{AKS}/os-sku",
+    "karpenter.azure.com/sku-family",
+    "karpenter.azure.com/sku-gpu-name",
+    "karpenter.azure.com/sku-gpu-manufacturer",
+    "karpenter.azure.com/sku-gpu-count",
+)
+FAMILY_KEYS = tuple(f"{AKS}/{name}" for name in ("os-sku", "os-sku-requested", "os-sku-effective"))
+STREAMING = f"{AKS}/artifactstreaming-enabled"
+
+
+def write_recorded_claims(recorder: Recorder, date: str) -> Path:
+    """Writes the scenario file of one release. Returns its path."""
+    source = f"recorded on {date} from karpenter-provider-azure v{recorder.release} by `make record-labels`"
+    given = {"karpenter": recorder.release, "kubernetes": recorder.kubernetes, "region": recorder.region}
+    head = {"source": source, "tags": ["seed"], "given": given}
+    documents = [
+        *_contradiction(recorder, head),
+        *_families(recorder, head),
+        *_sizes_by_family(recorder, head),
+        *_streaming(recorder, head),
+        *_requirements(recorder, head),
+    ]
+    path = SCENARIOS / f"claims-{recorder.release}.yaml"
+    path.write_text(MODELINE + yaml.dump_all(documents, Dumper=_Lines, sort_keys=False, width=1_000_000))
+    return path
+
+
+def _contradiction(recorder: Recorder, head: Json) -> list[Json]:
+    claim = _claim(recorder, labels=dict.fromkeys(CONTRADICTED, MINE))
+    nodeclass = _streaming_nodeclass(recorder) or _nodeclass()
+    kubelet, synced = recorder.launched_labels(claim, nodeclass)
+    rows: Json = {}
+    for key in CONTRADICTED:
+        first = kubelet.get(key)
+        if key == IDENTITY and first not in (None, MINE):
+            first = HARNESS_OPTIONS["kubeletIdentityClientID"]  # older fixtures have an identity of their own
+        writes = [{"by": "kubelet", "value": first}] if first is not None else []
+        if synced[key] != first:
+            writes.append({"by": "karpenter", "value": synced[key]})
+        rows[key] = {"value": synced[key], "writes": writes}
+    return [
+        {
+            "scenario": "a NodeClaim's labels against those that the provider writes by itself",
+            "description": "What the kubelet is given decides the first write; registration then writes the NodeClaim's own.",
+            **head,
+            "then": [{"node": {"of": "NodeClaim/mine", "labels": rows}}],
+        },
+        nodeclass,
+        recorder.nodepool_object(),
+        _manifest(claim),
+    ]
+
+
+def _families(recorder: Recorder, head: Json) -> list[Json]:
+    """One case for each image family that the release's AKSNodeClass can name."""
+    cases = []
+    for family, words in FAMILIES.items():
+        nodeclass = _nodeclass(imageFamily=family)
+        if _refused(recorder, nodeclass):
+            continue
+        kubelet, _ = recorder.launched_labels(_claim(recorder), nodeclass)
+        are = {key: {"written": _written(kubelet.get(key))} for key in FAMILY_KEYS}
+        cases.append({"case": words, "values": {"family": family}, "then": [{"labels": {"are": are}}]})
+    scenario = {"scenario": "labels of a Node by its image family", **head, "cases": cases, "then": []}
+    return [
+        {key: value for key, value in scenario.items() if key != "then"},
+        _nodeclass(imageFamily="$(family)"),
+        recorder.nodepool_object(pinned=True),
+    ]
+
+
+def _sizes_by_family(recorder: Recorder, head: Json) -> list[Json]:
+    """Which image families a size of our catalogue is an instance type for, what it then requires."""
+    records = Catalogue.load().region(SIZE_REGION).by_name
+    cases: list[Json] = []
+    for family, words in SIZE_FAMILIES.items():
+        nodeclass = _nodeclass(imageFamily=family)
+        if _refused(recorder, nodeclass):
+            continue
+        for size in SIZES:
+            request = {"op": "instance_types", "location": SIZE_REGION, "nodeclass": nodeclass}
+            skus = [records[size], records[SIZE]]  # of two sizes, since to have none is an error
+            types = recorder.answer({**request, "options": recorder.options, "sku_json": skus})
+            found = [item for item in types if item["name"] == size]
+            expected: Json = {"of": size, "nodeclass": "default"}
+            if found:
+                values = {each["key"]: each["values"] for each in found[0]["requirements"] if each["operator"] == "In"}
+                expected["are"] = {key: values[key][0] for key in SIZE_KEYS if key in values}
+                expected["absent"] = [key for key in SIZE_KEYS if key not in values]
+            else:
+                expected["dropped"] = {"matches": "."}  # by what, the provider does not say
+            case = {"case": f"{size}, {words}", "values": {"family": family}}
+            cases.append({**case, "then": [{"requirements": expected}]})
+    return [
+        {
+            "scenario": "sizes by image family",
+            **head,
+            "given": {**head["given"], "region": SIZE_REGION},
+            "cases": cases,
+        },
+        _nodeclass(imageFamily="$(family)"),
+    ]
+
+
+def _streaming_nodeclass(recorder: Recorder) -> Json | None:
+    """An AKSNodeClass with artifact streaming on, None where there is no such field."""
+    nodeclass = _nodeclass(artifactStreaming={"enabled": True})
+    defaulted = recorder.answer({"op": "validate_nodepool", "object": nodeclass})["defaulted"]
+    return nodeclass if "artifactStreaming" in defaulted["spec"] else None
+
+
+def _streaming(recorder: Recorder, head: Json) -> list[Json]:
+    """Artifact streaming on, where there is such a field."""
+    nodeclass = _streaming_nodeclass(recorder)
+    if nodeclass is None:
+        return []
+    kubelet, _ = recorder.launched_labels(_claim(recorder), nodeclass)
+    return [
+        {
+            "scenario": "the label of artifact streaming",
+            **head,
+            "then": [{"labels": {"are": {STREAMING: {"written": _written(kubelet.get(STREAMING))}}}}],
+        },
+        nodeclass,
+        recorder.nodepool_object(pinned=True),
+    ]
+
+
+def _refused(recorder: Recorder, obj: Json) -> bool:
+    return bool((recorder.answer({"op": "validate_nodepool", "object": obj}).get("crd") or {}).get("errors"))
+
+
+def _requirements(recorder: Recorder, head: Json) -> list[Json]:
+    """The seed's keys as requirements of a NodeClaim: those that its CRD refuses, and one claim with all the others."""
+    refused: Json = {}
+    for keys in seed_keys().values():
+        for key in keys:
+            errors = _errors(recorder, [{"key": key, "operator": "Exists"}])
+            refused[key] = [error["detail"] for error in errors]
+    taken = [{"key": key, "operator": "Exists"} for key, details in refused.items() if not details]
+    assert not _errors(recorder, taken)
+    closed = {key: details for key, details in refused.items() if details}
+    all_closed = [{"key": key, "operator": "Exists"} for key in closed]
+    said = [error["detail"] for error in _errors(recorder, all_closed)]
+    assert sorted(said) == sorted(detail for details in closed.values() for detail in details)
+    reference = "NodeClaim/mine"
+    return [
+        {
+            "scenario": "keys that a NodeClaim may not require",
+            "description": "The API server refuses the NodeClaim for each of them.",
+            **head,
+            "then": [
+                {"rejected": {"object": reference, "layer": "nodeclaim-cel", "key": key, "message": detail}}
+                for key, details in closed.items()
+                for detail in details
+            ],
+        },
+        _manifest(_claim(recorder, requirements=all_closed)),
+        {
+            "scenario": "keys that a NodeClaim may require",
+            "description": "The API server takes them all; whether a size has them is the launch's business.",
+            **head,
+            "then": [_launched(recorder, _claim(recorder, requirements=taken), reference)],
+        },
+        _nodeclass(),
+        _manifest(_claim(recorder, requirements=taken)),
+    ]
+
+
+def _launched(recorder: Recorder, claim: Json, reference: str) -> Json:
+    """What becomes of a NodeClaim that the API server takes."""
+    try:
+        recorder.launched_labels(claim)
+    except RuntimeError:
+        return {"rejected": {"object": reference, "layer": "launch"}}
+    return {"accepted": {"object": reference}}
+
+
+def _errors(recorder: Recorder, requirements: Sequence[Json]) -> list[Json]:
+    made = _manifest(_claim(recorder, requirements=requirements))
+    errors: list[Json] = (recorder.answer({"op": "validate_nodepool", "object": made}).get("crd") or {}).get("errors")
+    return errors or []
+
+
+def _written(value: str | None) -> Any:
+    return "no" if value is None else {"value": value, "by": "kubelet"}
+
+
+def _claim(recorder: Recorder, labels: Mapping[str, str] | None = None, requirements: Sequence[Json] = ()) -> Json:
+    """The claim of a plain pod as :meth:`Recorder.launched_labels` takes it, with more labels or with other requirements."""
+    claim = copy.deepcopy(recorder.pinned_claim)
+    made = claim["nodeclaim"]
+    made["metadata"]["labels"] |= labels or {}
+    if requirements:
+        made["requirements"] = list(requirements)
+    return claim
+
+
+def _nodeclass(**spec: Any) -> Json:
+    made = copy.deepcopy(NODECLASS)
+    made["spec"] |= spec
+    return {"apiVersion": "karpenter.azure.com/v1beta1", "kind": "AKSNodeClass", **made}
+
+
+def _manifest(claim: Json) -> Json:
+    """The claim as somebody would write it."""
+    made = claim["nodeclaim"]
+    return {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodeClaim",
+        "metadata": {"name": "mine", "labels": made["metadata"]["labels"]},
+        "spec": {
+            "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"},
+            "requirements": made["requirements"],
+        },
+    }
+
+
+class _Lines(yaml.SafeDumper):
+    """One line for each row, case and requirement."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> yaml.MappingNode:
+        line = bool({"case", "operator", "key", "writes", "written", "rejected"} & set(mapping))
+        return super().represent_mapping(tag, mapping, True if line else flow_style)
