@@ -1,0 +1,122 @@
+"""NodeClaims that fail, initialize and end.
+
+Source: core pkg/controllers/{nodeclaim/lifecycle,node/termination}, kaz pkg/controllers/nodeclaim/garbagecollection.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.engine.ports import ADMIN
+from tests.corridor.conftest import SMALL, Walk, nodeclass, nodepool, pod
+
+Json = dict[str, Any]
+
+TERMINATES = "karpenter.sh/nodeclaim-termination-timestamp"
+
+
+def condition(obj: Json, kind: str) -> str:
+    return next((each["status"] for each in obj["status"]["conditions"] if each["type"] == kind), "")
+
+
+def change(way: Walk, kind: str, name: str, **spec: Any) -> None:
+    """A user's change of an object's spec."""
+    way.world.cluster.writer(ADMIN).patch(kind, name, {"spec": spec})
+
+
+def test_two_launches_that_fail() -> None:
+    """should update NodeRegistrationHealthy status condition to False if it was previously set to True and there are
+    >=2 registration failures
+    """
+    way = Walk(nodeclass(), nodepool(SMALL), pod())
+    assert condition(way.world.get("NodePool", "default"), "NodeRegistrationHealthy") == "True"
+    refusal = {"what": "Strange", "message": "no", "status": 403, "times": "always"}
+    way.world.change_azure({"faults": [refusal]})
+    way.world.apply(pod("second", cpu="1500m"))
+    way.world.advance(5 * 60)
+    assert condition(way.world.get("NodePool", "default"), "NodeRegistrationHealthy") == "True"
+    way.world.advance(6 * 60)
+    assert condition(way.world.get("NodePool", "default"), "NodeRegistrationHealthy") == "False"
+
+
+def test_a_taint_that_says_that_the_node_is_not_ready() -> None:
+    """should not consider the Node to be initialized while a readiness.k8s.io/ taint is present, and initialize once it is removed"""
+    taint = {"key": "readiness.k8s.io/network", "effect": "NoSchedule"}
+    way = Walk(nodeclass(), nodepool(SMALL, taints=[taint]), pod(tolerations=[{"operator": "Exists"}]))
+    assert (condition(way.claim, "Registered"), condition(way.claim, "Initialized")) == ("True", "Unknown")
+    change(way, "Node", way.node["metadata"]["name"], taints=[])
+    way.world.settle()
+    assert condition(way.claim, "Initialized") == "True"
+
+
+def test_when_the_grace_period_ends_is_written_down() -> None:
+    """should annotate the node if the NodeClaim has a terminationGracePeriod"""
+    kept = pod()
+    kept["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": "true"}
+    way = Walk(nodeclass(), nodepool(SMALL, terminationGracePeriod="5m"), kept)
+    name = way.claim["metadata"]["name"]
+    way.world.delete("NodeClaim", name)
+    way.world.advance(1)
+    claim = way.world.get("NodeClaim", name)
+    assert claim["metadata"]["deletionTimestamp"] < claim["metadata"]["annotations"][TERMINATES]
+
+
+def test_a_nodeclaim_that_has_no_machine() -> None:
+    """should not call Delete() on the CloudProvider if the NodeClaim hasn't been launched yet"""
+    refusal = {"what": "Strange", "message": "no", "status": 403, "times": "always"}
+    way = Walk(nodeclass(), nodepool(SMALL), pod(), azure={"faults": [refusal]})
+    way.world.delete("Pod", "p1")
+    for claim in way.world.list("NodeClaim"):
+        way.world.delete("NodeClaim", claim["metadata"]["name"])
+    way.world.settle()
+    assert way.world.list("NodeClaim") == []
+    assert [path for _, _, path, _, _ in way.calls("DELETE") if path.startswith("virtualMachines/")] == []
+
+
+@pytest.mark.parametrize("critical", ["system-cluster-critical", "system-node-critical"])
+def test_important_pods_go_last(critical: str) -> None:
+    """should evict non-critical pods first"""
+    important = pod("important", cpu="100m", priorityClassName=critical)
+    important["metadata"]["namespace"] = "kube-system"
+    way = Walk(nodeclass(), nodepool(SMALL), important, pod("plain", cpu="100m"))
+    way.world.delete("NodeClaim", way.claim["metadata"]["name"])
+    way.world.settle()
+    gone = [
+        entry.key.name
+        for entry in way.world.journal
+        if entry.key.kind == "Pod" and entry.verb == "delete" and entry.key.name in ("important", "plain")
+    ]
+    assert list(dict.fromkeys(gone)) == ["plain", "important"]
+
+
+def test_draining_takes_five_seconds() -> None:
+    """should not finish draining until minDrainTime has passed"""
+    way = Walk(nodeclass(), nodepool(SMALL), pod())
+    name = way.claim["metadata"]["name"]
+    way.world.delete("Pod", "p1")
+    way.world.settle()
+    way.world.delete("NodeClaim", name)
+    way.world.advance(4)
+    assert condition(way.world.get("NodeClaim", name), "Drained") == "Unknown"
+    way.world.advance(3)
+    assert condition(way.world.get("NodeClaim", name), "Drained") == "True"
+    way.world.settle()
+    assert way.world.get("NodeClaim", name) is None
+
+
+def test_a_machine_that_belongs_to_nobody() -> None:
+    """should delete an instance if there is no NodeClaim owner"""
+    way = Walk(nodeclass(), nodepool(SMALL), pod())
+    way.world.delete("Pod", "p1")
+    way.world.settle()
+    name = way.claim["metadata"]["name"]
+    writer = way.world.cluster.writer(ADMIN)
+    writer.patch("NodeClaim", name, {"metadata": {"finalizers": []}})
+    writer.patch("Node", way.node["metadata"]["name"], {"metadata": {"finalizers": []}})
+    way.world.delete("NodeClaim", name)
+    assert way.world.get("NodeClaim", name) is None
+    assert len(way.world.cloud.vms()) == 1
+    way.world.advance(10 * 60)
+    assert way.world.cloud.vms() == []
