@@ -1,11 +1,11 @@
 """SKU records to instance types, for one release, region and NodeClass."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from harness.karpenter.cloudprovider import DroppedSize, InstanceType, Overhead
+from harness.karpenter.cloudprovider import DroppedSize, InstanceType, Offering, Overhead
 from harness.karpenter.instancetypes.computed import (
     Values,
     of_nodeclass,
@@ -21,7 +21,7 @@ from harness.karpenter.instancetypes.offerings import OfferingFactory
 from harness.karpenter.instancetypes.resources import capacity, overhead
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
-from harness.karpenter.instancetypes.vmsize import GRAMMARS
+from harness.karpenter.instancetypes.vmsize import GRAMMARS, Grammar
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
 from harness.kube.resources import ResourceList
@@ -55,34 +55,88 @@ class InstanceTypeList:
         return next((item for item in self.dropped if item.name == name), None)
 
 
+class Records:
+    """The SKU records of one region, each read once however many releases look at it, when its size is first asked for."""
+
+    def __init__(self, records: Sequence[Mapping[str, Any]], region: str) -> None:
+        self._region = region
+        self._records: dict[str, list[Mapping[str, Any]]] = {}
+        for record in records:
+            self._records.setdefault(record.get("name") or "", []).append(record)
+        self._skus: dict[tuple[str, Grammar], tuple[Sku, ...]] = {}
+        self._requirements: dict[Hashable, tuple[Requirement, ...]] = {}
+        self._equal: dict[tuple[str, frozenset[str]], Requirement] = {}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the sizes, sorted."""
+        return tuple(sorted(self._records))
+
+    def skus(self, name: str, grammar: Grammar) -> tuple[Sku, ...]:
+        """The records of a size, in their order."""
+        found = self._skus.get((name, grammar))
+        if found is None:
+            skus = [Sku(record, self._region, grammar) for record in self._records.get(name, ())]
+            found = self._skus[name, grammar] = tuple(skus)
+        return found
+
+    def requirements(self, sku: Sku, release: ProviderRelease) -> list[Requirement]:
+        """What the record alone decides under a release; equal requirements are one object, for all sizes and releases."""
+        key = (sku, release.gpu_registry, release.ephemeral_rule, release.false_capabilities_absent)
+        found = self._requirements.get(key)
+        if found is None:
+            found = self._requirements[key] = tuple(map(self._requirement, of_sku(sku, release).items()))
+        wanted = release.computed_keys
+        return [requirement for requirement in found if requirement.key in wanted]
+
+    def _requirement(self, item: tuple[str, frozenset[str]]) -> Requirement:
+        found = self._equal.get(item)
+        if found is None:
+            found = self._equal[item] = Requirement(item[0], False, item[1])
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """What the NodeClass and the options decide for all sizes, and what has been built with it by size and offerings."""
+
+    knobs: Knobs
+    memory_overhead: float
+    common: Requirements
+    built: dict[tuple[str, int], InstanceType] = field(default_factory=dict)
+
+
 class Region:
     """The usable sizes of one region under one release; everything that does not change with the market is kept here.
 
-    A record is read when its size, or all sizes, are first asked for.
+    ``records`` are raw ones, or already shared with other releases. What is built again without a change is the same object.
     """
 
     def __init__(
-        self, records: Sequence[Mapping[str, Any]], release: ProviderRelease, region: str, *, use_sig: bool = False
+        self,
+        records: Sequence[Mapping[str, Any]] | Records,
+        release: ProviderRelease,
+        region: str,
+        *,
+        use_sig: bool = False,
     ) -> None:
         self.release = release
         self.region = region
         self.factory = OfferingFactory(release, region)
         self._grammar = GRAMMARS[release.skewer]
         self._use_sig = use_sig
-        self._records: dict[str, list[Mapping[str, Any]]] = {}
-        for record in records:
-            self._records.setdefault(record.get("name") or "", []).append(record)
+        self._records = records if isinstance(records, Records) else Records(records, region)
         self._sizes: dict[str, Sku | DroppedSize] = {}
-        self._of_sku: dict[str, tuple[Requirement, ...]] = {}
+        self._offered: dict[tuple[int, ...], tuple[Requirement, ...]] = {}
         self._capacities: dict[tuple[str, Knobs, float], tuple[ResourceList, Overhead]] = {}
+        self._variants: dict[tuple[Knobs, float, str], _Variant] = {}
 
     def find(self, name: str) -> Sku | DroppedSize | None:
         """A size, or the filter that drops it; None for a name that is not in the region."""
         found = self._sizes.get(name)
         if found is None:
             # of records with one name the last usable one counts
-            for record in self._records.get(name, ()):
-                sku = Sku(record, self.region, self._grammar)
+            for sku in self._records.skus(name, self._grammar):
                 dropped = region_filter(sku, self.release, use_sig=self._use_sig)
                 if dropped is None:
                     found = sku
@@ -95,13 +149,13 @@ class Region:
     @cached_property
     def skus(self) -> Mapping[str, Sku]:
         """The usable sizes by name, in order."""
-        found = ((name, self.find(name)) for name in sorted(self._records))
+        found = ((name, self.find(name)) for name in self._records.names)
         return {name: size for name, size in found if isinstance(size, Sku)}
 
     @cached_property
     def dropped(self) -> tuple[DroppedSize, ...]:
         """The other sizes, in order of name."""
-        found = (self.find(name) for name in sorted(self._records))
+        found = (self.find(name) for name in self._records.names)
         return tuple(size for size in found if isinstance(size, DroppedSize))
 
     def build_one(
@@ -115,8 +169,7 @@ class Region:
         usages: Usages = NO_USAGES,
     ) -> InstanceType | DroppedSize:
         """One size of :attr:`skus` for a NodeClass."""
-        common = Requirements(self._common(options, knobs), vocabulary=self.release.vocabulary)
-        return self._build(sku, common, options, knobs, prices, unavailable, usages)
+        return self._build(sku, self._variant(options, knobs), prices, unavailable, usages)
 
     def build(
         self,
@@ -131,11 +184,11 @@ class Region:
         if not self.skus and self.release.no_sizes_is_error:
             raise NoInstanceTypes
         knobs = Knobs.of(nodeclass, options, self.release)
-        common = Requirements(self._common(options, knobs), vocabulary=self.release.vocabulary)
+        variant = self._variant(options, knobs)
         types: list[InstanceType] = []
         dropped: list[DroppedSize] = list(self.dropped)
         for sku in self.skus.values():
-            built = self._build(sku, common, options, knobs, prices, unavailable, usages)
+            built = self._build(sku, variant, prices, unavailable, usages)
             if isinstance(built, InstanceType):
                 types.append(built)
             else:
@@ -146,29 +199,39 @@ class Region:
     def _build(
         self,
         sku: Sku,
-        common: Requirements,
-        options: ProviderOptions,
-        knobs: Knobs,
+        variant: _Variant,
         prices: Prices,
         unavailable: UnavailableOfferings | None,
         usages: Usages,
     ) -> InstanceType | DroppedSize:
-        reason = nodeclass_filter(sku, self.release, knobs)
+        reason = nodeclass_filter(sku, self.release, variant.knobs)
         if reason is not None:
             return reason
         offerings = self.factory.make(sku, prices, unavailable, usages)
-        requirements = common.add(*self._static(sku), *requirements_of((of_offerings(offerings),), self.release))
-        resources, taken = self._resources(sku, knobs, options.vm_memory_overhead_percent)
-        return InstanceType(sku.name, requirements, resources, taken, offerings)
-
-    def _common(self, options: ProviderOptions, knobs: Knobs) -> tuple[Requirement, ...]:
-        parts: tuple[Values, ...] = (of_region(self.region, options), of_nodeclass(knobs, self.release))
-        return tuple(requirements_of(parts, self.release))
-
-    def _static(self, sku: Sku) -> tuple[Requirement, ...]:
-        found = self._of_sku.get(sku.name)
+        found = variant.built.get((sku.name, id(offerings)))
         if found is None:
-            found = self._of_sku[sku.name] = tuple(requirements_of((of_sku(sku, self.release),), self.release))
+            own = (*self._records.requirements(sku, self.release), *self._offers(offerings))
+            resources, taken = self._resources(sku, variant.knobs, variant.memory_overhead)
+            found = InstanceType(sku.name, variant.common.add(*own), resources, taken, offerings)
+            # the factory keeps the offerings, so that their identity is not used again
+            variant.built[sku.name, id(offerings)] = found
+        return found
+
+    def _variant(self, options: ProviderOptions, knobs: Knobs) -> _Variant:
+        key = (knobs, options.vm_memory_overhead_percent, options.node_resource_group)
+        found = self._variants.get(key)
+        if found is None:
+            parts: tuple[Values, ...] = (of_region(self.region, options), of_nodeclass(knobs, self.release))
+            common = Requirements(requirements_of(parts, self.release), vocabulary=self.release.vocabulary)
+            found = self._variants[key] = _Variant(knobs, options.vm_memory_overhead_percent, common)
+        return found
+
+    def _offers(self, offerings: Sequence[Offering]) -> tuple[Requirement, ...]:
+        """What can be had now, as requirements; the same for the same available offerings, whose requirements the factory shares."""
+        key = tuple([id(offering.requirements) for offering in offerings if offering.available])
+        found = self._offered.get(key)
+        if found is None:
+            found = self._offered[key] = tuple(requirements_of((of_offerings(offerings),), self.release))
         return found
 
     def _resources(self, sku: Sku, knobs: Knobs, percent: float) -> tuple[ResourceList, Overhead]:
@@ -187,7 +250,8 @@ class SkuBook:
     """
 
     def __init__(self) -> None:
-        self._regions: dict[tuple[int, str, str, bool], tuple[Sequence[Mapping[str, Any]], Region]] = {}
+        self._regions: dict[tuple[int, str, str, bool], Region] = {}
+        self._records: dict[tuple[int, str], tuple[Sequence[Mapping[str, Any]], Records]] = {}
 
     def region(
         self, records: Sequence[Mapping[str, Any]], release: ProviderRelease, region: str, *, use_sig: bool = False
@@ -195,9 +259,12 @@ class SkuBook:
         key = (id(records), release.version, region, use_sig)
         found = self._regions.get(key)
         if found is None:
-            # the list is kept so that its identity is not used again
-            found = self._regions[key] = records, Region(records, release, region, use_sig=use_sig)
-        return found[1]
+            known = self._records.get((id(records), region))
+            if known is None:
+                # the list is kept so that its identity is not used again
+                known = self._records[id(records), region] = records, Records(records, region)
+            found = self._regions[key] = Region(known[1], release, region, use_sig=use_sig)
+        return found
 
 
 def build(

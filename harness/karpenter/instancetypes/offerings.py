@@ -14,6 +14,9 @@ from harness.karpenter.vocabulary import CAPACITY_TYPE, ON_DEMAND, SPOT, ZONE
 
 __all__ = ["OfferingFactory", "arm_zone", "placement_scope", "zone_label"]
 
+_Terms = tuple[float, bool]
+"""A price, and whether the offering may be had at all."""
+
 _ULTRA_YES, _ULTRA_NO = frozenset({"true", "false"}), frozenset({"false"})
 
 # Zones of any other region do not count in releases that list the regions (kaz 1.4.0 zonalRegions).
@@ -43,12 +46,14 @@ def placement_scope(zone: str) -> str:
 
 
 class OfferingFactory:
-    """Makes offerings for one region and release; equal requirement sets are shared between sizes."""
+    """Makes offerings for one region and release; equal requirement sets are shared between sizes, equal offerings between lists."""
 
     def __init__(self, release: ProviderRelease, region: str) -> None:
         self._release = release
         self._region = region
         self._shared: dict[tuple[str, str, bool], Requirements] = {}
+        self._made: dict[tuple[str, _Terms, _Terms, tuple[bool, ...]], tuple[Offering, ...]] = {}
+        self._places: dict[str, tuple[tuple[str, str], ...]] = {}
         self._zones_count = not release.zonal_regions_listed or region in _ZONAL_REGIONS
 
     def zones(self, sku: Sku) -> tuple[str, ...]:
@@ -62,31 +67,43 @@ class OfferingFactory:
     def make(
         self, sku: Sku, prices: Prices, unavailable: UnavailableOfferings | None, usages: Usages
     ) -> tuple[Offering, ...]:
-        """All offerings, by zone, on-demand before spot; what cannot be had now is there and unavailable."""
-        release = self._release
-        on_demand, on_demand_priced = self._price(sku.name, prices.on_demand)
-        spot, spot_priced = self._price(sku.name, prices.spot)
+        """All offerings, by zone, on-demand before spot; what cannot be had now is there and unavailable.
+
+        The same tuple for the same prices and failures.
+        """
+        release, name = self._release, sku.name
+        on_demand, on_demand_priced = self._price(name, prices.on_demand)
+        spot, spot_priced = self._price(name, prices.spot)
         room = not release.quota_checked or usages.room_for(sku)
         may_on_demand = room and (on_demand_priced or not release.price_required)
         may_spot = (spot_priced or not release.price_required) and (
             sku.low_priority or not release.spot_needs_low_priority
         )
-        return tuple(self._each(sku, unavailable, (on_demand, may_on_demand), (spot, may_spot)))
+        failed: tuple[bool, ...] = ()
+        if unavailable:
+            failed = tuple([unavailable.why(sku, *place) is not None for place in self._places_of(sku)])
+        key = (name, (on_demand, may_on_demand), (spot, may_spot), failed if any(failed) else ())
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = tuple(self._each(sku, *key[1:]))
+        return found
 
-    def _each(
-        self,
-        sku: Sku,
-        unavailable: UnavailableOfferings | None,
-        on_demand: tuple[float, bool],
-        spot: tuple[float, bool],
-    ) -> Iterator[Offering]:
+    def _places_of(self, sku: Sku) -> tuple[tuple[str, str], ...]:
+        """Zone and capacity type of each offering."""
+        found = self._places.get(sku.name)
+        if found is None:
+            places = [(zone, capacity_type) for zone in self.zones(sku) for capacity_type in (ON_DEMAND, SPOT)]
+            found = self._places[sku.name] = tuple(places)
+        return found
+
+    def _each(self, sku: Sku, on_demand: _Terms, spot: _Terms, failed: tuple[bool, ...]) -> Iterator[Offering]:
         asks_ultra = keys.SKU_ULTRA_SSD in self._release.offering_keys
-        for zone in self.zones(sku):
+        for number, (zone, capacity_type) in enumerate(self._places_of(sku)):
             ultra = asks_ultra and sku.ultra_ssd(arm_zone(zone))
-            for capacity_type, (price, available) in ((ON_DEMAND, on_demand), (SPOT, spot)):
-                if available and unavailable is not None and unavailable.why(sku, zone, capacity_type) is not None:
-                    available = False
-                yield Offering(self._requirements(zone, capacity_type, ultra), price, available)
+            price, available = on_demand if capacity_type == ON_DEMAND else spot
+            if failed and failed[number]:
+                available = False
+            yield Offering(self._requirements(zone, capacity_type, ultra), price, available)
 
     def _price(self, name: str, prices: Mapping[str, float]) -> tuple[float, bool]:
         release = self._release

@@ -13,7 +13,7 @@ from harness.karpenter.instancetypes.offerings import placement_scope
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
-from harness.karpenter.vocabulary import CAPACITY_TYPE, ON_DEMAND, SPOT, ZONE
+from harness.karpenter.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, SPOT, ZONE
 from harness.kube.resources import fits, parse_list
 
 __all__ = ["Choice", "Shuffle", "choose", "claim_requirements", "resolve_instance_types", "wants_ultra_ssd"]
@@ -59,10 +59,12 @@ def resolve_instance_types(
     resources = (nodeclaim.get("spec") or {}).get("resources") or {}
     requests = parse_list(resources.get("requests"))
     allowed = release.allowed_at_create
+    named = wanted.get(INSTANCE_TYPE)  # a NodeClaim names some of hundreds: the others need no closer look
     return [
         item
         for item in types
-        if wanted.compatible(item.requirements, allowed) is None
+        if named.has(item.name)
+        and wanted.compatible(item.requirements, allowed) is None
         and any(offering.available for offering in item.compatible_offerings(wanted))
         and fits(requests, item.allocatable)
     ]

@@ -40,11 +40,7 @@ class CatalogIndex:
         self.vocabulary = vocabulary
         self.full = (1 << len(self.types)) - 1
         self.zero_fits = self._never_negative()
-        self._by_key: dict[str, dict[Requirement, int]] = {}
-        for index, instance_type in enumerate(self.types):
-            for key, requirement in instance_type.requirements.items():
-                sharing = self._by_key.setdefault(key, {})
-                sharing[requirement] = sharing.get(requirement, 0) | 1 << index
+        self._by_key = self._index_requirements()
         self._compatible: dict[Requirement, int] = {}
         self._allocatable: dict[str, _Amounts] = {}
         self._capacity: dict[str, _Amounts] = {}
@@ -65,15 +61,34 @@ class CatalogIndex:
                 mask |= 1 << index
         return mask
 
+    def _index_requirements(self) -> dict[str, dict[Requirement, int]]:
+        """The distinct requirements by key. Types share most of theirs, so that few have to be compared."""
+        shared: dict[int, tuple[Requirement, list[int]]] = {}
+        for index, instance_type in enumerate(self.types):
+            for requirement in instance_type.requirements.values():
+                known = shared.get(id(requirement))
+                if known is None:
+                    shared[id(requirement)] = requirement, [index]
+                else:
+                    known[1].append(index)
+        found: dict[str, dict[Requirement, int]] = {}
+        for requirement, indexes in shared.values():
+            sharing = found.setdefault(requirement.key, {})
+            sharing[requirement] = sharing.get(requirement, 0) | sum(1 << index for index in indexes)
+        return found
+
     def _index_offerings(self) -> None:
         positions: dict[Requirements, int] = {}
+        by_identity: dict[int, int] = {}
         for index, instance_type in enumerate(self.types):
             for offering in instance_type.available_offerings:
-                position = positions.get(offering.requirements)
+                position = by_identity.get(id(offering.requirements))
                 if position is None:
-                    position = positions[offering.requirements] = len(self._offering_sets)
-                    self._offering_sets.append(offering.requirements)
-                    self._offering_prices.append({})
+                    position = positions.setdefault(offering.requirements, len(self._offering_sets))
+                    by_identity[id(offering.requirements)] = position
+                    if position == len(self._offering_sets):
+                        self._offering_sets.append(offering.requirements)
+                        self._offering_prices.append({})
                 prices = self._offering_prices[position]
                 prices[index] = min(prices.get(index, NO_PRICE), offering.price)
         self._offering_masks = [sum(1 << index for index in prices) for prices in self._offering_prices]
