@@ -1,44 +1,60 @@
-"""`harness ci-matrix`: what the nightly run on clusters runs, as the matrix of a workflow."""
+"""`harness ci-matrix`: what the nightly run on clusters runs, as the matrix of a workflow.
+
+A row is one run of pytest: the cases about one line of releases, on one kind of cluster with one version of Kubernetes, or a part of
+them. Together the rows of a cluster and a version run every case that the corpus has for that cluster, each once.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["add_arguments", "matrix", "run"]
 
-_CLUSTERS = ("apiserver", "kind")
-_RELEASES = ("1.6.5", "1.10.2", "1.14.0")
-"""One provider release of each era of its CRDs that is still in use."""
+_PATHS = {"apiserver": "scenarios", "kind": "scenarios/labels"}
+"""What runs where. A machine of a kind cluster takes half a minute to join: there only what real kubelets decide."""
+
+_NEWEST = 2
+"""How many versions of Kubernetes run where none is named."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("--release", action="append", metavar="R", help="provider release, repeatable (default: a few)")
     parser.add_argument(
-        "--kubernetes", action="append", metavar="V", help="Kubernetes version, repeatable (default: kind's newest)"
+        "--release",
+        action="append",
+        metavar="R",
+        help="provider release, or a line of them (1.6), whose cases run; repeatable (default: all lines)",
     )
-    parser.add_argument("--cluster", action="append", choices=_CLUSTERS, help="cluster, repeatable (default: all)")
     parser.add_argument(
-        "--shards", type=int, default=1, metavar="N", help="parts that each run is cut into (default 1)"
+        "--kubernetes",
+        action="append",
+        metavar="V",
+        help=f"Kubernetes version, repeatable (default: the newest {_NEWEST} of which kind has an image)",
+    )
+    parser.add_argument("--cluster", action="append", choices=tuple(_PATHS), help="cluster, repeatable (default: all)")
+    parser.add_argument(
+        "--shards", type=int, default=1, metavar="N", help="parts that each run on apiserver is cut into (default 1)"
     )
 
 
 def matrix(
-    releases: list[str] | None, versions: list[str] | None, clusters: list[str] | None, shards: int
+    releases: Sequence[str] | None, versions: Sequence[str] | None, clusters: Sequence[str] | None, shards: int
 ) -> list[dict[str, Any]]:
     """One row for each release, Kubernetes version, cluster and shard. Raises ValueError for what does not exist."""
     from harness.clusters.kind.images import IMAGES, UnknownImage, image_for
-    from harness.karpenter.releases import UnknownRelease, provider
+    from harness.karpenter.releases import ALL_PROVIDER_RELEASES, UnknownRelease, releases_of
 
     if shards < 1:
         raise ValueError(f"--shards: {shards} is less than 1")
-    newest = sorted(IMAGES, key=lambda version: [int(part) for part in version.split(".")])[-3:]
+    lines = dict.fromkeys(version.rpartition(".")[0] for version in ALL_PROVIDER_RELEASES)
+    newest = sorted(IMAGES, key=lambda version: [int(part) for part in version.split(".")])[-_NEWEST:]
     rows = []
-    for release in releases or _RELEASES:
+    for release in releases or lines:
         try:
-            name = provider(release).version
+            releases_of(release)
         except UnknownRelease as error:
             raise ValueError(f"--release: {error}") from None
         for version in versions or newest:
@@ -46,16 +62,19 @@ def matrix(
                 image = image_for(version, {})
             except UnknownImage as error:
                 raise ValueError(f"--kubernetes: {error.args[0]}") from None
-            for cluster in clusters or _CLUSTERS:
+            for cluster in clusters or _PATHS:
+                parts = shards if cluster == "apiserver" else 1
                 rows += [
                     {
-                        "release": name,
-                        "kubernetes": version,
+                        "release": release.removeprefix("v"),
+                        # the patch release that the image has, so that all clusters of a row are of one version
+                        "kubernetes": image.partition("@")[0].rpartition(":v")[2],
                         "cluster": cluster,
                         "image": image,
-                        "shard": f"{number}/{shards}",
+                        "paths": _PATHS[cluster],
+                        "shard": f"{number}/{parts}",
                     }
-                    for number in range(1, shards + 1)
+                    for number in range(1, parts + 1)
                 ]
     return rows
 

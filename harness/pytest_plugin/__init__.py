@@ -47,7 +47,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves in what belongs to the part that `--shard` names, and puts together what needs the same of a real cluster."""
+    """Leaves in what `--only-release` and `--shard` name, and puts together what needs the same of a real cluster."""
+    if config.getoption("--only-release"):
+        from harness.pytest_plugin.releases import select_releases
+
+        select_releases(config, items)
     if config.getoption("--shard"):
         from harness.pytest_plugin.shards import select_shard
 

@@ -104,8 +104,12 @@ class ClusterRunners:
             ]
             if len(self.names) == 1:
                 break
-            # a node container has the host's capacity
-            came = snapshot(run.world, capacity="kind" not in self.names)
+            if run.runaways:
+                # where a world that goes in circles is stopped depends on the order of events in the same moment
+                came = {"runaway": True}
+            else:
+                # a node container has the host's capacity
+                came = snapshot(run.world, capacity="kind" not in self.names)
             if first is None:
                 first = name, came
                 continue

@@ -12,7 +12,7 @@ from harness.pytest_plugin.shards import add_shard_options
 if TYPE_CHECKING:
     from harness.clusters.crd_files import CrdFiles
 
-__all__ = ["add_options", "crds_override", "header", "release_override"]
+__all__ = ["add_options", "crds_override", "header", "only_releases", "release_override"]
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -24,6 +24,12 @@ def add_options(parser: pytest.Parser) -> None:
         "--karpenter", choices=("simulated",), default="simulated", help="which Karpenter runs (default simulated)"
     )
     group.addoption("--release", metavar="R", help="release of the provider, in place of what the files say")
+    group.addoption(
+        "--only-release",
+        action="append",
+        metavar="R",
+        help="only the cases that are about this release of the provider (1.6: about any 1.6.x); repeatable",
+    )
     group.addoption(
         "--crds", metavar="DIR", help="CRD files (or a release) to judge objects by, in place of what the files say"
     )
@@ -40,6 +46,19 @@ def release_override(config: pytest.Config) -> str | None:
         return provider(name).version
     except UnknownRelease as error:
         raise pytest.UsageError(f"--release: {error}") from None
+
+
+def only_releases(config: pytest.Config) -> frozenset[str] | None:
+    """The releases of `--only-release`, None without it; a usage error for one that does not exist."""
+    names: list[str] | None = config.getoption("--only-release")
+    if not names:
+        return None
+    from harness.karpenter.releases import UnknownRelease, releases_of
+
+    try:
+        return frozenset(version for name in names for version in releases_of(name))
+    except UnknownRelease as error:
+        raise pytest.UsageError(f"--only-release: {error}") from None
 
 
 def crds_override(config: pytest.Config) -> str | CrdFiles | None:

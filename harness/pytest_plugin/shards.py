@@ -23,7 +23,8 @@ def add_shard_options(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--shard-durations",
         metavar="FILE",
-        help="JSON of seconds by test id, as a run writes it with --write-durations",
+        help="JSON of seconds by test id, as a run writes it with --write-durations: the same for all parts; without the file "
+        "all tests count alike",
     )
     group.addoption("--write-durations", metavar="FILE", help="write the seconds of each test, for --shard-durations")
 
@@ -54,7 +55,7 @@ def select_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
         return
     number, count = parse_shard(text)
     file = config.getoption("--shard-durations")
-    durations = json.loads(Path(file).read_text(encoding="utf-8")) if file else {}
+    durations = json.loads(Path(file).read_text(encoding="utf-8")) if file and Path(file).exists() else {}
     parts = assigned([item.nodeid for item in items], durations, count)
     others = [item for item in items if parts[item.nodeid] != number]
     items[:] = [item for item in items if parts[item.nodeid] == number]

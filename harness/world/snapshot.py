@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,9 +19,10 @@ _OWN_CONDITIONS = ("Launched", "Registered", "Initialized")
 def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
     """Where pods are, what NodeClaims and Nodes look like, who wrote each label, and what was refused.
 
-    Without `capacity` what only the size of a machine decides is left out: a node container has the host's.
+    Without `capacity` what only the size of a machine decides is left out: a node container has the host's. NodeClaims and Nodes go by
+    their NodePool and a number: their own names are drawn, in the order of the pods' uids.
     """
-    return {
+    found = {
         "Pod": _pods(world),
         "NodeClaim": {
             name_of(claim): {
@@ -49,6 +52,26 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
         # an API server lists errors in Go's map order
         "rejections": sorted(f"{each.object}: {each.layer}: {each.text}" for each in world.rejections),
     }
+    return _renamed(found)
+
+
+def _renamed(found: dict[str, Any]) -> dict[str, Any]:
+    """The same with names that do not depend on chance, wherever a name is part of a value."""
+    drawn = sorted({*found["NodeClaim"], *found["Node"]}, key=len, reverse=True)
+    if not drawn:
+        return found
+    anyone = re.compile("|".join(map(re.escape, drawn)))
+    names: dict[str, str] = {}
+    for kind in ("NodeClaim", "Node"):
+        texts = {name: anyone.sub("*", json.dumps(each, sort_keys=True)) for name, each in found[kind].items()}
+        count: dict[str, int] = {}
+        for name in sorted(texts, key=lambda name: texts[name]):
+            pool = found[kind][name]["labels"].get("karpenter.sh/nodepool") or "?"
+            count[pool] = count.get(pool, 0) + 1
+            names[name] = f"{kind} {count[pool]} of {pool}"
+    text = anyone.sub(lambda match: names[match[0]], json.dumps(found))
+    renamed: dict[str, Any] = json.loads(text)
+    return {**renamed, "rejections": sorted(renamed["rejections"])}
 
 
 def _pods(world: World) -> dict[str, Any]:

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+import harness.pytest_plugin.items
+import harness.world  # noqa: F401  imported once here: some tests below run pytest in this process
 from harness.cli import main
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, releases_of
 from harness.pytest_plugin.shards import assigned, parse_shard
 
 
@@ -26,14 +29,70 @@ def test_parts_that_do_not_exist(text: str) -> None:
         parse_shard(text)
 
 
-def test_the_matrix(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["ci-matrix", "--release", "v1.14.0", "--kubernetes", "1.35", "--kubernetes", "1.36", "--shards", "2"]
-    assert main(arguments) == 0
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    assert main(["ci-matrix", *arguments]) == 0
     rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["include"]
-    assert len(rows) == 2 * 2 * 2
+    return rows
+
+
+def test_the_matrix(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = printed(capsys, "--release", "v1.14.0", "--kubernetes", "1.35", "--kubernetes", "1.36", "--shards", "2")
+    assert len(rows) == 2 * (2 + 1)
     assert {row["release"] for row in rows} == {"1.14.0"}
     assert {row["image"].partition("@")[0] for row in rows} == {"kindest/node:v1.35.0", "kindest/node:v1.36.1"}
-    assert {row["shard"] for row in rows} == {"1/2", "2/2"}
+    assert {row["kubernetes"] for row in rows} == {"1.35.0", "1.36.1"}
+    assert {(row["cluster"], row["paths"], row["shard"]) for row in rows} == {
+        ("apiserver", "scenarios", "1/2"),
+        ("apiserver", "scenarios", "2/2"),
+        ("kind", "scenarios/labels", "1/1"),
+    }
+
+
+def test_every_release_is_in_one_line_of_the_matrix(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = printed(capsys, "--cluster", "apiserver", "--kubernetes", "1.36")
+    covered = [version for row in rows for version in releases_of(row["release"])]
+    assert sorted(covered) == sorted(ALL_PROVIDER_RELEASES)
+
+
+CORPUS = """
+scenario: of every release
+matrix: {karpenter: [1.6.5, 1.6.8, 1.14.0]}
+then: [{requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: 4}}}]
+---
+scenario: of none by name
+then: [{requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: 4}}}]
+---
+scenario: of a design
+given: {policy: design-2025-11-07}
+then: [{requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: 4}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "count"), [("1.6.5", 2), ("1.6", 3), ("1.14", 2), ("1.13", 0)], ids=["patch", "line", "newest", "none"]
+)
+def test_only_the_cases_of_a_release(pytester: pytest.Pytester, release: str, count: int) -> None:
+    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
+    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
+    pytester.makefile(".yaml", corpus=CORPUS)
+    quiet = ("-p", "no:cacheprovider", "-p", "no:xdist", "corpus.yaml")
+    result = pytester.runpytest_inprocess("--only-release", release, *quiet)
+    result.assert_outcomes(passed=count, deselected=5 - count)
+    unknown = pytester.runpytest_inprocess("--only-release", "9.9", *quiet)
+    assert unknown.ret == pytest.ExitCode.USAGE_ERROR
+    unknown.stderr.fnmatch_lines(["*--only-release: unknown Karpenter release '9.9'*"])
+
+
+def test_the_parts_of_a_run_are_the_run(pytester: pytest.Pytester) -> None:
+    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
+    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
+    pytester.makefile(".yaml", corpus=CORPUS)
+    ran: list[str] = []
+    for part in ("1/2", "2/2"):
+        shared = ("--shard", part, "--shard-durations", "known.json", "--write-durations", "new.json")
+        pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", "corpus.yaml", *shared)
+        ran += json.loads((pytester.path / "new.json").read_text())
+    assert len(ran) == len({*ran}) == 5
 
 
 @pytest.mark.parametrize(

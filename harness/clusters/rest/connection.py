@@ -13,9 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+from harness.clusters.waiting import stopwatch
 from harness.kube.status import ApiError
 
 __all__ = ["ClusterLost", "Connection", "Endpoint", "Events"]
+
+
+_KEPT = 30.0
+"""Seconds after which an unused connection is opened anew; kube-apiserver closes it after 90."""
 
 
 class ClusterLost(RuntimeError):
@@ -66,6 +71,7 @@ class Connection:
         self._timeout = timeout
         self._lock = threading.Lock()
         self._http: http.client.HTTPConnection | None = None
+        self._idle: Callable[[], float] | None = None
 
     def request(
         self,
@@ -104,6 +110,8 @@ class Connection:
             payload = json.dumps(body).encode()
             headers["Content-Type"] = content_type
         with self._lock:
+            if self._idle is not None and self._idle() > _KEPT:
+                self._drop()  # servers close what nobody uses, and a write must not find that out
             fresh = self._http is None
             try:
                 return self._send(method, url, payload, headers)
@@ -148,7 +156,9 @@ class Connection:
             self._http = _open(self.endpoint, self._timeout)
         self._http.request(method, url, body=payload, headers=dict(headers))
         answer = self._http.getresponse()
-        return answer.status, answer.read().decode("utf-8", "replace")
+        text = answer.read().decode("utf-8", "replace")
+        self._idle = stopwatch()
+        return answer.status, text
 
     def _drop(self) -> None:
         if self._http is not None:

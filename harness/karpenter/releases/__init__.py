@@ -31,8 +31,10 @@ __all__ = [
     "ProviderRelease",
     "ProvisionMode",
     "UnknownRelease",
+    "base_of",
     "policy_of",
     "provider",
+    "releases_of",
 ]
 
 ALL_PROVIDER_RELEASES: tuple[str, ...] = tuple(PROVIDER_RELEASES)
@@ -58,6 +60,20 @@ def provider(version: str) -> ProviderRelease:
     if release is None:
         raise UnknownRelease(base if policy else version, ALL_PROVIDER_RELEASES)
     return _overlaid(policy.name, base) if policy is not None else release
+
+
+def releases_of(name: str) -> tuple[str, ...]:
+    """The versions that a name means: one (``1.6.5``, ``v1.6.5``), or all of a line (``1.6``), oldest first. Raises UnknownRelease."""
+    bare = name.removeprefix("v")
+    found = tuple(each for each in ALL_PROVIDER_RELEASES if each == bare or each.startswith(f"{bare}."))
+    if not found or bare.count(".") < 1:
+        raise UnknownRelease(name, ALL_PROVIDER_RELEASES)
+    return found
+
+
+def base_of(release: ProviderRelease) -> str:
+    """The version of a release, also of one that is overlaid with a policy."""
+    return split_name(release.version)[1]
 
 
 def policy_of(release: ProviderRelease) -> Policy | None:
