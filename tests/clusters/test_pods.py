@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -294,6 +295,10 @@ def test_karpenters_rules(
     assert error.message.startswith(f'NodePool.karpenter.sh "{pool["metadata"]["name"]}" is invalid: ')
     assert {each.layer for each in error.cause} == {"crd-cel"}
     assert {each.key for each in error.cause} == ({*labels} or {requirement["key"]})
+    # the reason alone: neither the field nor the value, which is quoted
+    assert {each.message for each in error.cause} == {
+        re.split(r"Invalid value: (?:\"[^\"]*\": )?", line)[1] for line in why
+    }
 
 
 def test_defaults_of_nodepools(cluster: Subject) -> None:

@@ -15,6 +15,8 @@ from harness.kube.status import ApiError
 __all__ = ["explainer", "rejections_of"]
 
 _DETAIL = re.compile(r'[A-Z][a-z ]+: (?:"(?:[^"\\]|\\.)*"|[^\s:]+): (.*)', re.DOTALL)
+_EVALUATING = "evaluating rule: "
+"""What precedes a rule's own message where the rule came to no answer."""
 _PART = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 
 
@@ -62,7 +64,7 @@ def _rejections(
             path=field,
             key=label_key(sent, where),
             rule=row.rule.id if row is not None else "",
-            message=row.rule.message if row is not None else _without_value(body),
+            message=_without_value(body) if row is None or _EVALUATING in body else row.rule.message,
             text=f"{field}: {body}",
             pointer=where,
         )
