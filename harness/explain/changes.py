@@ -21,6 +21,7 @@ __all__ = ["Change", "smallest_changes"]
 Types = Mapping[str, Sequence[InstanceType]]
 Looked = PoolTried | PoolFiltered
 Decide = Callable[[ClusterSnapshot, Types], SchedulingResults]
+SHOWN = 8  # values of a requirement that are named
 LIMIT = 24  # candidates tried for one pod
 
 
@@ -36,10 +37,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    """`edit` changes a copy of the pod, or of the NodePool of that name; it is made only when the change is tried."""
+
     rank: int
     text: str
-    pod: Mapping[str, Any] | None = None
-    nodepool: Mapping[str, Any] | None = None
+    edit: Callable[[dict[str, Any]], None]
+    nodepool: str | None = None
 
 
 def smallest_changes(
@@ -68,11 +71,11 @@ def _try(
     candidate: _Candidate, pod: Mapping[str, Any], snapshot: ClusterSnapshot, types: Types, decide: Decide
 ) -> Change | None:
     bound = [one for one in snapshot.pods if one.get("spec", {}).get("nodeName")]
-    pools = snapshot.nodepools
-    if candidate.nodepool is not None:
-        changed = candidate.nodepool["metadata"]["name"]
-        pools = [candidate.nodepool if one["metadata"]["name"] == changed else one for one in pools]
-    results = decide(replace(snapshot, pods=[*bound, candidate.pod or pod], nodepools=pools), types)
+    pools = [
+        _edited(one, candidate) if one["metadata"]["name"] == candidate.nodepool else one for one in snapshot.nodepools
+    ]
+    wanted = pod if candidate.nodepool is not None else _edited(pod, candidate)
+    results = decide(replace(snapshot, pods=[*bound, wanted], nodepools=pools), types)
     name = (pod["metadata"].get("namespace") or "default", pod["metadata"]["name"])
     for claim in results.nodeclaims:
         if not any((namespace_of(one), name_of(one)) == name for one in claim.pods):
@@ -85,10 +88,16 @@ def _try(
     return None
 
 
+def _edited(obj: Mapping[str, Any], candidate: _Candidate) -> dict[str, Any]:
+    changed: dict[str, Any] = copy_json(obj)
+    candidate.edit(changed)
+    return changed
+
+
 def _candidates(pod: Mapping[str, Any], snapshot: ClusterSnapshot, looked_at: Sequence[Looked]) -> Iterator[_Candidate]:
     pools = {pool["metadata"]["name"]: pool for pool in snapshot.nodepools}
     tried = [entry for entry in looked_at if isinstance(entry, PoolTried)]
-    yield from _tolerations(pod, tried)
+    yield from _tolerations(tried)
     if tried:
         yield from _selectors(pod)
     for entry in looked_at:
@@ -96,7 +105,7 @@ def _candidates(pod: Mapping[str, Any], snapshot: ClusterSnapshot, looked_at: Se
         if isinstance(entry, PoolTried):
             yield from _requests(pod, entry)
             if pool is not None:
-                yield from _missing_label(pod, pool, entry)
+                yield from _missing_label(pod, entry)
                 yield from _limits(pool, entry)
         elif pool is not None:
             yield from _min_values(pool, entry)
@@ -104,35 +113,50 @@ def _candidates(pod: Mapping[str, Any], snapshot: ClusterSnapshot, looked_at: Se
             yield from _pool_changes(pool)
 
 
-def _tolerations(pod: Mapping[str, Any], tried: Sequence[PoolTried]) -> Iterator[_Candidate]:
+def _tolerations(tried: Sequence[PoolTried]) -> Iterator[_Candidate]:
     for entry in tried:
         if isinstance(entry.reason, TaintsNotTolerated):
             for taint in entry.reason.taints:
-                changed = copy_json(pod)
                 toleration = {"key": taint["key"], "operator": "Exists", "effect": taint["effect"]}
-                changed["spec"].setdefault("tolerations", []).append(toleration)
                 told = f"{taint['key']}:{taint['effect']}"
-                yield _Candidate(0, f"tolerate the taint {told} of NodePool {entry.nodepool}", changed)
+                yield _Candidate(0, f"tolerate the taint {told} of NodePool {entry.nodepool}", _tolerating(toleration))
+
+
+def _tolerating(toleration: Mapping[str, Any]) -> Callable[[dict[str, Any]], None]:
+    def edit(pod: dict[str, Any]) -> None:
+        pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or ()), toleration]
+
+    return edit
 
 
 def _selectors(pod: Mapping[str, Any]) -> Iterator[_Candidate]:
     spec = pod.get("spec", {})
     for key, value in (spec.get("nodeSelector") or {}).items():
-        changed = copy_json(pod)
-        del changed["spec"]["nodeSelector"][key]
-        yield _Candidate(1, f"remove {key}: {value} from the pod's nodeSelector", changed)
+        yield _Candidate(
+            1, f"remove {key}: {value} from the pod's nodeSelector", _without(("spec", "nodeSelector"), key)
+        )
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     terms = (affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
+    at = ("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
     for number, term in enumerate(terms):
         for index, expression in enumerate(term.get("matchExpressions") or ()):
-            changed = copy_json(pod)
-            required = changed["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-            del required["nodeSelectorTerms"][number]["matchExpressions"][index]
-            yield _Candidate(1, f"remove {_told(expression)} from the pod's required node affinity", changed)
+            told = f"remove {_told(expression)} from the pod's required node affinity"
+            yield _Candidate(1, told, _without((*at, number, "matchExpressions"), index))
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
-        changed = copy_json(pod)
-        del changed["spec"]["topologySpreadConstraints"][index]
-        yield _Candidate(2, f"remove the topology spread over {constraint.get('topologyKey')}", changed)
+        told = f"remove the topology spread over {constraint.get('topologyKey')}"
+        yield _Candidate(2, told, _without(("spec", "topologySpreadConstraints"), index))
+
+
+def _without(path: Sequence[str | int], last: str | int) -> Callable[[dict[str, Any]], None]:
+    """Takes the part `last` away from what is at `path`."""
+
+    def edit(obj: dict[str, Any]) -> None:
+        holder: Any = obj
+        for part in path:
+            holder = holder[part]
+        del holder[last]
+
+    return edit
 
 
 def _requests(pod: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
@@ -153,11 +177,16 @@ def _requests(pod: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
         less = rounded_down(resource, Quantity(sizes[largest] - over.nano, reason.allocatable.format))
         if less.is_zero():
             continue
-        changed = copy_json(pod)
-        resources = changed["spec"]["containers"][largest].setdefault("resources", {})
-        resources["requests"] = {**(resources.get("requests") or {}), resource: str(less)}
-        name = containers[largest].get("name")
-        yield _Candidate(3, f"request at most {less} {resource} in container {name}", changed)
+        told = f"request at most {less} {resource} in container {containers[largest].get('name')}"
+        yield _Candidate(3, told, _requesting(largest, resource, str(less)))
+
+
+def _requesting(container: int, resource: str, amount: str) -> Callable[[dict[str, Any]], None]:
+    def edit(pod: dict[str, Any]) -> None:
+        resources = pod["spec"]["containers"][container].setdefault("resources", {})
+        resources["requests"] = {**(resources.get("requests") or {}), resource: amount}
+
+    return edit
 
 
 def _only_reason(verdicts: Iterable[TypeVerdict]) -> Iterator[TypeReason]:
@@ -170,18 +199,21 @@ def _nano(container: Mapping[str, Any], resource: str) -> int:
     return Quantity.parse(text).nano
 
 
-def _missing_label(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
+def _missing_label(pod: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
     cause = entry.reason.cause if isinstance(entry.reason, RequirementsIncompatible) else None
     if isinstance(cause, UndefinedKey):
-        value = _asked(pod, cause.key)
-        changed = copy_json(pool)
-        changed["spec"]["template"].setdefault("metadata", {}).setdefault("labels", {})[cause.key] = value
-        yield _Candidate(2, f"set the label {cause.key}: {value} in NodePool {entry.nodepool}", nodepool=changed)
+        key, value = cause.key, _asked(pod, cause.key)
+
+        def edit(pool: dict[str, Any]) -> None:
+            metadata = pool["spec"]["template"].setdefault("metadata", {})
+            metadata["labels"] = {**(metadata.get("labels") or {}), key: value}
+
+        yield _Candidate(2, f"set the label {key}: {value} in NodePool {entry.nodepool}", edit, entry.nodepool)
 
 
 def _limits(pool: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
     """Limits raised by what the smallest size lacks that is otherwise fine; taken away where that is not enough."""
-    limits = pool["spec"].get("limits")
+    limits, name = pool["spec"].get("limits"), entry.nodepool
     if not limits:
         return
     least: dict[str, Quantity] = {}
@@ -192,32 +224,40 @@ def _limits(pool: Mapping[str, Any], entry: PoolTried) -> Iterator[_Candidate]:
     if isinstance(entry.reason, NodeLimitReached):
         least["nodes"] = Quantity.parse(1)
     for resource, lacks in least.items():
-        if resource not in limits:
-            continue
-        changed = copy_json(pool)
-        wanted = Quantity.parse(limits[resource]) + lacks
-        changed["spec"]["limits"][resource] = str(wanted)
-        told = f"raise the {resource} limit of NodePool {entry.nodepool} from {limits[resource]} to {wanted}"
-        yield _Candidate(2, told, nodepool=changed)
+        if resource in limits:
+            wanted = str(Quantity.parse(limits[resource]) + lacks)
+            told = f"raise the {resource} limit of NodePool {name} from {limits[resource]} to {wanted}"
+            yield _Candidate(2, told, _setting(("spec", "limits"), resource, wanted), name)
     if not least:
-        changed = copy_json(pool)
-        del changed["spec"]["limits"]
-        yield _Candidate(2, f"remove the limits of NodePool {entry.nodepool}", nodepool=changed)
+        yield _Candidate(2, f"remove the limits of NodePool {name}", _without(("spec",), "limits"), name)
+
+
+def _setting(path: Sequence[str | int], last: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    """Sets the part `last` of what is at `path`."""
+
+    def edit(obj: dict[str, Any]) -> None:
+        holder: Any = obj
+        for part in path:
+            holder = holder[part]
+        holder[last] = value
+
+    return edit
+
+
+_REQUIREMENTS = ("spec", "template", "spec", "requirements")
 
 
 def _min_values(pool: Mapping[str, Any], entry: PoolFiltered) -> Iterator[_Candidate]:
+    name = entry.nodepool
     for index, requirement in enumerate(pool["spec"]["template"]["spec"].get("requirements") or ()):
-        present = entry.unmet.get(requirement["key"])
-        if present and requirement.get("minValues") is not None:
-            changed = copy_json(pool)
-            changed["spec"]["template"]["spec"]["requirements"][index]["minValues"] = present
-            told = f"lower minValues of {requirement['key']} from {requirement['minValues']} to {present}"
-            yield _Candidate(2, f"{told} in NodePool {entry.nodepool}", nodepool=changed)
+        present, asked = entry.unmet.get(requirement["key"]), requirement.get("minValues")
+        if present and asked is not None:
+            at = (*_REQUIREMENTS, index)
+            told = f"lower minValues of {requirement['key']} from {asked} to {present} in NodePool {name}"
+            yield _Candidate(2, told, _setting(at, "minValues", present), name)
             # the pod, or the number of sizes that a NodeClaim may name, can leave fewer values than the NodePool has
-            freed = copy_json(changed)
-            del freed["spec"]["template"]["spec"]["requirements"][index]["minValues"]
-            told = f"remove minValues ({requirement['minValues']}) of {requirement['key']}"
-            yield _Candidate(3, f"{told} from NodePool {entry.nodepool}", nodepool=freed)
+            told = f"remove minValues ({asked}) of {requirement['key']} from NodePool {name}"
+            yield _Candidate(3, told, _without(at, "minValues"), name)
 
 
 def _pool_changes(pool: Mapping[str, Any]) -> Iterator[_Candidate]:
@@ -225,18 +265,17 @@ def _pool_changes(pool: Mapping[str, Any]) -> Iterator[_Candidate]:
     name = pool["metadata"]["name"]
     template = pool["spec"]["template"]
     for index, requirement in enumerate(template["spec"].get("requirements") or ()):
-        changed = copy_json(pool)
-        del changed["spec"]["template"]["spec"]["requirements"][index]
-        yield _Candidate(4, f"remove {_told(requirement)} from NodePool {name}", nodepool=changed)
+        yield _Candidate(4, f"remove {_told(requirement)} from NodePool {name}", _without(_REQUIREMENTS, index), name)
+    labels = ("spec", "template", "metadata", "labels")
     for key, value in ((template.get("metadata") or {}).get("labels") or {}).items():
-        changed = copy_json(pool)
-        del changed["spec"]["template"]["metadata"]["labels"][key]
-        yield _Candidate(4, f"remove the label {key}: {value} from NodePool {name}", nodepool=changed)
+        yield _Candidate(4, f"remove the label {key}: {value} from NodePool {name}", _without(labels, key), name)
 
 
 def _told(expression: Mapping[str, Any]) -> str:
     """`KEY In [a, b]`, `KEY Exists`, with `minValues` where it has them."""
-    values = f" [{', '.join(expression['values'])}]" if expression.get("values") else ""
+    given = expression.get("values") or ()
+    more = f", … {len(given)} values" if len(given) > SHOWN else ""
+    values = f" [{', '.join(given[:SHOWN])}{more}]" if given else ""
     least = f" (minValues {expression['minValues']})" if expression.get("minValues") is not None else ""
     return f"{expression['key']} {expression['operator']}{values}{least}"
 

@@ -164,7 +164,8 @@ class Explainer:
 
     def _solve(self, snapshot: ClusterSnapshot, types: Types, ledger: Ledger | None) -> SchedulingResults:
         options = self._world.karpenter.provisioner.options
-        return solve(snapshot, types, release=self._world.release, options=options, ledger=ledger)
+        release, indexes = self._world.release, self._world.caches.indexes
+        return solve(snapshot, types, release=release, options=options, indexes=indexes, ledger=ledger)
 
     def _decide(self, snapshot: ClusterSnapshot, types: Types) -> SchedulingResults:
         return self._solve(snapshot, types, None)

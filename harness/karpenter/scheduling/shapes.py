@@ -6,9 +6,10 @@ Relaxation (core ``pkg/controllers/provisioning/scheduling/preferences.go``) lea
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, overload
 
 from harness.karpenter.requirement import IN, Requirement, requirement_from_api
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
@@ -37,10 +38,10 @@ def fingerprint(value: Any) -> Hashable:
 class Preferences:
     """The parts of a pod that relaxation takes away, and the tolerations that it adds."""
 
-    required_nodes: tuple[Object, ...]
-    preferred_nodes: tuple[Object, ...]
-    preferred_pods: tuple[Object, ...]
-    preferred_anti: tuple[Object, ...]
+    required_nodes: Sequence[Object]
+    preferred_nodes: Sequence[Object]
+    preferred_pods: Sequence[Object]
+    preferred_anti: Sequence[Object]
     spread: tuple[Object, ...]
     tolerations: tuple[Toleration, ...]
 
@@ -64,7 +65,7 @@ class Preferences:
     def relaxed(self, *, tolerate_preferences: bool) -> tuple[Preferences, str] | None:
         """The next weaker preferences and what was dropped, or None when nothing is left to drop."""
         if len(self.required_nodes) > 1:
-            return replace(self, required_nodes=self.required_nodes[1:]), "required node affinity term"
+            return replace(self, required_nodes=_without_first(self.required_nodes)), "required node affinity term"
         if self.preferred_pods:
             return replace(self, preferred_pods=_without_heaviest(self.preferred_pods)), "preferred pod affinity term"
         if self.preferred_anti:
@@ -85,12 +86,46 @@ class Preferences:
         return None
 
 
+class _Terms(Sequence[Object]):
+    """Terms in the order in which they are dropped, the next one first; what is left shares their storage, however many steps there are."""
+
+    __slots__ = ("_start", "_terms")
+
+    def __init__(self, terms: tuple[Object, ...], start: int) -> None:
+        self._terms, self._start = terms, start
+
+    def __len__(self) -> int:
+        return len(self._terms) - self._start
+
+    @overload
+    def __getitem__(self, index: int) -> Object: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Object]: ...
+    def __getitem__(self, index: int | slice) -> Object | Sequence[Object]:
+        if isinstance(index, slice):
+            return self._terms[self._start :][index]
+        return self._terms[self._start + index if index >= 0 else index]
+
+    def __iter__(self) -> Iterator[Object]:
+        return islice(self._terms, self._start, None)
+
+    def rest(self) -> _Terms:
+        """All but the first."""
+        return _Terms(self._terms, self._start + 1)
+
+
 def _lightest_first(term: Object) -> int:
     return -(term.get("weight") or 0)
 
 
-def _without_heaviest(terms: Sequence[Object]) -> tuple[Object, ...]:
-    return tuple(sorted(terms, key=_lightest_first)[1:])
+def _without_heaviest(terms: Sequence[Object]) -> Sequence[Object]:
+    if isinstance(terms, _Terms):
+        return terms.rest()
+    return _Terms(tuple(sorted(terms, key=_lightest_first)), 1)
+
+
+def _without_first(terms: Sequence[Object]) -> Sequence[Object]:
+    return terms.rest() if isinstance(terms, _Terms) else _Terms(tuple(terms), 1)
 
 
 class PodShape:
@@ -100,7 +135,8 @@ class PodShape:
     ``groups`` are the topology groups that constrain the pod and ``anti`` those in which it repels others; both are filled
     when the step is first reached. ``deferred``: the pod's volumes could not be looked up, which leaves its topology out until an
     attempt has failed. ``repeats``: how often matchLabelKeys have been written into the pod's selectors, which happens anew with
-    each look at its topology. ``fit`` numbers what decides, apart from topology, whether a node has room.
+    each look at its topology. ``spread_groups`` are the groups of spread constraints that are the same at every step, by the id
+    of the constraint. ``fit`` numbers what decides, apart from topology, whether a node has room.
     """
 
     __slots__ = (
@@ -129,6 +165,7 @@ class PodShape:
         "required_anti",
         "required_pods",
         "requirements",
+        "spread_groups",
         "strict",
         "volume_claims",
         "volumes",
@@ -153,6 +190,7 @@ class PodShape:
         self.anti: tuple[TopologyGroup, ...] = ()
         self.counted: tuple[int, tuple[TopologyGroup, ...], tuple[TopologyGroup, ...]] | None = None
         self.reached = False
+        self.spread_groups: dict[int, TopologyGroup] = {}
         self.repeats = 1
         self.again: PodShape | None = None
         self.relaxation: PodShape | None = None
@@ -234,6 +272,9 @@ class ShapeCatalog:
         for field in ("requests", "amounts", "host_ports", "claims_resources", "volumes", "volume_claims"):
             setattr(made, field, getattr(shape, field))
         made.repeats = shape.repeats + 1
+        before = shape.preferences
+        if preferences.required_nodes is before.required_nodes and preferences.tolerations is before.tolerations:
+            made.spread_groups = shape.spread_groups  # these two are part of a group
         self._complete(made)
         return made
 

@@ -102,7 +102,8 @@ class Topology:
             shape.anti = tuple(dict.fromkeys(owned))  # equal terms are one group, and count once
         if shape.deferred:
             return
-        groups = [self._spread_group(shape, constraint) for constraint in self._spread_constraints(shape)]
+        known = shape.spread_groups
+        groups = [known.get(id(one)) or self._spread_group(shape, one) for one in self._spread_constraints(shape)]
         for kind, terms in self._affinity_terms(shape):
             for term in terms:
                 namespaces = self._namespaces(shape.namespace, term)
@@ -136,7 +137,7 @@ class Topology:
             if selector is None:
                 raise TopologyError("matchLabelKeys without a labelSelector")
             selector = {**selector, "matchExpressions": [*(selector.get("matchExpressions") or ()), *added]}
-        return self._group(
+        group = self._group(
             shape,
             SPREAD,
             constraint["topologyKey"],
@@ -146,6 +147,9 @@ class Topology:
             min_domains=constraint.get("minDomains"),
             node_filter=self._node_filter(shape, constraint),
         )
+        if not added:
+            shape.spread_groups[id(constraint)] = group
+        return group
 
     def _node_filter(self, shape: PodShape, constraint: Object) -> NodeFilter:
         base = self.algebra.from_labels(shape.node_selector)
