@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -93,3 +94,24 @@ def test_the_message_says_what_died(asked: None) -> None:
         with pytest.raises(ClusterLost) as caught:
             cluster.writer(ADMIN).delete("Node", "n")
         assert "kube-apiserver was killed by signal 9; the end of its log:" in str(caught.value)
+
+
+def test_a_port_that_somebody_takes_meanwhile(asked: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ports are found free before the programs take them: when one is gone by then, all is tried again on others."""
+    from harness.clusters.apiserver import cluster as module
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port, free, asked_for = int(taken.getsockname()[1]), module.free_ports, []
+
+        def ports(count: int) -> list[int]:
+            found = free(count)
+            if not asked_for:
+                found[2] = port  # the API server's
+            asked_for.append(found)
+            return found
+
+        monkeypatch.setattr(module, "free_ports", ports)
+        with module.ApiServerCluster() as cluster:
+            assert cluster.port == asked_for[1][2]
+        assert len(asked_for) == 2

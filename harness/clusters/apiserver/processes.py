@@ -64,6 +64,10 @@ class Processes:
             lines.append(f"{name} {how}; the end of its log:\n{tail(self.folder / f'{name}.log')}")
         return "\n".join(lines)
 
+    def logs(self) -> str:
+        """The last lines of all logs."""
+        return "\n".join(tail(path) for path in sorted(self.folder.glob("*.log")) if path.name != "audit.log")
+
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:

@@ -64,7 +64,7 @@ class Authority:
     def service_account_keys(self) -> tuple[Path, Path]:
         """The private and the public key with which tokens of service accounts are signed."""
         private, public = self.folder / "sa.key", self.folder / "sa.pub"
-        self._run("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", str(private))
+        self._run("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", str(private))
         self._run("pkey", "-in", str(private), "-pubout", "-out", str(public))
         return private, public
 
