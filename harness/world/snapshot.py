@@ -27,7 +27,9 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
         "NodeClaim": {
             name_of(claim): {
                 "labels": dict(labels_of(claim)),
-                "requirements": sorted(map(str, spec_of(claim).get("requirements") or ())),
+                "requirements": sorted(
+                    json.dumps(each, sort_keys=True) for each in spec_of(claim).get("requirements") or ()
+                ),
                 "conditions": {
                     each["type"]: each["status"]
                     for each in status_of(claim).get("conditions") or ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from harness.world import World
@@ -36,3 +37,17 @@ def test_drawn_names_do_not_count() -> None:
 def test_what_is_different_is_told_with_its_place() -> None:
     one, other = walked(pool("a", team="x"), pool("b")), walked(pool("a", team="y"), pool("b"))
     assert ("Node[Node 1 of a][labels][team]", "x", "y") in list(differences(one, other))
+
+
+def test_the_order_of_fields_does_not_count() -> None:
+    """An API server hands fields out in another order than they came."""
+    bound = {"key": "karpenter.azure.com/sku-family", "operator": "Exists", "minValues": 1}
+    world = World()
+    template = {"spec": {**NODEPOOL["spec"]["template"]["spec"], "requirements": [bound]}}
+    world.apply(NODECLASS, {**NODEPOOL, "spec": {"template": template}}, pod())
+    world.settle()
+    (claim,) = world.list("NodeClaim")
+    wanted = snapshot(world)["NodeClaim"]["NodeClaim 1 of default"]["requirements"]
+    turned = [dict(reversed(each.items())) for each in claim["spec"]["requirements"]]
+    assert wanted == sorted(json.dumps(each, sort_keys=True) for each in turned)
+    assert any('"minValues"' in each for each in wanted)
