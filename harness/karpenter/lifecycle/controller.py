@@ -54,7 +54,7 @@ class NodeClaimLifecycle:
         self.health = RegistrationHealth(view, writer, clock)
         self._launch = Launch(provider, writer, sink)
         self._registration = Registration(view, writer, sink, core)
-        self._initialization = Initialization(view, writer, sink)
+        self._initialization = Initialization(view, writer, sink, core)
         self._liveness = Liveness(clock, writer, sink, self.health, core)
 
     def watches(self) -> Mapping[str, Router]:

@@ -8,6 +8,7 @@ from typing import Any
 from harness.engine.ports import Sink, View, Writer
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.names import INITIALIZED_LABEL, is_known_ephemeral, nodes_of
+from harness.karpenter.releases import CoreRelease
 from harness.kube.objects import Object, condition_is, labels_of, name_of, spec_of, status_of
 from harness.kube.quantity import Quantity
 from harness.kube.taints import same_taint, taint_text
@@ -16,10 +17,11 @@ from harness.kube.taints import same_taint, taint_text
 class Initialization:
     """Marks a Node initialized once it is ready, its startup taints are gone and its devices are there."""
 
-    def __init__(self, view: View, writer: Writer, sink: Sink) -> None:
+    def __init__(self, view: View, writer: Writer, sink: Sink, core: CoreRelease) -> None:
         self._view = view
         self._writer = writer
         self._sink = sink
+        self._core = core
 
     def step(self, draft: Draft) -> None:
         """Initializes if nothing is in the way; otherwise says what is. Raises ApiError."""
@@ -35,7 +37,7 @@ class Initialization:
             conditions.set_unknown("Initialized", "NodeNotFound", "Node not registered with cluster")
             return
         node = nodes[0]
-        obstacle = obstacle_of(claim, node)
+        obstacle = obstacle_of(claim, node, self._core)
         if obstacle is not None:
             conditions.set_unknown("Initialized", *obstacle)
             return
@@ -47,7 +49,7 @@ class Initialization:
         conditions.set_true("Initialized")
 
 
-def obstacle_of(claim: Object, node: Object) -> tuple[str, str] | None:
+def obstacle_of(claim: Object, node: Object, core: CoreRelease) -> tuple[str, str] | None:
     """The reason and message for which a Node is not initialized yet."""
     if not condition_is(node, "Ready"):
         return "NodeNotReady", "Node status is NotReady"
@@ -57,7 +59,7 @@ def obstacle_of(claim: Object, node: Object) -> tuple[str, str] | None:
             if same_taint(startup, taint):
                 return "StartupTaintsExist", f'StartupTaint "{taint_text(taint)}" still exists'
     for taint in taints:
-        if is_known_ephemeral(taint):
+        if is_known_ephemeral(taint, core):
             return "KnownEphemeralTaintsExist", f'KnownEphemeralTaint "{taint_text(taint)}" still exists'
     missing = missing_resource(claim, node)
     if missing is not None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.engine.ports import View
+from harness.karpenter.releases import CoreRelease
 from harness.kube.objects import Object, metadata_of, spec_of, status_of
 
 TERMINATION_FINALIZER = "karpenter.sh/termination"
@@ -26,7 +27,6 @@ DISRUPTED_TAINT: Mapping[str, str] = {"key": "karpenter.sh/disrupted", "effect":
 _EPHEMERAL = frozenset(
     {
         ("node.kubernetes.io/not-ready", "NoSchedule"),
-        ("node.kubernetes.io/not-ready", "NoExecute"),
         ("node.kubernetes.io/unreachable", "NoSchedule"),
         ("node.cloudprovider.kubernetes.io/uninitialized", "NoSchedule"),
         ("karpenter.sh/unregistered", "NoExecute"),
@@ -34,11 +34,15 @@ _EPHEMERAL = frozenset(
 )
 
 
-def is_known_ephemeral(taint: Mapping[str, Any]) -> bool:
+_NOT_READY = ("node.kubernetes.io/not-ready", "NoExecute")
+
+
+def is_known_ephemeral(taint: Mapping[str, Any], core: CoreRelease) -> bool:
     """Whether a taint is one that goes by itself while a node starts (core pkg/scheduling/taints.go)."""
-    return (taint.get("key"), taint.get("effect")) in _EPHEMERAL or str(taint.get("key")).startswith(
-        "readiness.k8s.io/"
-    )
+    identity = taint.get("key"), taint.get("effect")
+    if identity in _EPHEMERAL or (core.ephemeral_no_execute and identity == _NOT_READY):
+        return True
+    return core.ephemeral_readiness and str(identity[0]).startswith("readiness.k8s.io/")
 
 
 def is_managed(claim: Object) -> bool:

@@ -50,12 +50,15 @@ def _old(version: str) -> CoreRelease:
         labels_from_claim_requirements=True,
         nodes_in_status=False,
         launch_timeout=version == "1.7.1",
+        ephemeral_no_execute=version == "1.7.1",
+        ephemeral_readiness=False,
     )
 
 
 CORE_RELEASES: Mapping[str, CoreRelease] = {
     **{version: _old(version) for version in ("1.4.0", "1.5.0", "1.6.1", "1.6.2", "1.7.1")},
-    **{version: CoreRelease(version) for version in ("1.10.0", "1.12.0", "1.12.1", "1.13.0", "1.14.0")},
+    **{version: CoreRelease(version, ephemeral_readiness=False) for version in ("1.10.0", "1.12.0", "1.12.1")},
+    **{version: CoreRelease(version) for version in ("1.13.0", "1.14.0")},
 }
 
 CORE_VOCABULARIES: Mapping[str, Vocabulary] = {

@@ -81,6 +81,8 @@ class CoreRelease:
     * ``validates_preferred_terms``: preferred node affinity terms of pods are validated like required ones.
     * ``structured_errors``: errors carry their values behind the sentence, ``(key=value)``.
     * ``nodes_in_status``: a NodePool's status has the number of its nodes in a field of its own.
+    * ``ephemeral_no_execute``: the taint ``node.kubernetes.io/not-ready:NoExecute`` goes by itself while a node starts;
+      ``ephemeral_readiness``: so do taints ``readiness.k8s.io/…``.
     * ``launch_timeout``: a NodeClaim that is not launched is given up sooner than one that does not register.
     """
 
@@ -91,6 +93,8 @@ class CoreRelease:
     honours_do_not_sync_taints: bool = True
     labels_from_claim_requirements: bool = False
     nodes_in_status: bool = True
+    ephemeral_no_execute: bool = True
+    ephemeral_readiness: bool = True
     launch_timeout: bool = True
 
 

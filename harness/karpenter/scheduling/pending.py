@@ -6,9 +6,10 @@ Core ``pkg/controllers/provisioning/provisioner.go``, ``pkg/utils/nodepool/nodep
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
+from harness.karpenter.scheduling.claim_checks import claim_problem
 from harness.karpenter.scheduling.claims import pod_key
 from harness.karpenter.scheduling.shapes import fingerprint
-from harness.karpenter.scheduling.snapshot import ClusterSnapshot
+from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingRules
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.karpenter.validation.pods import pod_findings
 from harness.karpenter.validation.runtime import wording_of
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 class PendingPods:
     """Unbound pods: ``accepted`` are to be scheduled, ``ignored`` maps the others that are invalid to Karpenter's sentence."""
 
-    def __init__(self, snapshot: ClusterSnapshot, release: "ProviderRelease", volumes: VolumeLookup) -> None:
+    def __init__(
+        self, snapshot: ClusterSnapshot, release: "ProviderRelease", volumes: VolumeLookup, rules: SchedulingRules
+    ) -> None:
         self.accepted: list[Object] = []
         self.ignored: dict[str, str] = {}
         wording = wording_of(release)
@@ -36,14 +39,14 @@ class PendingPods:
                 if key not in known:
                     known[key] = [finding.text for finding in pod_findings(pod, wording)]
                 texts = known[key]
-            volume_problem = volumes.validate(pod) if spec.get("volumes") else None
+            volume_problem = claim_problem(pod, volumes, rules) if spec.get("volumes") else None
             if texts or volume_problem:
                 self.ignored[pod_key(pod)] = "; ".join([*texts, *([volume_problem] if volume_problem else [])])
             elif is_provisionable(pod):
                 self.accepted.append(pod)
 
 
-def usable_nodepools(nodepools: Sequence[Object], node_class: tuple[str, str]) -> list[Object]:
+def usable_nodepools(nodepools: Sequence[Object], node_class: tuple[str, str], rules: SchedulingRules) -> list[Object]:
     """Those of the provider's node class that are ready, not static and not being deleted: heaviest first, then by name, last first."""
     usable = []
     for pool in sorted(nodepools, key=name_of, reverse=True):
@@ -51,7 +54,7 @@ def usable_nodepools(nodepools: Sequence[Object], node_class: tuple[str, str]) -
         reference = spec_of(spec.get("template") or {}).get("nodeClassRef") or {}
         if (
             (reference.get("group") or "", reference.get("kind") or "") == node_class
-            and spec.get("replicas") is None
+            and not (rules.static_nodepools and spec.get("replicas") is not None)
             and condition_is(pool, "Ready")
             and not is_terminating(pool)
         ):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.karpenter.scheduling.snapshot import ClaimsIn, SchedulingRules
+from harness.karpenter.scheduling.snapshot import ClaimChecks, ClaimsIn, SchedulingRules
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import CoreRelease
@@ -27,12 +27,15 @@ _V1_7 = replace(
     limits_as_requests=True,
     names_capacity_types=False,
     resolves_custom_labels=False,
+    claim_checks=ClaimChecks.BINDING,
+    static_nodepools=False,
 )
 _V1_6 = replace(
     _V1_7,
     no_nodepool_is_error=False,
     repeated_expressions_cancel=True,
     max_instance_types=60,
+    claim_checks=ClaimChecks.EXISTENCE,
     several_budgets_block=False,
     resource_claims=ClaimsIn.NOWHERE,
 )

@@ -92,7 +92,7 @@ class Scheduler:
         )
         for shape, _ in self._pending:
             self._topology.reach(shape)
-        daemons = daemon_pods(snapshot.daemonsets, snapshot.pods, claims_in)
+        daemons = daemon_pods(snapshot.daemonsets, snapshot.pods, claims_in, self._rules)
         self._templates = self._make_templates(nodepools, indexes, daemons)
         self._reservations = (
             Reservations(indexes.values(), options.reservation_label) if options.reservation_label is not None else None
@@ -332,7 +332,9 @@ class Scheduler:
                 outcome: Fit | Reason = self._fitting.start(started, shape, self._best_effort)
                 if self._rules.hosts_registered_first and not isinstance(outcome, Fit):
                     self._topology.unregister_host(name)
-                if not concerns and not isinstance(outcome, Fit) and self._reservations is None:
+                # Host ports that all NodeClaims of a NodePool share change with each of them, and are looked at first.
+                changes = concerns or self._reservations or (shape.host_ports and self._rules.host_ports_shared)
+                if not changes and not isinstance(outcome, Fit):
                     self._refusals[number, shape.fit] = (mask, outcome)
             else:
                 nodeclaim, outcome = None, mask

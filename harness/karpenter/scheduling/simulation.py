@@ -44,13 +44,13 @@ def solve(
     if rules.limits_as_requests:
         snapshot = replace(snapshot, pods=[with_limits_as_requests(pod) for pod in snapshot.pods])
     volumes = VolumeLookup(snapshot)
-    pending = PendingPods(snapshot, release, volumes)
-    state = ClusterState(snapshot, volumes)
+    pending = PendingPods(snapshot, release, volumes, rules)
+    state = ClusterState(snapshot, volumes, release.core)
     displaced = Displaced(snapshot.pdbs, snapshot.now, rules)
     pods = [*pending.accepted, *state.displaced_pods(displaced.movable)]
     if rules.volumes_in_affinity:
         pods = [with_volumes_in_affinity(pod, volumes) for pod in pods]
-    nodepools = usable_nodepools(snapshot.nodepools, options.node_class)
+    nodepools = usable_nodepools(snapshot.nodepools, options.node_class, rules)
     if not pods or not nodepools:
         return SchedulingResults(ignored=pending.ignored, events=tuple(displaced.events), no_nodepools=not nodepools)
     shared = indexes or CatalogIndexes()

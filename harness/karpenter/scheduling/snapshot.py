@@ -83,6 +83,17 @@ class ClaimsIn(StrEnum):
         return self is not ClaimsIn.NOWHERE and has_resource_claims(pod, only_containers=self is ClaimsIn.CONTAINERS)
 
 
+class ClaimChecks(StrEnum):
+    """What is asked of the volume claims of a pending pod."""
+
+    EXISTENCE = "existence"
+    """What a claim names must exist."""
+    BINDING = "binding"
+    """The claim is not being deleted or lost, and is bound where it has to be."""
+    DELETION = "deletion"
+    """And its volume is not being deleted."""
+
+
 @dataclass(frozen=True, slots=True)
 class SchedulingRules:
     """What differs between core releases.
@@ -107,6 +118,8 @@ class SchedulingRules:
     * ``hosts_registered_first``: a new node's hostname becomes a domain before its first pod is tried, and pods only go to hosts
       that are domains of their constraints; else any new host is as good as an empty domain.
     * ``max_instance_types``: how many a NodeClaim names.
+    * ``claim_checks``: what the volume claims of pending pods must be.
+    * ``static_nodepools``: NodePools with ``replicas`` take no part; else the field means nothing.
     * ``protection_may_end``: the annotation ``karpenter.sh/do-not-disrupt`` may be a duration; else only ``true`` counts.
     * ``several_budgets_block``: a pod that several disruption budgets select cannot be evicted; else each is asked.
     * ``resource_claims``: where dynamic resource allocation is looked for in a pod, which is then refused: nowhere (such pods are
@@ -131,6 +144,8 @@ class SchedulingRules:
     plain_errors: bool = False
     hosts_registered_first: bool = False
     max_instance_types: int = 600
+    claim_checks: ClaimChecks = ClaimChecks.DELETION
+    static_nodepools: bool = True
     protection_may_end: bool = True
     several_budgets_block: bool = True
     resource_claims: ClaimsIn = ClaimsIn.POD

@@ -3,10 +3,11 @@
 Core ``pkg/controllers/state/{cluster,statenode}.go``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from harness.karpenter.lifecycle.names import is_known_ephemeral
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.volumes import VolumeError, VolumeLookup, Volumes
 from harness.karpenter.vocabulary import HOSTNAME, INITIALIZED, INSTANCE_TYPE, NODEPOOL, REGISTERED
@@ -31,25 +32,12 @@ from harness.kube.pods import (
 )
 from harness.kube.quantity import NANO, Quantity
 from harness.kube.resources import ResourceList, merge, parse_list, subtract
-from harness.kube.taints import NO_EXECUTE, NO_SCHEDULE, Taint, same_taint
+from harness.kube.taints import Taint, same_taint
+
+if TYPE_CHECKING:
+    from harness.karpenter.releases import CoreRelease
 
 NODES = "nodes"
-
-EPHEMERAL_TAINTS: Sequence[Taint] = (
-    {"key": "node.kubernetes.io/not-ready", "effect": NO_SCHEDULE},
-    {"key": "node.kubernetes.io/not-ready", "effect": NO_EXECUTE},
-    {"key": "node.kubernetes.io/unreachable", "effect": NO_SCHEDULE},
-    {"key": "node.cloudprovider.kubernetes.io/uninitialized", "effect": NO_SCHEDULE, "value": "true"},
-    {"key": "karpenter.sh/unregistered", "effect": NO_EXECUTE},
-)
-_EPHEMERAL_PREFIX = "readiness.k8s.io/"
-
-
-def is_ephemeral(taint: Taint) -> bool:
-    """Whether a taint is expected to go away while a node initializes."""
-    return any(same_taint(known, taint) for known in EPHEMERAL_TAINTS) or (taint.get("key") or "").startswith(
-        _EPHEMERAL_PREFIX
-    )
 
 
 @dataclass(slots=True)
@@ -58,6 +46,7 @@ class StateNode:
 
     node: Object | None
     nodeclaim: Object | None
+    core: "CoreRelease"
     marked: bool = False
     pods: list[Object] = field(default_factory=list)
     volumes: Volumes = field(default_factory=dict)
@@ -110,7 +99,9 @@ class StateNode:
         if self.nodeclaim is None or self.initialized:
             return taints
         startup = spec_of(self.nodeclaim).get("startupTaints") or ()
-        return tuple(t for t in taints if not is_ephemeral(t) and not any(same_taint(s, t) for s in startup))
+        return tuple(
+            t for t in taints if not is_known_ephemeral(t, self.core) and not any(same_taint(s, t) for s in startup)
+        )
 
     def _amounts(self, name: str) -> dict[str, Quantity]:
         amounts = parse_list(status_of(self.node).get(name)) if self.node is not None else {}
@@ -149,14 +140,14 @@ class StateNode:
 class ClusterState:
     """All state nodes of a snapshot, and where its pods are."""
 
-    def __init__(self, snapshot: ClusterSnapshot, volumes: VolumeLookup) -> None:
-        self.snapshot = snapshot
+    def __init__(self, snapshot: ClusterSnapshot, volumes: VolumeLookup, core: "CoreRelease") -> None:
+        self.snapshot, self._core = snapshot, core
         by_provider: dict[str, StateNode] = {}
         self.by_node: dict[str, StateNode] = {}
         for nodeclaim in _by_name(snapshot.nodeclaims):
             provider_id = status_of(nodeclaim).get("providerID")
             if provider_id:
-                by_provider[provider_id] = StateNode(None, nodeclaim, name_of(nodeclaim) in snapshot.deleting)
+                by_provider[provider_id] = StateNode(None, nodeclaim, core, name_of(nodeclaim) in snapshot.deleting)
         for node in _by_name(snapshot.nodes):
             self._add_node(node, by_provider)
         self.nodes = list(by_provider.values())
@@ -175,7 +166,7 @@ class ClusterState:
             provider_id = name
         if managed and not labels.get(INSTANCE_TYPE) and not labels.get(INITIALIZED):
             return
-        state = by_provider.setdefault(provider_id, StateNode(None, None))
+        state = by_provider.setdefault(provider_id, StateNode(None, None, self._core))
         state.node = node
         state.marked = state.marked or name in self.snapshot.deleting
         self.by_node[name] = state

@@ -62,7 +62,9 @@ class DaemonPod:
         return algebra.together(base, algebra.from_node_selector(self.terms[term].get("matchExpressions")).items)
 
 
-def daemon_pods(daemonsets: Iterable[Object], pods: Iterable[Object], refused_claims: ClaimsIn) -> list[DaemonPod]:
+def daemon_pods(
+    daemonsets: Iterable[Object], pods: Iterable[Object], refused_claims: ClaimsIn, rules: SchedulingRules
+) -> list[DaemonPod]:
     """One pod per DaemonSet, by namespace and name: the newest that exists, else one made of its template."""
     newest: dict[tuple[str, str], Object] = {}
     for pod in sorted((pod for pod in pods if owners_of(pod)), key=name_of):
@@ -79,7 +81,7 @@ def daemon_pods(daemonsets: Iterable[Object], pods: Iterable[Object], refused_cl
         running = newest.get((namespace_of(daemonset), uid_of(daemonset) or "?"))
         pod = running or {
             "metadata": {"name": name_of(daemonset), "namespace": namespace_of(daemonset)},
-            "spec": _with_limits_as_requests(spec_of(template)),
+            "spec": _with_limits_as_requests(spec_of(template), rules),
         }
         affinity = (spec_of(template).get("affinity") or {}).get("nodeAffinity") or {}
         required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
@@ -91,9 +93,9 @@ def _created(pod: Object) -> str:
     return (pod.get("metadata") or {}).get("creationTimestamp") or ""
 
 
-def _with_limits_as_requests(spec: Object) -> dict[str, Any]:
+def _with_limits_as_requests(spec: Object, rules: SchedulingRules) -> dict[str, Any]:
     # The API server does this to pods, but not to pod templates.
-    completed = dict(spec)
+    completed = {**spec, "resources": None} if rules.limits_as_requests else dict(spec)
     for field in ("containers", "initContainers"):
         completed[field] = [
             {

@@ -10,12 +10,11 @@ from harness.karpenter.requirement import IN
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingRules
 from harness.karpenter.vocabulary import HOSTNAME
-from harness.kube.objects import Object, annotations_of, is_terminating, name_of, namespace_of, spec_of, status_of
+from harness.kube.objects import Object, name_of, namespace_of, spec_of
 
 Volumes = dict[str, set[str]]
 """Claims (``namespace/name``) by CSI driver."""
 
-_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _CSI_OF_IN_TREE = {
     "kubernetes.io/azure-disk": "disk.csi.azure.com",
     "kubernetes.io/azure-file": "file.csi.azure.com",
@@ -46,17 +45,20 @@ class VolumeLookup:
 
     def claim(self, pod: Object, volume: Mapping[str, Any]) -> Object | None:
         """The claim of a pod's volume, None for other kinds of volumes. Raises VolumeNotFound."""
-        if volume.get("persistentVolumeClaim") is not None:
-            name = volume["persistentVolumeClaim"].get("claimName") or ""
-        elif volume.get("ephemeral") is not None:
-            name = f"{name_of(pod)}-{volume.get('name')}"
-        else:
+        name = self.claim_name(pod, volume)
+        if name is None:
             return None
         claim = self._claims.get((namespace_of(pod), name))
         if claim is None:
-            missing = f'persistentvolumeclaims "{name}" not found'
-            raise VolumeNotFound(f"getting persistent volume claim, {missing} (PersistentVolumeClaim={name})")
+            raise VolumeNotFound(f'persistentvolumeclaims "{name}" not found')
         return claim
+
+    @staticmethod
+    def claim_name(pod: Object, volume: Mapping[str, Any]) -> str | None:
+        """The name of the claim of a pod's volume, None for other kinds of volumes."""
+        if volume.get("persistentVolumeClaim") is not None:
+            return volume["persistentVolumeClaim"].get("claimName") or ""
+        return f"{name_of(pod)}-{volume.get('name')}" if volume.get("ephemeral") is not None else None
 
     def volume(self, name: str) -> Object:
         """Raises VolumeNotFound."""
@@ -163,52 +165,6 @@ class VolumeLookup:
         else:
             return ()
         return tuple(algebra.from_node_selector(each) for each in kept)
-
-    def validate(self, pod: Object) -> str | None:
-        """Why Karpenter ignores the pod because of its volumes, or None (ValidatePersistentVolumeClaims)."""
-        try:
-            for volume in spec_of(pod).get("volumes") or ():
-                claim = self.claim(pod, volume)
-                if claim is not None and (reason := self._claim_problem(claim)):
-                    return reason
-        except VolumeError as error:
-            return str(error)
-        return None
-
-    def _claim_problem(self, claim: Object) -> str | None:
-        spec, reference = spec_of(claim), f"{namespace_of(claim)}/{name_of(claim)}"
-        volume_name, class_name = spec.get("volumeName") or "", spec.get("storageClassName") or ""
-        detail = f"PersistentVolumeClaim={reference}"
-        if is_terminating(claim):
-            return f"persistentvolumeclaim is being deleted ({detail})"
-        if status_of(claim).get("phase") == "Lost":
-            return f"persistentvolumeclaim bound to non-existent persistentvolume (PersistentVolume={volume_name}, {detail})"
-        if volume_name:
-            try:
-                volume = self.volume(volume_name)
-                problem = "persistentvolume is being deleted" if is_terminating(volume) else ""
-            except VolumeNotFound as error:
-                problem = str(error)
-            if problem:
-                return f"failed to validate pvc, {problem} (PersistentVolume={volume_name}, {detail}, StorageClass={class_name})"
-            if _BIND_COMPLETED not in annotations_of(claim):
-                return (
-                    "pvc is considered unbound because it does not contain annotation "
-                    f"(PersistentVolume={volume_name}, PersistentVolumeClaim={name_of(claim)}, annotation={_BIND_COMPLETED})"
-                )
-            return None
-        if not class_name:
-            return f"unbound pvc must define a storage class ({detail}, StorageClass=)"
-        try:
-            storage_class = self.storage_class(class_name)
-        except VolumeNotFound as error:
-            return f"failed to validate pvc, failed to get storage class, {error} ({detail}, StorageClass={class_name})"
-        if storage_class.get("volumeBindingMode") == "Immediate":
-            return (
-                "failed to validate pvc, pvc with immediate volume binding mode must be bound "
-                f"({detail}, StorageClass={class_name})"
-            )
-        return None
 
 
 def _intersect(algebra: Algebra, a: RequirementSet, b: RequirementSet) -> bool:
