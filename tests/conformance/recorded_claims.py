@@ -15,13 +15,16 @@ from typing import Any
 import yaml
 
 from fakeazure.catalog import Catalogue
+from harness.karpenter.releases import ProvisionMode, provider
 from tests.conformance.recorded_labels import (
     HARNESS_OPTIONS,
     IDENTITY,
     MODELINE,
     NODECLASS,
     SIZE,
+    SIZE_KEY,
     Recorder,
+    plain_pod,
     seed_keys,
 )
 
@@ -59,7 +62,19 @@ CONTRADICTED = (
 )
 """What some release writes on every Node by itself, and a key of which none knows anything."""
 
+NOT_FOR_KUBELETS = ("kubernetes.io/mine", "node-restriction.kubernetes.io/mine")
+SENT_OR_NOT = (
+    "accelerator",
+    "example.com/mine",
+    f"{AKS}/mine",
+    "node.kubernetes.io/mine",
+    "node.kubernetes.io/windows-build",
+    *NOT_FOR_KUBELETS,
+)
+"""Keys of every kind that AKS may be told or not, but for those that AKS writes by itself."""
+
 MINE = "mine"
+NODEPOOL, CAPACITY_TYPE = "karpenter.sh/nodepool", "karpenter.sh/capacity-type"
 FAMILIES: Mapping[str, str] = {"Ubuntu2204": "Ubuntu by its version", "AzureLinux": "Azure Linux"}
 """Image families that the provider's own tests have images of."""
 
@@ -77,6 +92,19 @@ SIZE_KEYS = (
     "karpenter.azure.com/sku-gpu-manufacturer",
     "karpenter.azure.com/sku-gpu-count",
 )
+NEAR_CLOSED = (
+    "my.karpenter.sh/foo",
+    "mykarpenter.sh/foo",
+    "mykarpenter.azure.com/foo",
+    "mykubernetes.io/foo",
+    "my.k8s.io/foo",
+    "myk8s.io/foo",
+    "my.node.kubernetes.io/foo",
+    "mynode.kubernetes.io/foo",
+    "kops.k8s.io/foo",
+    "mykops.k8s.io/foo",
+    "mynode-restriction.kubernetes.io/foo",
+)
 FAMILY_KEYS = tuple(f"{AKS}/{name}" for name in ("os-sku", "os-sku-requested", "os-sku-effective"))
 STREAMING = f"{AKS}/artifactstreaming-enabled"
 
@@ -92,6 +120,11 @@ def write_recorded_claims(recorder: Recorder, date: str) -> Path:
         *_sizes_by_family(recorder, head),
         *_streaming(recorder, head),
         *_requirements(recorder, head),
+        *_machines(recorder, head),
+        *_neighbours(recorder, head),
+        *_bounds(recorder, head),
+        *_capacity_types(recorder, head),
+        *_labels_refused_twice(recorder, head),
     ]
     path = SCENARIOS / f"claims-{recorder.release}.yaml"
     path.write_text(MODELINE + yaml.dump_all(documents, Dumper=_Lines, sort_keys=False, width=1_000_000))
@@ -240,6 +273,113 @@ def _requirements(recorder: Recorder, head: Json) -> list[Json]:
     ]
 
 
+def _neighbours(recorder: Recorder, head: Json) -> list[Json]:
+    """Keys of domains below the closed ones and their exceptions, and of domains that only end like them."""
+    return [
+        {
+            "scenario": "domains that end like closed ones",
+            **head,
+            "then": [{"labels": {"are": recorder.table(NEAR_CLOSED)}}],
+        },
+        _nodeclass(),
+        recorder.nodepool_object(),
+    ]
+
+
+def _bounds(recorder: Recorder, head: Json) -> list[Json]:
+    """How Karpenter prints requirements with bounds."""
+    nodepool = recorder.nodepool_object()
+    requirements = nodepool["spec"]["template"]["spec"]["requirements"]
+    requirements += [
+        {"key": "karpenter.azure.com/sku-cpu", "operator": "Gt", "values": ["4"]},
+        {"key": "karpenter.azure.com/sku-memory", "operator": "Lt", "values": ["100000"]},
+    ]
+    pod = plain_pod({})
+    pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "5000"
+    said = recorder.refusal(pod, nodepool)
+    return [
+        {
+            "scenario": "bounds in Karpenter's sentence",
+            **head,
+            "then": [{"pods": {"pending": {pod["metadata"]["name"]: said}}}],
+        },
+        _nodeclass(),
+        nodepool,
+        {"apiVersion": "v1", "kind": "Pod", **pod},
+    ]
+
+
+def _capacity_types(recorder: Recorder, head: Json) -> list[Json]:
+    """What a NodeClaim says of capacity types when neither its NodePool nor its pod does."""
+    nodepool = recorder.nodepool_object()
+    nodepool["spec"]["template"]["spec"]["requirements"] = [{"key": SIZE_KEY, "operator": "In", "values": [SIZE]}]
+    made = recorder.planned(plain_pod({}), nodepool)["nodeclaim"]["requirements"]
+    found = [each["values"] for each in made if each["key"] == CAPACITY_TYPE]
+    claim: Json = {"requirements": {CAPACITY_TYPE: {"in": sorted(found[0])}}} if found else {"absent": [CAPACITY_TYPE]}
+    return [
+        {
+            "scenario": "capacity types that a NodeClaim names",
+            **head,
+            "then": [{"nodeclaims": {"created": "1", "are": [claim]}}],
+        },
+        _nodeclass(),
+        nodepool,
+        {"apiVersion": "v1", "kind": "Pod", **plain_pod({})},
+    ]
+
+
+def _labels_refused_twice(recorder: Recorder, head: Json) -> list[Json]:
+    """A label of a NodePool that several rules could refuse: all that the API server says."""
+    nodepool = recorder.nodepool_object()
+    nodepool["spec"]["template"]["metadata"] = {"labels": {NODEPOOL: MINE}}
+    answer = recorder.answer({"op": "validate_nodepool", "object": nodepool})
+    said = [error["detail"] for error in answer["crd"]["errors"]]
+    reference = "NodePool/default"
+    return [
+        {
+            "scenario": "a NodePool that names itself in a label",
+            **head,
+            "then": [
+                {"rejected": {"object": reference, "layer": "crd-cel", "key": NODEPOOL, "message": each}}
+                for each in said
+            ],
+        },
+        _nodeclass(),
+        nodepool,
+    ]
+
+
+def _machines(recorder: Recorder, head: Json) -> list[Json]:
+    """Which labels of a NodeClaim are sent to AKS with a machine, where there are such machines."""
+    if ProvisionMode.AKS_MACHINE_API not in provider(recorder.release).provision_modes:
+        return []
+    machines = Recorder(
+        recorder.oracle, recorder.release, recorder.region, recorder.kubernetes, ProvisionMode.AKS_MACHINE_API.value
+    )
+    claim = _claim(machines, labels=dict.fromkeys(SENT_OR_NOT, MINE))
+    sent, synced = machines.launched_labels(claim)
+    # a kubelet that is told to set such a label does not start
+    fatal = [key for key in NOT_FOR_KUBELETS if key in sent]
+    claim = _claim(machines, labels={key: MINE for key in SENT_OR_NOT if key not in fatal})
+    rows = {
+        key: {"value": synced[key], "by": "kubelet" if key in sent else "karpenter"}
+        for key in SENT_OR_NOT
+        if key not in fatal
+    }
+    return [
+        {
+            "scenario": "labels of a NodeClaim that AKS is told when it makes the machine",
+            "description": "Karpenter writes the others itself when it registers the Node.",
+            **head,
+            "given": {**head["given"], "provisionMode": machines.mode},
+            "then": [{"node": {"of": "NodeClaim/mine", "labels": rows}}],
+        },
+        _nodeclass(),
+        recorder.nodepool_object(),
+        _manifest(claim),
+    ]
+
+
 def _launched(recorder: Recorder, claim: Json, reference: str) -> Json:
     """What becomes of a NodeClaim that the API server takes."""
     try:
@@ -296,5 +436,5 @@ class _Lines(yaml.SafeDumper):
         return True
 
     def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> yaml.MappingNode:
-        line = bool({"case", "operator", "key", "writes", "written", "rejected"} & set(mapping))
+        line = bool({"case", "operator", "key", "by", "writes", "written", "rejected"} & set(mapping))
         return super().represent_mapping(tag, mapping, True if line else flow_style)

@@ -22,7 +22,7 @@ from harness.karpenter.releases import ProvisionMode, provider
 from tests.conformance.build import Oracle
 from tests.conformance.processes import Answerer
 
-__all__ = ["HARNESS_OPTIONS", "Recorder", "record_labels", "seed_keys", "write_recorded"]
+__all__ = ["HARNESS_OPTIONS", "Recorder", "plain_pod", "record_labels", "seed_keys", "write_recorded"]
 
 Json = dict[str, Any]
 
@@ -139,7 +139,7 @@ class Recorder:
 
     def pod(self, key: str, value: str) -> Any:
         """What becomes of a pod with this nodeSelector, over two scheduling loops and a launch between them."""
-        pod = _pod({key: value})
+        pod = plain_pod({key: value})
         first = self._schedule([pod])
         outcome = _refused(first)
         if outcome is not None:
@@ -213,7 +213,7 @@ class Recorder:
     @cached_property
     def pinned_claim(self) -> Json:
         """The NodeClaim of a plain pod on the NodePool that allows one size."""
-        claim: Json = self._schedule([_pod({})], pinned=True)["nodeclaims"][0]
+        claim: Json = self._schedule([plain_pod({})], pinned=True)["nodeclaims"][0]
         return claim
 
     def launched_labels(
@@ -282,6 +282,22 @@ class Recorder:
         answer: Json = self.answer(request)
         return answer
 
+    def refusal(self, pod: Json, nodepool: Json) -> str:
+        """Why a pod of the default namespace waits when there is one NodePool."""
+        said: str = self._alone(pod, nodepool)["errors"][POD]
+        return said
+
+    def planned(self, pod: Json, nodepool: Json) -> Json:
+        """The NodeClaim that is planned for a pod when there is one NodePool."""
+        claim: Json = self._alone(pod, nodepool)["nodeclaims"][0]
+        return claim
+
+    def _alone(self, pod: Json, nodepool: Json) -> Json:
+        self.types  # noqa: B018 - registers the catalog
+        request = {"op": "schedule", "catalog": "region", "nodepools": [nodepool], "pods": [pod], "nodes": []}
+        answer: Json = self.answer(request)
+        return answer
+
     def answer(self, request: Json) -> Any:
         """The oracle's answer. Raises RuntimeError when it has none."""
         reply = self.oracle.ask_one(request)
@@ -314,7 +330,7 @@ def json_key(claim: Json) -> str:
     return repr((sorted(made["metadata"]["labels"].items()), sorted(map(repr, made["requirements"]))))
 
 
-def _pod(selector: Mapping[str, str]) -> Json:
+def plain_pod(selector: Mapping[str, str]) -> Json:
     container = {"name": "c", "image": "pause", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
     spec: Json = {"containers": [container]}
     if selector:
