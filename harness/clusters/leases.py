@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -10,8 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.clusters.owner import lives
 from harness.clusters.real.cluster import RealCluster
 from harness.clusters.real.pki import MissingTool
+from harness.clusters.waiting import poll
 
 if TYPE_CHECKING:
     from harness.clusters.attached.cluster import Remote
@@ -64,11 +65,11 @@ def leftovers() -> Iterator[tuple[str, Callable[[], None]]]:
     except MissingTool:
         return
     from harness.clusters.kind.container import LABEL, OWNER
-    from harness.clusters.kind.reaper import labelled, remove_all
+    from harness.clusters.kind.reaper import labelled
 
     for cluster, owner in sorted(labelled(LABEL, OWNER).items()):
-        if not _lives(owner):
-            yield f"kind cluster {cluster}", lambda cluster=cluster: _ignore(remove_all(f"{LABEL}={cluster}"))  # type: ignore[misc]
+        if not lives(owner):
+            yield f"kind cluster {cluster}", lambda cluster=cluster: _until_gone(f"{LABEL}={cluster}")  # type: ignore[misc]
 
 
 def remove_leftovers() -> list[str]:
@@ -80,21 +81,20 @@ def remove_leftovers() -> list[str]:
     return removed
 
 
-def _ignore(result: object) -> None:
-    """For its effect only."""
+def _until_gone(label: str) -> None:
+    """Removes containers, volumes and networks; a network goes once nothing is in it any more. Raises TimedOut, naming what stays."""
+    from harness.clusters.kind.reaper import remove_all
+
+    left: list[str] = []
+
+    def gone() -> bool:
+        left[:] = remove_all(label)
+        return not left
+
+    poll(gone, lambda: f"Docker to remove {', '.join(left)}", seconds=120, every=0.2)
 
 
 def _owner_lives(folder: Path) -> bool:
     with suppress(OSError, ValueError):
-        return _lives((folder / "owner").read_text())
+        return lives((folder / "owner").read_text())
     return False
-
-
-def _lives(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
-    return True

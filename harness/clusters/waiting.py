@@ -1,4 +1,8 @@
-"""Real time, for servers that live in it. The only module of the clusters that reads a clock; virtual time is harness.engine.clock."""
+"""Real time, for servers that live in it. The only module of the clusters that reads a clock; virtual time is harness.engine.clock.
+
+Patience is measured in the seconds of a machine that has nothing else to do: while more tasks want to run than there are
+processors, waiting costs less of it. A busy machine is slow, not broken.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["Deadline", "TimedOut", "poll", "stopwatch", "unique"]
+from harness.clusters.failures import ClusterFailed
+
+__all__ = ["Deadline", "Patience", "TimedOut", "crowding", "poll", "stopwatch", "unique"]
 
 T = TypeVar("T")
 
 
-class TimedOut(TimeoutError):
+class TimedOut(ClusterFailed, TimeoutError):
     """Something did not come about in time; the message says what and for how long it was waited for."""
 
 
@@ -36,15 +42,54 @@ class Deadline:
         return time.monotonic() >= self._end
 
 
+def crowding() -> float:
+    """How many tasks share a processor of this machine now, by its load average; at least 1, also where nobody counts them."""
+    try:
+        load = os.getloadavg()[0]
+    except OSError:
+        return 1.0
+    return max(1.0, load / (os.cpu_count() or 1))
+
+
+class Patience:
+    """`seconds` of an idle machine, which real time uses up the more slowly the more tasks share a processor."""
+
+    __slots__ = ("_crowding", "_last", "_left", "_now", "_start", "seconds")
+
+    def __init__(
+        self, seconds: float, *, now: Callable[[], float] = time.monotonic, crowding: Callable[[], float] = crowding
+    ) -> None:
+        self.seconds = seconds
+        self._now, self._crowding = now, crowding
+        self._left = seconds
+        self._start = self._last = now()
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is over."""
+        now = self._now()
+        self._left -= (now - self._last) / self._crowding()
+        self._last = now
+        return self._left <= 0.0
+
+    @property
+    def waited(self) -> str:
+        """The real time since it was made, in words."""
+        return f"{self._now() - self._start:.0f} s"
+
+
 def poll(probe: Callable[[], T | None], what: Callable[[], str] | str, *, seconds: float, every: float = 0.02) -> T:
-    """Asks `probe` until it answers something true, which is returned. Raises TimedOut, saying what was waited for."""
-    deadline = Deadline(seconds)
+    """Asks `probe` until it answers something true, which is returned. Raises TimedOut, saying what was waited for.
+
+    `seconds` are those of Patience. At least one question is asked after the end of the last pause.
+    """
+    patience = Patience(seconds)
     while True:
         found = probe()
         if found:
             return found
-        if deadline.passed:
-            raise TimedOut(f"waited {seconds:g} s for {what if isinstance(what, str) else what()}")
+        if patience.passed:
+            raise TimedOut(f"waited {patience.waited} for {what if isinstance(what, str) else what()}")
         time.sleep(every)
 
 

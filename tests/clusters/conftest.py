@@ -5,14 +5,18 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import NoReturn
 
 import pytest
 
+from harness.clusters.failures import ClusterFailed
 from harness.clusters.http.cluster import HttpCluster
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.memory.journal import Entry
 from harness.clusters.real.cluster import RealCluster
 from harness.clusters.real.pki import MissingTool
+from harness.clusters.usage import Usage
 from harness.engine.clock import Clock
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
@@ -78,33 +82,58 @@ REAL: dict[str, Callable[[], RealCluster]] = {"apiserver": start_apiserver, "kin
 class RealClusters:
     """Each is started when the first test asks for it, and kept until the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, required: bool) -> None:
         self._started: dict[str, RealCluster] = {}
         self._missing: dict[str, str] = {}
+        self._broken: dict[str, str] = {}
+        self._required = required
 
     def get(self, name: str) -> RealCluster:
-        if name in self._missing:
-            pytest.skip(self._missing[name])
-        if name not in self._started:
+        if name not in {*self._started, *self._missing, *self._broken}:
             try:
-                cluster = REAL[name]()
+                self._started[name] = REAL[name]()
             except MissingTool as error:
                 self._missing[name] = f"{name}: {error}"
-                pytest.skip(self._missing[name])
-            cluster.install(crd_set(CRDS))
-            self._started[name] = cluster
+            except ClusterFailed as error:
+                self._broken[name] = f"{name} did not start: {error}"
+            else:
+                self._started[name].install(crd_set(CRDS))
+        if name in self._broken:
+            pytest.fail(self._broken[name], pytrace=False)
+        if name in self._missing:
+            absent(self._missing[name], self._required)
         return self._started[name]
 
-    def stop(self) -> None:
-        for each in self._started.values():
-            each.stop()
+    def stop(self) -> list[str]:
+        """Ends all; answers what they took."""
+        used = [str(Usage.of(each)) for each in self._started.values()]
+        with ExitStack() as all_of_them:
+            for each in self._started.values():
+                all_of_them.callback(each.stop)
+        return used
+
+
+def absent(why: str, required: bool) -> NoReturn:
+    """Skips a test for want of something, or fails it when that must not be."""
+    if required:
+        pytest.fail(f"--require-cluster: {why}", pytrace=False)
+    pytest.skip(why)
+
+
+USED: pytest.StashKey[list[str]] = pytest.StashKey()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if USED in config.stash:
+        terminalreporter.section("clusters")
+        terminalreporter.write("\n".join(config.stash[USED]) + "\n")
 
 
 @pytest.fixture(scope="session")
-def real_clusters() -> Iterator[RealClusters]:
-    clusters = RealClusters()
+def real_clusters(pytestconfig: pytest.Config) -> Iterator[RealClusters]:
+    clusters = RealClusters(pytestconfig.getoption("--require-cluster"))
     yield clusters
-    clusters.stop()
+    pytestconfig.stash[USED] = clusters.stop()
     left = [thread.name for thread in threading.enumerate() if thread.name.startswith(("watch-", "supervisor"))]
     assert left == []
 

@@ -17,6 +17,7 @@ from harness.clusters.real.pki import MissingTool
 from harness.clusters.rest.connection import ClusterLost
 from harness.clusters.waiting import poll
 from harness.engine.ports import ADMIN
+from tests.clusters.conftest import absent
 
 pytestmark = [pytest.mark.real_cluster, pytest.mark.smoke]
 
@@ -38,7 +39,7 @@ def asked(request: pytest.FixtureRequest) -> None:
     try:
         assets()
     except MissingTool as error:
-        pytest.skip(str(error))
+        absent(str(error), request.config.getoption("--require-cluster"))
 
 
 def lives(pid: int) -> bool:

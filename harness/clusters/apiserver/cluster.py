@@ -11,10 +11,11 @@ from types import TracebackType
 from typing import Any
 
 from harness.clusters.apiserver.processes import Processes, free_ports
+from harness.clusters.owner import this_process
 from harness.clusters.real.audit import POLICY, AuditLog
 from harness.clusters.real.cluster import RealCluster
 from harness.clusters.real.pki import Authority, MissingTool
-from harness.clusters.waiting import poll
+from harness.clusters.waiting import poll, stopwatch
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, SCHEDULER, Identity
 
 __all__ = ["PREFIX", "ApiServerCluster", "assets", "borrowed"]
@@ -77,12 +78,14 @@ class ApiServerCluster(RealCluster):
 
     def __init__(self, *, binaries: Path | None = None) -> None:
         self._binaries = binaries or assets()
+        time = stopwatch()
         for left in reversed(range(_TRIES)):
             self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-            (self.folder / "owner").write_text(str(os.getpid()))
+            (self.folder / "owner").write_text(this_process())
             self.processes = Processes(self.folder)
             try:
                 self._bring_up(*free_ports(5))
+                self.start_seconds = time()
                 return
             except BaseException as error:
                 taken = left and _PORT_TAKEN in self.processes.logs()
@@ -101,6 +104,7 @@ class ApiServerCluster(RealCluster):
             authority,
             _audit_log(self.folder),
             diagnose=self.processes.diagnose,
+            deaths=self.processes.diagnose,
         )
         configs = [self._kubeconfig_of(identity) for identity in (SCHEDULER, CONTROLLER_MANAGER)]
         for identity in (KARPENTER, CLOUD_NODE_MANAGER):

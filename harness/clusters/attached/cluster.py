@@ -10,10 +10,11 @@ from harness.clusters.attached.writer import AttachedWriter
 from harness.clusters.cluster import Boot
 from harness.clusters.memory.journal import Journal
 from harness.clusters.provenance import Evidence
+from harness.clusters.rest.connection import ClusterLost
 from harness.clusters.rest.events import Told
 from harness.clusters.rest.mirror import Mirror
 from harness.clusters.rest.writer import RestWriter
-from harness.clusters.waiting import Deadline, TimedOut
+from harness.clusters.waiting import Patience, TimedOut
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink
@@ -30,6 +31,9 @@ _QUIET = 0.04
 
 _EVENTS_LATE = 2.0
 """Seconds that an Event may come after the decision. kube-scheduler counts a repeated one up instead of telling it anew."""
+
+_LOOK_EVERY = 5.0
+"""Seconds after which a cluster that owes something is looked at: what died will never do it."""
 
 _CLEARED: Sequence[str] = (
     "NodePool",
@@ -85,17 +89,30 @@ def attach(remote: Remote, *, seconds: float = 60.0) -> Attaching:
 
 
 class Attaching:
-    """Attaches one remote cluster to one world after the other. The world before has no cluster any more."""
+    """Attaches one remote cluster to one world after the other. The world before has no cluster any more.
+
+    `machines`: whether machines of the next worlds may have real kubelets, where the cluster can bring up such.
+    """
 
     def __init__(self, remote: Remote, seconds: float) -> None:
         self.remote = remote
+        self.machines = True
         self._seconds = seconds
         self._last: Attached | None = None
 
     def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> Attached:
         if self._last is not None:
             self._last.detach()
-        self._last = Attached(self.remote, engine, ids, sink, crds=crds, kubernetes=kubernetes, seconds=self._seconds)
+        self._last = Attached(
+            self.remote,
+            engine,
+            ids,
+            sink,
+            crds=crds,
+            kubernetes=kubernetes,
+            seconds=self._seconds,
+            machines=self.machines,
+        )
         return self._last
 
 
@@ -107,7 +124,16 @@ class Attached:
     """The cluster of one world. Raises TimedOut, naming what still moves, when it does not come to rest in `seconds`."""
 
     def __init__(
-        self, remote: Remote, engine: Engine, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str, seconds: float
+        self,
+        remote: Remote,
+        engine: Engine,
+        ids: Ids,
+        sink: Sink,
+        *,
+        crds: Crds,
+        kubernetes: str,
+        seconds: float,
+        machines: bool = True,
     ) -> None:
         self.remote = remote
         self.journal = Journal()
@@ -115,6 +141,7 @@ class Attached:
         self._ids = ids
         self._sink = sink
         self._seconds = seconds
+        self._machines = machines
         major, minor = kubernetes.split(".")[:2]
         self._version = (int(major), int(minor))
         self._writers: dict[Identity, AttachedWriter] = {}
@@ -123,7 +150,7 @@ class Attached:
         self._detached = False
         self._said: set[Said] = set()
         self._progress = (-1, -1)
-        self._patience = Deadline(seconds)
+        self._patience = Patience(seconds)
         self.view = remote.view
         self.view.unsubscribe()
         self.view.clock = None
@@ -160,12 +187,12 @@ class Attached:
     @property
     def boot(self) -> Boot | None:
         """Brings up machines with real kubelets, where the cluster has them."""
-        return getattr(self.remote, "boot", None)
+        return getattr(self.remote, "boot", None) if self._machines else None
 
     @property
     def halt(self) -> Callable[[str], None] | None:
         """Takes such a machine away."""
-        return getattr(self.remote, "halt", None)
+        return getattr(self.remote, "halt", None) if self._machines else None
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node in order."""
@@ -195,47 +222,58 @@ class Attached:
         if not self._stirred:
             self._rested = self.view.seen
             return False
-        deadline, events = Deadline(self._seconds), Deadline(_EVENTS_LATE)
+        patience, events = Patience(self._seconds), Patience(_EVENTS_LATE)
+        look = Patience(_LOOK_EVERY)
         quiet = 0
         while quiet < 2:
             if self.view.pump(_QUIET):
                 self._listen()
                 return self._moved()
+            if look.passed:
+                look = Patience(_LOOK_EVERY)
+                died = self._deaths()
+                if died:
+                    raise ClusterLost(f"a part of the {self.remote.name} cluster died\n{died}")
             self._listen()
             said = self._said if self.remote.events_come_later and not events.passed else None
-            owed = list(unrest(self.view, self._version, kubelets=self.boot is not None, said=said))
+            machines = getattr(self.remote, "machines", ())
+            owed = list(unrest(self.view, self._version, machines=machines, said=said))
             quiet = 0 if owed else quiet + 1
-            if owed and deadline.passed:
+            if owed and patience.passed:
                 raise TimedOut(
-                    f"the {self.remote.name} cluster did not come to rest in {self._seconds:g} s: {'; '.join(owed[:5])}"
+                    f"the {self.remote.name} cluster did not come to rest in {patience.waited}: {'; '.join(owed[:5])}"
                 )
         self._rested, self._stirred = self.view.seen, False
         return False
+
+    def _deaths(self) -> str:
+        deaths: Callable[[], str] | None = getattr(self.remote, "deaths", None)
+        return deaths() if deaths is not None else ""
 
     def _moved(self) -> bool:
         """True; raises TimedOut when the cluster keeps changing and nothing of it concerns us."""
         progress = (self._engine.steps, self._engine.clock.now)
         if progress != self._progress:
-            self._progress, self._patience = progress, Deadline(self._seconds)
+            self._progress, self._patience = progress, Patience(self._seconds)
         elif self._patience.passed:
             last = ", ".join(f"{each.type} {key_of(each.object)}" for each in self.view.last(5))
             raise TimedOut(
-                f"the {self.remote.name} cluster has been changing by itself for {self._seconds:g} s: {last}"
+                f"the {self.remote.name} cluster has been changing by itself for {self._patience.waited}: {last}"
             )
         return True
 
     def clear(self) -> None:
         """Removes everything that an earlier world left."""
         admin = self.remote.writer(ADMIN)
-        deadline = Deadline(self._seconds)
+        patience = Patience(self._seconds)
         while True:
             self.view.pump(_QUIET)
             left = [each for kind in _CLEARED for each in self.view.list(kind) if _is_cleared(each)]
             if not left:
                 return
-            if deadline.passed:
+            if patience.passed:
                 names = ", ".join(f"{each['kind']}/{name_of(each)}" for each in left[:5])
-                raise TimedOut(f"the {self.remote.name} cluster could not be cleared in {self._seconds:g} s of {names}")
+                raise TimedOut(f"the {self.remote.name} cluster could not be cleared in {patience.waited} of {names}")
             for each in left:
                 _remove(admin, each)
 

@@ -36,14 +36,19 @@ _WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
 
 def unrest(
-    view: View, version: tuple[int, int], *, kubelets: bool = False, said: Collection[Said] | None = None
+    view: View,
+    version: tuple[int, int],
+    *,
+    machines: Collection[str] = (),
+    said: Collection[Said] | None = None,
 ) -> Iterator[str]:
     """In words, what still has to happen: pods to be decided, taints, workloads, budgets, dependents of what is gone.
 
-    `kubelets`: Nodes have real kubelets, which make them Ready in their own time. `said`: the Events of kube-scheduler so far,
-    where they come apart from what it decides.
+    `machines`: Nodes whose kubelets are real and run: they make themselves Ready, and take and end their pods, in their own time.
+    `said`: the Events of kube-scheduler so far, where they come apart from what it decides.
     """
-    yield from _nodes(view, kubelets)
+    yield from _nodes(view, machines)
+    yield from _kept_pods(view, machines)
     yield from _workloads(view)
     yield from _orphans(view)
     yield from _pods(view, version)
@@ -51,15 +56,27 @@ def unrest(
         yield from _unsaid(view, said)
 
 
-def _nodes(view: View, kubelets: bool) -> Iterator[str]:
+def _nodes(view: View, machines: Collection[str]) -> Iterator[str]:
     for node in view.list("Node"):
         if is_terminating(node):
             continue
-        if kubelets and not condition_is(node, "Ready"):
+        if name_of(node) in machines and not condition_is(node, "Ready"):
             yield f"Node/{name_of(node)}: not Ready"
         tainted = any(taint.get("key") == _NOT_READY for taint in spec_of(node).get("taints") or ())
         if tainted == condition_is(node, "Ready"):
             yield f"Node/{name_of(node)}: the not-ready taint does not fit the Ready condition"
+
+
+def _kept_pods(view: View, machines: Collection[str]) -> Iterator[str]:
+    for name in machines:
+        if view.get("Node", name) is None:
+            continue
+        for pod in view.indexed("pods-by-node", name):
+            what = f"Pod/{namespace_of(pod)}/{name_of(pod)}"
+            if is_terminating(pod):
+                yield f"{what}: is being ended by the kubelet of {name}"
+            elif not status_of(pod).get("startTime") and not is_terminal(pod):
+                yield f"{what}: not taken by the kubelet of {name}"
 
 
 def _workloads(view: View) -> Iterator[str]:

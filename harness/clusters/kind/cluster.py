@@ -8,16 +8,21 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from harness.clusters.owner import this_process
 from harness.clusters.real.audit import AuditLog
 from harness.clusters.real.cluster import RealCluster
 from harness.clusters.real.pki import Authority, MissingTool
+from harness.clusters.rest.connection import ClusterLost
+from harness.clusters.waiting import poll, stopwatch
+from harness.kube.pods import requests_for_pods
+from harness.kube.resources import ResourceList, parse_list, subtract
 from harness.nodes.boot import BootPlan, taints_json
 
 if TYPE_CHECKING:
@@ -53,31 +58,94 @@ def docker_available(environ: Mapping[str, str] = os.environ) -> None:
 
 
 class _Kind(RealCluster):
-    """What a KindContainer gives a cluster: machines with real kubelets, and the audit log."""
+    """What a KindContainer gives a cluster: machines with real kubelets, and the audit log.
+
+    A machine that is taken away is kept aside with its kubelet stopped. The next machine with its name gets it: the kubelet starts
+    with the new plan's flags and registers the Node again, as after a join, which takes ten times as long.
+    """
 
     name = "kind"
     container: KindContainer
+    _KEPT = 6
+    """How many machines are kept aside: each takes 100 MiB."""
+
+    def _begin(self) -> None:
+        """Nodes that are there already are machines that somebody left running."""
+        self._running: set[str] = set(self.container.nodes)
+        self._aside: list[str] = []
+        self._room: ResourceList | None = None
+        self.registrations = 0
+
+    @property
+    def machines(self) -> Collection[str]:
+        """The Nodes whose kubelets run now."""
+        return self._running
+
+    def room(self) -> ResourceList:
+        """A node container has the host's processors and memory, less what the cluster's own DaemonSets ask for."""
+        if self._room is None:
+            node = self.admin.request("GET", f"/api/v1/nodes/{self.container.node_name}")
+            daemons = self.admin.request("GET", "/apis/apps/v1/namespaces/kube-system/daemonsets")["items"]
+            used = requests_for_pods(each["spec"]["template"] for each in daemons)
+            self._room = subtract(parse_list(node["status"]["allocatable"]), used)
+        return self._room
+
+    def machine_counts(self) -> tuple[int, int]:
+        """How many nodes joined, and how often one of their kubelets registered its Node."""
+        return self.container.joins, self.registrations
 
     def boot(self, plan: BootPlan) -> None:
-        """A node container whose kubelet starts with the plan's labels, taints and provider id. Raises JoinRefused, NodeError."""
-        self.container.join(
-            plan.node_name,
-            labels=plan.labels,
-            taints=taints_json(plan.taints),
-            provider_id=plan.provider_id,
-            max_pods=plan.max_pods,
-            external_cloud_provider=plan.external_cloud_provider,
-        )
+        """A node whose kubelet starts with the plan's labels, taints and provider id; returns when the view has its Node.
+
+        Raises JoinRefused, NodeError, TimedOut.
+        """
+        name = plan.node_name
+        told: Any = {
+            "labels": plan.labels,
+            "taints": taints_json(plan.taints),
+            "provider_id": plan.provider_id,
+            "max_pods": plan.max_pods,
+            "external_cloud_provider": plan.external_cloud_provider,
+        }
+        if name in self._aside:
+            self._aside.remove(name)
+            self._running.add(name)
+            try:
+                self.container.rejoin(name, **told)
+            except BaseException:
+                self._put_aside(name)
+                raise
+        else:
+            self.container.join(name, **told)
+            self._running.add(name)
+        self.registrations += 1
+        self._await_node(name)
 
     def halt(self, node: str) -> None:
-        """Takes the node container away, as a deleted VM would go."""
-        if node in self.container.nodes:
-            self.container.leave(node)
+        """Stops a node's kubelet, so that it falls silent as a deleted VM does."""
+        if node in self._running:
+            self._put_aside(node)
 
     def reset(self) -> None:
-        """Takes all machines away."""
-        for node in list(self.container.nodes):
-            self.container.leave(node)
+        """Stops all machines."""
+        for node in list(self._running):
+            self._put_aside(node)
+
+    def _put_aside(self, node: str) -> None:
+        self._running.discard(node)
+        self.container.nodes[node].sh("systemctl", "stop", "kubelet", check=False)
+        self._aside.append(node)
+        while len(self._aside) > self._KEPT:
+            self.container.leave(self._aside.pop(0))
+
+    def _await_node(self, name: str) -> None:
+        """Before the view knows of a Node nothing shows that its machine came up, and virtual time would go on without it."""
+
+        def known() -> bool:
+            self.view.pump()
+            return self.view.get("Node", name) is not None
+
+        poll(known, lambda: f"the watch to tell of Node/{name}\n{self.container.diagnose()}", seconds=self._seconds)
 
     def _audit_lines(self, text: str) -> str:
         from harness.clusters.kind.kubeadm import AUDIT_LOG
@@ -88,20 +156,27 @@ class _Kind(RealCluster):
 class KindCluster(_Kind):
     """A control plane in a container; `boot` adds a node whose kubelet gets what a BootPlan says.
 
-    `image` and `kubernetes` as KindContainer has them. Everything goes with this process, whatever ends it.
+    `image` and `kubernetes` as KindContainer has them. Everything goes with this process, whatever ends it. Raises MissingTool
+    without Docker or node image, NodeError and TimedOut when the cluster does not start.
     """
 
     def __init__(self, *, image: str | None = None, kubernetes: str = "") -> None:
         docker_available()
         from testcontainers.core.config import testcontainers_config
 
-        from harness.clusters.kind.container import LABEL, KindContainer
+        from harness.clusters.kind.container import LABEL, ImageMissing, KindContainer
+        from harness.clusters.kind.images import UnknownImage
 
         # our own reaper needs no image of its own and outlives no worker by accident
         testcontainers_config.ryuk_disabled = True
+        time = stopwatch()
+        try:
+            self.container: KindContainer = KindContainer(image, kubernetes=kubernetes, schedulable=False)
+        except UnknownImage as error:
+            raise MissingTool(str(error)) from None
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        (self.folder / "owner").write_text(str(os.getpid()))
-        self.container: KindContainer = KindContainer(image, kubernetes=kubernetes, schedulable=False)
+        (self.folder / "owner").write_text(this_process())
+        self._begin()
         script = str(Path(__file__).with_name("reaper.py"))
         label = f"{LABEL}={self.container.node_name}"
         self._reaper = subprocess.Popen(
@@ -118,22 +193,29 @@ class KindCluster(_Kind):
                 Authority(self.folder),
                 AuditLog(self._audit_lines),
                 diagnose=self.container.diagnose,
+                deaths=self.container.deaths,
             )
             self.wait_ready()
             self.grant()
             self.view.start()
+        except ImageMissing as error:
+            self._remove()
+            raise MissingTool(str(error)) from None
         except BaseException:
             self._remove()
             raise
+        self.start_seconds = time()
 
     def lease(self) -> dict[str, str]:
         """This cluster as data, for harness.clusters.leases.borrow in another process."""
         return {"cluster": self.name, "folder": str(self.folder), "container": self.container.node_name}
 
     def stop(self) -> None:
-        """Ends everything and removes containers, volumes, network and folder."""
-        self.close()
-        self._remove()
+        """Ends everything and removes containers, volumes, network and folder. Raises TimedOut, naming what stays."""
+        try:
+            self.close()
+        finally:
+            self._remove()
 
     def __enter__(self) -> KindCluster:
         return self
@@ -148,31 +230,30 @@ class KindCluster(_Kind):
         return self.container.kubeconfig()
 
     def memory(self) -> dict[str, int]:
-        """Memory of each node container in MiB."""
-        found = {}
-        for node in (self.container, *self.container.nodes.values()):
-            stats = node.get_wrapped_container().stats(stream=False)["memory_stats"]
-            cache = (
-                (stats.get("stats") or {}).get("total_inactive_file")
-                or (stats.get("stats") or {}).get("inactive_file")
-                or 0
-            )
-            found[node.node_name] = (int(stats.get("usage") or 0) - int(cache)) >> 20
-        return found
+        """Memory of each node container in MiB, also of those that borrowers joined."""
+        return self.container.memory()
 
     def _remove(self) -> None:
+        """Removes everything; what Docker does not let go is left to the reaper, which goes on after this process."""
+        assert self._reaper.stdin is not None
         try:
-            self.container.stop()
-        finally:
-            assert self._reaper.stdin is not None
+            self.container.remove()
+        except BaseException:
             with suppress(OSError):
                 self._reaper.stdin.close()
-            self._reaper.wait(60)
-            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        self._reaper.kill()
+        self._reaper.wait()
+        with suppress(OSError):
+            self._reaper.stdin.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class BorrowedKind(_Kind):
-    """A kind cluster that another process owns; `stop` takes the machines away and leaves the cluster running."""
+    """A kind cluster that another process owns; `stop` takes the machines away and leaves the cluster running.
+
+    Raises ClusterLost when it does not run any more.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
         from testcontainers.core.config import testcontainers_config
@@ -181,13 +262,27 @@ class BorrowedKind(_Kind):
 
         testcontainers_config.ryuk_disabled = True
         self.container = KindContainer(name=name, reuse=True)
-        self.container.start()
+        if not self.container.attach():
+            raise ClusterLost(f"the kind cluster {name} does not run any more\n{self.container.state()}")
+        self._begin()
         audit = AuditLog(self._audit_lines)
         host, port = self.container.api_address()
-        super().__init__(host, port, Authority(folder), audit, diagnose=self.container.diagnose)
+        super().__init__(
+            host,
+            port,
+            Authority(folder),
+            audit,
+            diagnose=self.container.diagnose,
+            deaths=self.container.deaths,
+        )
+        self.reset()
         self.view.start()
 
     def stop(self) -> None:
-        """Takes the machines away and closes the connections."""
-        self.reset()
-        self.close()
+        """Stops the machines and closes the connections."""
+        try:
+            self.reset()
+        finally:
+            self.close()
+            for node in (self.container, *self.container.nodes.values()):
+                node.get_docker_client().client.close()

@@ -4,42 +4,44 @@
         kubernetes.config.load_kube_config_from_dict(cluster.kubeconfig())
         cluster.join("worker-1", labels={"agentpool": "spot"})
 
-Needs Docker alone. Works with any kind-compatible image; see harness.clusters.kind.images for the default.
+Needs Docker alone. Works with any kind-compatible image; see harness.clusters.kind.images for the default. Patience (`seconds`)
+is that of an idle machine: on a busy one everything may take longer. What a process that was killed left behind is removed by
+harness.clusters.leases.remove_leftovers.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
 import yaml
-from docker.errors import NotFound
-from testcontainers.core.exceptions import ContainerStartException
+from docker.errors import APIError, NotFound
 from testcontainers.core.network import Network
 
+from harness.clusters.kind.daemon import READ_SECONDS, patiently, sentence
 from harness.clusters.kind.images import image_for
-from harness.clusters.kind.kubeadm import AUDIT_FOLDER, POD_SUBNET, init_config, join_config
-from harness.clusters.kind.node import KindNode, NodeError
+from harness.clusters.kind.journals import DEATHS, refusal
+from harness.clusters.kind.kubeadm import AUDIT_FOLDER, FLAGS_FILE, POD_SUBNET, flags_file, init_config, join_config
+from harness.clusters.kind.node import ImageMissing, KindNode, NodeError
 from harness.clusters.kind.reaper import remove_all
+from harness.clusters.owner import NOBODY, this_process
 from harness.clusters.real.audit import POLICY
 from harness.clusters.waiting import poll, unique
 from harness.nodes.kubelet import FlagsRefused
 
-__all__ = ["LABEL", "OWNER", "JoinRefused", "KindContainer"]
+__all__ = ["LABEL", "OWNER", "ImageMissing", "JoinRefused", "KindContainer", "NodeError"]
 
 OWNER = "karpenter-harness.owner"
-"""Docker label with the process that a cluster ends with; 1 for one that is to be reused."""
+"""Docker label with the process that a cluster ends with (harness.clusters.owner); NOBODY for one that is to be reused."""
 
 LABEL = "karpenter-harness.kind"
 """Docker label of everything that these clusters make; its value tells clusters apart."""
 
 _KUBECTL = ("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf")
-_FLAGS_REFUSED = "failed to validate kubelet flags"
+_DONE = "done"
 
 
 class JoinRefused(NodeError, FlagsRefused):
@@ -55,7 +57,7 @@ class KindContainer(KindNode):
 
     `image`: by default that of `HARNESS_KIND_IMAGE`, or kind's own for `kubernetes`. `name` also names the network.
     `reuse`: a cluster of this name that already runs is used, and `stop` leaves it running. `coredns`: with cluster DNS.
-    `schedulable`: whether the control plane takes pods; without it they need further nodes.
+    `schedulable`: whether the control plane takes pods; without it they need further nodes. `joins` counts the nodes that joined.
     """
 
     def __init__(
@@ -73,11 +75,12 @@ class KindContainer(KindNode):
         if reuse and not name:
             raise ValueError("a cluster that is to be reused needs a name")
         name = name or f"kind-{unique()}"
-        owner = "1" if reuse else str(os.getpid())
+        owner = NOBODY if reuse else this_process()
         super().__init__(
             image or image_for(kubernetes), name=name, labels={LABEL: name, OWNER: owner}, seconds=seconds, **keywords
         )
         self.nodes: dict[str, KindNode] = {}
+        self.joins = 0
         self.version = ""
         self._reuse = reuse
         self._coredns = coredns
@@ -88,27 +91,65 @@ class KindContainer(KindNode):
     # Life.
 
     def start(self) -> KindContainer:
-        """Starts the cluster; returns when its node is Ready. Raises NodeError with output, journals and console."""
-        if self._reuse and self._attach():
+        """Starts the cluster; returns when its node is Ready.
+
+        Raises ImageMissing, NodeError with output, journals and console, TimedOut.
+        """
+        if self._reuse and self.attach():
             return self
         try:
-            self._own_network = Network(docker_network_kw={"labels": self.docker_labels})
-            self._own_network.name = self.node_name
-            self._own_network.create()
-            self.with_network(self._own_network)
+            self._make_network()
             super().start()
             self.version = self.sh("cat", "/kind/version").strip()
             self._init()
         except BaseException:
-            self._remove()
+            self.remove()
             raise
         return self
 
+    def attach(self) -> bool:
+        """Takes a running cluster of this name, whoever started it, with its nodes; False when there is none."""
+        client = self.get_docker_client().client
+        try:
+            found = patiently(lambda: client.containers.get(self.node_name))
+        except NotFound:
+            return False
+        if found.status != "running" or found.labels.get(LABEL) != self.node_name:
+            return False
+        self._container = found
+        self.docker_labels = {key: found.labels[key] for key in (LABEL, OWNER) if key in found.labels}
+        self.image = found.attrs["Config"]["Image"]
+        self.with_network(self._network_of_ours())
+        self.version = self.sh("cat", "/kind/version").strip()
+        selector = {"label": f"{LABEL}={self.node_name}"}
+        for each in patiently(lambda: client.containers.list(filters=selector, ignore_removed=True)):
+            if each.name != self.node_name:
+                name = each.name.removeprefix(f"{self.node_name}-")
+                self.nodes[name] = self._node(name)
+                self.nodes[name]._container = each
+        return True
+
     def stop(self, force: bool = True, delete_volume: bool = True) -> None:
-        """Removes all nodes, their volumes and the network; a reused cluster stays."""
-        if self._reuse:
-            return
-        self._remove(force, delete_volume)
+        """Removes all nodes, their volumes and the network; a cluster for reuse stays, see `remove`."""
+        if not self._reuse:
+            self.remove()
+
+    def remove(self) -> None:
+        """Removes all nodes, their volumes and the network, also of a cluster for reuse. Raises TimedOut, naming what stays."""
+        left: list[str] = []
+        for name in list(self.nodes):
+            self.leave(name)
+        self.discard()
+
+        def gone() -> bool:
+            # the network, and whatever an interrupted start left: a network goes once nothing is in it any more
+            left[:] = remove_all(f"{LABEL}={self.node_name}")
+            return not left
+
+        poll(gone, lambda: f"Docker to remove {', '.join(left)}", seconds=self.seconds, every=0.2)
+        if self._own_network is not None:
+            self._own_network._docker.client.close()
+            self._own_network = None
 
     def __enter__(self) -> KindContainer:
         return self.start()
@@ -142,6 +183,18 @@ class KindContainer(KindNode):
         finally:
             self.sh("rm", "-f", path, check=False)
 
+    def memory(self) -> dict[str, int]:
+        """Memory of each node container in MiB, without the page cache that the kernel would give back."""
+        client = self.get_docker_client().client
+        selector = {"label": f"{LABEL}={self.node_name}"}
+        found = {}
+        for each in patiently(lambda: client.containers.list(filters=selector, ignore_removed=True)):
+            stats = each.stats(stream=False)["memory_stats"]
+            details = stats.get("stats") or {}
+            cache = details.get("total_inactive_file") or details.get("inactive_file") or 0
+            found[each.name] = (int(stats.get("usage") or 0) - int(cache)) >> 20
+        return found
+
     def load_image(self, image: str) -> None:
         """Loads an image of the Docker daemon into all nodes."""
         super().load_image(image)
@@ -162,8 +215,7 @@ class KindContainer(KindNode):
 
         Returns when the Node exists; it becomes Ready a little later. Raises JoinRefused when the kubelet refuses its flags.
         """
-        container = f"{self.node_name}-{name}"
-        node = KindNode(self.image, name=name, container=container, labels=self.docker_labels, seconds=self.seconds)
+        node = self._node(name)
         assert self._network is not None
         node.with_network(self._network)
         self.nodes[name] = node
@@ -185,49 +237,86 @@ class KindContainer(KindNode):
         except BaseException:
             self.leave(name)
             raise
+        self.joins += 1
+        return node
+
+    def rejoin(
+        self,
+        name: str,
+        *,
+        labels: Mapping[str, str] | None = None,
+        taints: Sequence[Mapping[str, str]] = (),
+        provider_id: str = "",
+        max_pods: int | None = None,
+        external_cloud_provider: bool = False,
+    ) -> KindNode:
+        """A node that has joined registers itself anew: its Node object must be gone, its kubelet starts again with other flags.
+
+        Returns and raises as `join` does, in a fraction of the time.
+        """
+        node = self.nodes[name]
+        flags = flags_file(
+            node.sh("cat", FLAGS_FILE),
+            labels=labels or {},
+            taints=taints,
+            provider_id=provider_id,
+            max_pods=max_pods,
+            external_cloud_provider=external_cloud_provider,
+        )
+        node.write(FLAGS_FILE, flags)
+        cursor = node.restart_kubelet()
+        self._await_kubelet(node, cursor, lambda: self._has_node(name))
         return node
 
     def leave(self, name: str) -> None:
         """Removes a node's container (as a deleted VM would go); the Node object stays."""
-        node = self.nodes.pop(name)
-        try:
-            node.get_wrapped_container().remove(force=True, v=True)
-        except (NotFound, ContainerStartException):
-            return
+        self.nodes.pop(name).discard()
 
-    def diagnose(self) -> str:
-        """What is wrong with the containers, and why the API server does not answer; empty when nothing is."""
+    def deaths(self) -> str:
+        """What died: containers that stopped, parts of the control plane that ended, each with its last lines.
+
+        Empty when nothing did.
+        """
         problems = [found for found in (each.state() for each in (self, *self.nodes.values())) if found]
         if problems:
             return "\n".join(problems)
         try:
-            logs = self.sh("sh", "-c", "tail -n 15 /var/log/containers/kube-apiserver-*.log | cut -c1-300", check=False)
+            return self.sh("sh", "-c", DEATHS, check=False).strip()
         except NodeError as error:
             return str(error)
-        return f"log of kube-apiserver:\n{logs}\n{self.journal('kubelet', 8)}"
+
+    def diagnose(self) -> str:
+        """What died; when nothing did, the last lines of the API server and of its kubelet."""
+        return self.deaths() or self._last_words()
 
     # Parts.
 
-    def _attach(self) -> bool:
-        client = self.get_docker_client().client
+    def _last_words(self) -> str:
         try:
-            found = client.containers.get(self.node_name)
-        except NotFound:
-            return False
-        if found.status != "running" or found.labels.get(LABEL) != self.node_name:
-            return False
-        self._container = found
-        network = Network(docker_network_kw={"labels": self.docker_labels})
+            log = self.sh("sh", "-c", "tail -qn 15 /var/log/containers/kube-apiserver-*.log | cut -c1-300", check=False)
+        except NodeError as error:
+            return str(error)
+        return f"log of kube-apiserver:\n{log}\n{self.journal('kubelet', 8)}"
+
+    def _node(self, name: str) -> KindNode:
+        container = f"{self.node_name}-{name}"
+        return KindNode(self.image, name=name, container=container, labels=self.docker_labels, seconds=self.seconds)
+
+    def _make_network(self) -> None:
+        self._own_network = self._network_of_ours()
+        try:
+            patiently(self._own_network.create)
+        except APIError as error:
+            raise NodeError(
+                f"Docker makes no network for {self.node_name}: {sentence(error)}; `make clean-clusters` removes networks that "
+                "killed runs left"
+            ) from None
+        self.with_network(self._own_network)
+
+    def _network_of_ours(self) -> Network:
+        network = Network({"timeout": READ_SECONDS}, {"labels": self.docker_labels})
         network.name = self.node_name
-        self.with_network(network)
-        self.version = self.sh("cat", "/kind/version").strip()
-        for each in client.containers.list(filters={"label": f"{LABEL}={self.node_name}"}):
-            if each.name != self.node_name:
-                name = each.name.removeprefix(f"{self.node_name}-")
-                node = KindNode(self.image, name=name, container=each.name, labels=self.docker_labels)
-                node._container = each
-                self.nodes[name] = node
-        return True
+        return network
 
     def _init(self) -> None:
         sans = ["localhost", "127.0.0.1", self.node_name, self.address, self.get_container_host_ip()]
@@ -260,36 +349,34 @@ class KindContainer(KindNode):
         command = ("kubeadm", "join", "--config=/kind/kubeadm.conf", "--skip-phases=preflight")
         with ThreadPoolExecutor(1) as pool:
             joined = pool.submit(node.sh, *command)
-
-            def done_or_refused() -> str | None:
-                if joined.done():
-                    return "done"
-                return refusal(node.sh("journalctl", "--no-pager", "-o", "cat", "-u", "kubelet", check=False))
-
-            found = poll(
-                done_or_refused, lambda: f"{node.node_name} to join\n{node.journal()}", seconds=self.seconds, every=0.5
-            )
-            if found != "done":
+            try:
+                self._await_kubelet(node, "", joined.done)
+            except BaseException:
                 node.sh("pkill", "kubeadm", check=False)
-                raise JoinRefused(node.node_name, found)
+                raise
             joined.result()
+        # kubeadm is content with a kubelet that has a certificate: its Node comes a moment later
+        self._await_kubelet(node, "", lambda: self._has_node(node.node_name))
 
-    def _remove(self, force: bool = True, delete_volume: bool = True) -> None:
-        for name in list(self.nodes):
-            self.leave(name)
-        with suppress(NotFound):
-            super().stop(force, delete_volume)
-        # the network, and whatever an interrupted start left
-        remove_all(f"{LABEL}={self.node_name}")
-        self._own_network = None
+    def _has_node(self, name: str) -> bool:
+        return self.sh(*_KUBECTL, "get", "node", name, "-o", "name", check=False).strip() == f"node/{name}"
 
+    def _await_kubelet(self, node: KindNode, cursor: str, done: Callable[[], bool]) -> None:
+        """Waits for something that a starting kubelet brings about. Raises JoinRefused, NodeError, TimedOut."""
 
-def refusal(journal: str) -> str | None:
-    """The kubelet's own sentence in its journal when it refuses its flags, None when it does not."""
-    _, found, rest = journal.partition(_FLAGS_REFUSED + ": ")
-    if not found:
-        return None
-    # the sentence has two lines, of which the journal keeps both; klog quotes them in one
-    quoted = rest.split('"\n', 1)[0] if '"\n' in rest.split("\n", 1)[0] + "\n" else rest
-    lines = quoted.replace("\\n", "\n").replace('\\"', '"').strip().strip('"').splitlines()
-    return "\n".join(line.strip() for line in lines[:2])
+        def done_or_refused() -> str | None:
+            if done():
+                return _DONE
+            state = node.state()
+            if state:
+                raise NodeError(state)
+            return refusal(node.kubelet_said(cursor))
+
+        found = poll(
+            done_or_refused,
+            lambda: f"the kubelet of {node.node_name}\n{node.journal()}\n{self.journal('kubelet', 8)}",
+            seconds=self.seconds,
+            every=0.3,
+        )
+        if found != _DONE:
+            raise JoinRefused(node.node_name, found)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["AUDIT_FOLDER", "AUDIT_LOG", "POD_SUBNET", "init_config", "join_config"]
+__all__ = ["AUDIT_FOLDER", "AUDIT_LOG", "FLAGS_FILE", "POD_SUBNET", "flags_file", "init_config", "join_config"]
 
 POD_SUBNET = "10.244.0.0/16"
 TOKEN = "abcdef.0123456789abcdef"
 AUDIT_FOLDER = "/etc/kubernetes/audit"
 AUDIT_LOG = f"{AUDIT_FOLDER}/audit.log"
 
+FLAGS_FILE = "/var/lib/kubelet/kubeadm-flags.env"
+"""Where kubeadm leaves the flags of the node's kubelet, which reads them whenever it starts."""
+
+_VARIABLE = "KUBELET_KUBEADM_ARGS"
+_GIVEN = ("node-labels", "register-with-taints", "provider-id", "max-pods", "cloud-provider")
+_PATIENCE = "1h0m0s"
 _SOCKET = "unix:///run/containerd/containerd.sock"
 
 
@@ -27,7 +34,8 @@ def init_config(
 ) -> str:
     """For `kubeadm init`: `version` of the image (`v1.36.3`), its address, `endpoint` (host:port) under which nodes reach it.
 
-    Silent nodes are found unready late: nodes of scenarios may be objects without a kubelet.
+    Silent nodes are found unready late: nodes of scenarios may be objects without a kubelet. What makes a busy machine fail is
+    off: elections of leaders (there is one of each), waiting for the disk, and kubeadm's own short patience.
     """
     audit = {
         "audit-policy-file": f"{AUDIT_FOLDER}/policy.json",
@@ -35,7 +43,7 @@ def init_config(
         "audit-log-mode": "blocking",
     }
     volume = {"name": "audit", "hostPath": AUDIT_FOLDER, "mountPath": AUDIT_FOLDER, "pathType": "DirectoryOrCreate"}
-    cluster = {
+    cluster: dict[str, Any] = {
         "kind": "ClusterConfiguration",
         "kubernetesVersion": version,
         "clusterName": "kind",
@@ -47,23 +55,34 @@ def init_config(
         },
         "controllerManager": {
             "extraArgs": _arguments(
-                version, {"enable-hostpath-provisioner": "true", "node-monitor-grace-period": "1000h"}
+                version,
+                {
+                    "enable-hostpath-provisioner": "true",
+                    "node-monitor-grace-period": "1000h",
+                    "leader-elect": "false",
+                },
             )
         },
+        "scheduler": {"extraArgs": _arguments(version, {"leader-elect": "false"})},
+        "etcd": {"local": {"dataDir": "/var/lib/etcd", "extraArgs": _arguments(version, {"unsafe-no-fsync": "true"})}},
         "networking": {"podSubnet": POD_SUBNET, "serviceSubnet": "10.96.0.0/16"},
     }
-    init = {
+    init: dict[str, Any] = {
         "kind": "InitConfiguration",
         "bootstrapTokens": [{"token": TOKEN, "ttl": "0s"}],
         "localAPIEndpoint": {"advertiseAddress": address, "bindPort": 6443},
         "nodeRegistration": {
             "criSocket": _SOCKET,
-            "kubeletExtraArgs": _arguments(version, _kubelet(address, node_labels or {})),
+            "kubeletExtraArgs": _arguments(version, {"node-ip": address, **_given(node_labels or {}, "", None, False)}),
             # kubeadm taints a control plane unless it is told which taints to set
             **({"taints": []} if schedulable else {}),
         },
     }
     api = {"apiVersion": _api(version)}
+    if api["apiVersion"].endswith("v1beta3"):
+        cluster["apiServer"]["timeoutForControlPlane"] = _PATIENCE
+    else:
+        init["timeouts"] = _TIMEOUTS
     return _documents({**api, **cluster}, {**api, **init}, _KUBELET, _PROXY)
 
 
@@ -80,14 +99,8 @@ def join_config(
     external_cloud_provider: bool,
 ) -> str:
     """For `kubeadm join`: a node of this name whose kubelet gets exactly these labels, taints and provider id."""
-    flags = _kubelet(address, labels)
-    if provider_id:
-        flags["provider-id"] = provider_id
-    if max_pods is not None:
-        flags["max-pods"] = str(max_pods)
-    if external_cloud_provider:
-        flags["cloud-provider"] = "external"
-    join = {
+    flags = {"node-ip": address, **_given(labels, provider_id, max_pods, external_cloud_provider)}
+    join: dict[str, Any] = {
         "apiVersion": _api(version),
         "kind": "JoinConfiguration",
         "nodeRegistration": {
@@ -100,13 +113,51 @@ def join_config(
             "bootstrapToken": {"apiServerEndpoint": endpoint, "token": TOKEN, "unsafeSkipCAVerification": True},
         },
     }
+    if join["apiVersion"].endswith("v1beta3"):
+        join["discovery"]["timeout"] = _PATIENCE
+    else:
+        join["timeouts"] = _TIMEOUTS
     return _documents(join)
 
 
-def _kubelet(address: str, labels: Mapping[str, str]) -> dict[str, str]:
-    flags = {"node-ip": address}
+def flags_file(
+    text: str,
+    *,
+    labels: Mapping[str, str],
+    taints: Sequence[Mapping[str, str]],
+    provider_id: str,
+    max_pods: int | None,
+    external_cloud_provider: bool,
+) -> str:
+    """kubeadm's file with a kubelet's flags (FLAGS_FILE), with these in place of what `join_config` was given for them.
+
+    Raises ValueError for a file that has no flags.
+    """
+    found = re.search(rf'^{_VARIABLE}="(.*)"$', text, re.MULTILINE)
+    if found is None:
+        raise ValueError(f"{FLAGS_FILE} has no {_VARIABLE}: {text[:200]!r}")
+    kept = [word for word in found[1].split() if word.partition("=")[0].removeprefix("--") not in _GIVEN]
+    flags = _given(labels, provider_id, max_pods, external_cloud_provider)
+    if taints:
+        flags["register-with-taints"] = ",".join(
+            f"{each['key']}={each.get('value') or ''}:{each['effect']}" for each in taints
+        )
+    words = [*kept, *(f"--{name}={value}" for name, value in flags.items())]
+    return f'{_VARIABLE}="{" ".join(words)}"\n'
+
+
+def _given(
+    labels: Mapping[str, str], provider_id: str, max_pods: int | None, external_cloud_provider: bool
+) -> dict[str, str]:
+    flags: dict[str, str] = {}
     if labels:
         flags["node-labels"] = ",".join(f"{key}={value}" for key, value in labels.items())
+    if provider_id:
+        flags["provider-id"] = provider_id
+    if max_pods is not None:
+        flags["max-pods"] = str(max_pods)
+    if external_cloud_provider:
+        flags["cloud-provider"] = "external"
     return flags
 
 
@@ -125,6 +176,19 @@ def _arguments(version: str, flags: Mapping[str, str]) -> Any:
         return dict(flags)
     return [{"name": name, "value": value} for name, value in flags.items()]
 
+
+_TIMEOUTS: Mapping[str, str] = dict.fromkeys(
+    (
+        "controlPlaneComponentHealthCheck",
+        "discovery",
+        "etcdAPICall",
+        "kubeletHealthCheck",
+        "kubernetesAPICall",
+        "tlsBootstrap",
+    ),
+    _PATIENCE,
+)
+"""Of kubeadm, since v1beta4; who waits for it has a patience of its own."""
 
 _KUBELET: Mapping[str, Any] = {
     "apiVersion": "kubelet.config.k8s.io/v1beta1",

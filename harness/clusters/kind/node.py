@@ -6,25 +6,40 @@ import io
 import re
 import shlex
 import tarfile
+from contextlib import suppress
 from typing import Any
 
-from docker.errors import APIError, NotFound
+from docker.errors import APIError, ContainerError, ImageNotFound, NotFound
 from docker.types import Mount
+from requests.exceptions import RequestException
 from testcontainers.core.container import DockerContainer
+from testcontainers.core.exceptions import ContainerStartException
 
+from harness.clusters.failures import ClusterFailed
+from harness.clusters.kind.daemon import READ_SECONDS, discard, may_pass, patiently, sentence
 from harness.clusters.waiting import poll
 
-__all__ = ["KindNode", "NodeError"]
+__all__ = ["ImageMissing", "KindNode", "NodeError"]
 
 _BOOTED = re.compile(r"Reached target .*Multi-User System|detected cgroup v1")
+_JOURNALS = "/var/log/journal"
+_STARTS = 5
+"""How often Docker is asked to start a container before its refusal counts."""
 
 
-class NodeError(RuntimeError):
+class NodeError(ClusterFailed):
     """Something in a node container failed. The message has the command's output and the end of the journals."""
 
 
+class ImageMissing(NodeError):
+    """The node image is not here and cannot be pulled. The message is one line and says how to name another."""
+
+
 class KindNode(DockerContainer):
-    """A node without a role. `container` is the container's name (`name` by default), `labels` are Docker's."""
+    """A node without a role. `container` is the container's name (`name` by default), `labels` are Docker's.
+
+    `seconds` are those of an idle machine (harness.clusters.waiting.Patience).
+    """
 
     def __init__(
         self,
@@ -36,15 +51,21 @@ class KindNode(DockerContainer):
         seconds: float = 120.0,
         **keywords: Any,
     ) -> None:
+        keywords.setdefault("docker_client_kw", {"timeout": READ_SECONDS})
         super().__init__(image, **keywords)
-        self.with_name(container or name)
+        self.container_name = container or name
+        self.with_name(self.container_name)
         self.node_name = name
         self.seconds = seconds
         self.docker_labels = dict(labels or {})
         self._address = ""
 
     def start(self) -> KindNode:
-        """Starts the container; returns when systemd has started its units. Raises NodeError with the log."""
+        """Starts the container; returns when systemd has started its units.
+
+        Raises ImageMissing, NodeError with the log, TimedOut.
+        """
+        self._need_image()
         self.with_kwargs(
             privileged=True,
             tty=True,
@@ -56,13 +77,54 @@ class KindNode(DockerContainer):
         )
         self.with_volume_mapping("/lib/modules", "/lib/modules", "ro")
         self.tmpfs = {"/run": "", "/tmp": ""}
-        super().start()
-        poll(self._booted, lambda: f"systemd in {self.node_name}\n{self.console()}", seconds=self.seconds, every=0.1)
+        self._start_container()
+        poll(self._booted, lambda: f"systemd in {self.node_name}\n{self.console()}", seconds=self.seconds, every=0.25)
+        # what the journals say must outlive the node
+        self.sh("sh", "-c", f"mkdir -p {_JOURNALS} && journalctl --flush", check=False)
         return self
+
+    def discard(self) -> None:
+        """Removes the container and its volumes, if they are there, and closes the connection to Docker."""
+        client = self.get_docker_client().client
+        try:
+            discard(client, self.container_name)
+        finally:
+            self._container = None
+            client.close()
+
+    def _need_image(self) -> None:
+        """Raises ImageMissing, in one line: Docker's own refusal to pull is long and says nothing of the ways out."""
+        client = self.get_docker_client().client
+        try:
+            patiently(lambda: client.images.get(self.image))
+        except ImageNotFound:
+            try:
+                client.images.pull(self.image)
+            except (APIError, RequestException) as error:
+                raise ImageMissing(
+                    f"the node image {self.image} is not here and cannot be pulled ({sentence(error)[:200]}); name one that is, "
+                    "with HARNESS_KIND_IMAGE, --kind-image or KindContainer(image)"
+                ) from None
+
+    def _start_container(self) -> None:
+        """Docker refuses now and then on a busy machine; what it had made by then is removed before the next attempt."""
+        attempts = iter(range(_STARTS, 0, -1))
+
+        def start() -> bool:
+            try:
+                DockerContainer.start(self)
+            except APIError as error:
+                discard(self.get_docker_client().client, self.container_name)
+                if next(attempts, 1) == 1 or not may_pass(error):
+                    raise NodeError(f"Docker does not start node {self.node_name}: {sentence(error)}") from error
+                return False
+            return True
+
+        poll(start, f"Docker to start node {self.node_name}", seconds=self.seconds * _STARTS, every=1.0)
 
     def _booted(self) -> bool:
         container = self.get_wrapped_container()
-        container.reload()
+        patiently(container.reload)
         if container.status not in ("created", "running"):
             raise NodeError(f"node {self.node_name} is {container.status}\n{self.console()}")
         return bool(_BOOTED.search(self._console_text()))
@@ -72,18 +134,19 @@ class KindNode(DockerContainer):
         """Its address in the network that it shares with the other nodes."""
         if not self._address:
             container = self.get_wrapped_container()
-            container.reload()
+            patiently(container.reload)
             networks = container.attrs["NetworkSettings"]["Networks"]
             self._address = next(each["IPAddress"] for each in networks.values() if each["IPAddress"])
         return self._address
 
     def sh(self, *argv: str, check: bool = True) -> str:
         """Runs a command in the node; its output. Raises NodeError when it fails, unless told not to check."""
+        container = self._running()
         try:
-            done = self.get_wrapped_container().exec_run(list(argv))
-        except (APIError, NotFound) as error:
+            done = patiently(lambda: container.exec_run(list(argv)))
+        except (APIError, RequestException) as error:
             raise NodeError(
-                f"node {self.node_name}: {shlex.join(argv)[:200]}: {error.explanation or error}\n{self.state()}"
+                f"node {self.node_name}: {shlex.join(argv)[:200]}: {sentence(error)}\n{self.state()}"
             ) from error
         output = (done.output or b"").decode("utf-8", "replace")
         if check and done.exit_code:
@@ -103,29 +166,59 @@ class KindNode(DockerContainer):
             entry = tarfile.TarInfo(name)
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
-        self.get_wrapped_container().put_archive(folder, buffer.getvalue())
+        container = self._running()
+        try:
+            patiently(lambda: container.put_archive(folder, buffer.getvalue()))
+        except (APIError, RequestException) as error:
+            raise NodeError(f"node {self.node_name}: writing {path}: {sentence(error)}\n{self.state()}") from error
 
     def journal(self, unit: str = "kubelet", lines: int = 20) -> str:
-        """The end of a unit's journal, for messages."""
-        text = self.sh("journalctl", "--no-pager", "-o", "cat", "-n", str(lines), "-u", unit, check=False)
+        """The end of a unit's journal, for messages; also of a node that has stopped."""
+        command = ["journalctl", "--no-pager", "-q", "-o", "cat", "-n", str(lines), "-u", unit]
+        try:
+            text = self.sh(*command, check=False) if self._runs() else self._read_stopped([*command, "-D", _JOURNALS])
+        except (NodeError, APIError, RequestException) as error:
+            text = f"({sentence(error)})"
         return f"journal of {unit} on {self.node_name}:\n{_indented(text, lines)}"
+
+    def restart_kubelet(self) -> str:
+        """Starts the kubelet anew, or one that was stopped; answers the place in its journal from which it speaks, for `kubelet_said`."""
+        script = "systemctl stop kubelet; journalctl -q -n 0 --show-cursor; systemctl start kubelet"
+        found = re.search(r"^-- cursor: (.*)$", self.sh("sh", "-c", script), re.MULTILINE)
+        return found[1].strip() if found else ""
+
+    def kubelet_said(self, cursor: str = "", lines: int = 60) -> str:
+        """The end of what the kubelet printed, from a place on."""
+        since = ["--after-cursor", cursor] if cursor else []
+        return self.sh(
+            "journalctl", "--no-pager", "-q", "-o", "cat", "-n", str(lines), "-u", "kubelet", *since, check=False
+        )
 
     def console(self, lines: int = 20) -> str:
         """The end of what the node printed while it started."""
-        return f"console of {self.node_name}:\n{_indented(self._console_text(), lines)}"
+        text = ""
+        with suppress(APIError, RequestException, ContainerStartException):
+            text = self._console_text()
+        return f"console of {self.node_name}:\n{_indented(text, lines)}"
 
     def state(self) -> str:
-        """What Docker says of the container: status, exit code, whether memory ran out; with its console when it is not running."""
+        """What Docker says of the container when it is not running: status, exit code, whether memory ran out, its last words.
+
+        Empty for one that runs.
+        """
         try:
             container = self.get_wrapped_container()
-            container.reload()
-        except NotFound:
-            return f"container {self.node_name} is gone: somebody removed it"
+            patiently(container.reload)
+        except (NotFound, ContainerStartException):
+            return f"container {self.container_name} is gone: somebody removed it"
+        except (APIError, RequestException) as error:
+            return f"container {self.container_name}: Docker says nothing of it: {sentence(error)}"
         found = container.attrs["State"]
         if found["Status"] == "running":
             return ""
         extra = ", out of memory" if found.get("OOMKilled") else ""
-        return f"container {self.node_name} is {found['Status']} with exit code {found['ExitCode']}{extra}\n{self.console()}"
+        status = f"container {self.container_name} is {found['Status']} with exit code {found['ExitCode']}{extra}"
+        return "\n".join((status, self.journal("kubelet"), self.console(8)))
 
     def load_image(self, image: str) -> None:
         """Loads an image of the Docker daemon into the node's containerd, as `kind load docker-image` does."""
@@ -146,8 +239,41 @@ class KindNode(DockerContainer):
         self.sh(*importing)
         self.sh("rm", path)
 
+    def _running(self) -> Any:
+        """The container. Raises NodeError when there is none any more."""
+        try:
+            return self.get_wrapped_container()
+        except ContainerStartException:
+            raise NodeError(f"node {self.node_name} has been removed") from None
+
+    def _runs(self) -> bool:
+        container = self._running()
+        with suppress(NotFound):
+            patiently(container.reload)
+            return bool(container.status == "running")
+        return False
+
+    def _read_stopped(self, command: list[str]) -> str:
+        """The output of a command with the volumes of this container, which has stopped."""
+        client = self.get_docker_client().client
+        try:
+            output: bytes = client.containers.run(
+                self.image,
+                command[1:],
+                entrypoint=command[:1],
+                volumes_from=[f"{self.container_name}:ro"],
+                labels=self.docker_labels,
+                network_mode="none",
+                remove=True,
+                stderr=True,
+            )
+        except ContainerError as error:
+            output = error.stderr or b""
+        return output.decode("utf-8", "replace")
+
     def _console_text(self) -> str:
-        text: str = self.get_wrapped_container().logs().decode("utf-8", "replace")
+        container = self.get_wrapped_container()
+        text: str = patiently(lambda: container.logs(tail=500)).decode("utf-8", "replace")
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", text)
 
 

@@ -3,7 +3,7 @@
     python reaper.py LABEL=VALUE [FOLDER]
 
 Waits for its standard input to end, which it does however the process at the other end dies; then removes all containers (with
-their volumes), volumes and networks that carry the label, and the folder.
+their volumes), volumes and networks that carry the label, and the folder. Whoever has removed them himself kills it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ import shutil
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 __all__ = ["labelled", "main", "remove_all"]
 
-
-_ATTEMPTS = 20
+_ATTEMPTS = 300
+_PAUSE = 1.0
+_READ_SECONDS = 1800
 
 
 def main() -> int:
@@ -26,12 +29,14 @@ def main() -> int:
         signal.signal(number, signal.SIG_IGN)
     sys.stdin.buffer.read()
     pause = threading.Event()
+    clean = 0
     for _ in range(_ATTEMPTS):
-        # a daemon under load answers late, and may still be making what its dead client asked for
+        # a daemon under load answers late, and may still be making what its dead client asked for: nothing is found twice
         with suppress(Exception):
-            if not remove_all(sys.argv[1]):
-                break
-        pause.wait(1)
+            clean = 0 if remove_all(sys.argv[1]) else clean + 1
+        if clean > 1:
+            break
+        pause.wait(_PAUSE)
     for folder in sys.argv[2:]:
         shutil.rmtree(folder, ignore_errors=True)
     return 0
@@ -39,50 +44,61 @@ def main() -> int:
 
 def labelled(label: str, owner: str) -> dict[str, str]:
     """The values of a label among containers, volumes and networks, each with the value of another label beside it."""
-    import docker
-
-    client = docker.from_env()
     found: dict[str, str] = {}
-    try:
-        selector = {"label": label}
-        for container in client.containers.list(all=True, filters=selector):
-            found[container.labels[label]] = container.labels.get(owner, "")
-        for each in (*client.volumes.list(filters=selector), *client.networks.list(filters=selector)):
-            labels = each.attrs.get("Labels") or {}
+    with _Daemon() as daemon:
+        for _, _, labels in daemon.find(label):
             found.setdefault(labels[label], labels.get(owner, ""))
-    finally:
-        client.close()
     return found
 
 
 def remove_all(label: str) -> list[str]:
-    """Removes everything of Docker's that carries a label (`key` or `key=value`); answers the names."""
-    import docker
-    from docker.errors import APIError, NotFound
+    """Asks Docker to remove everything that carries a label (`key` or `key=value`); answers the names of what was there.
 
-    client = docker.from_env()
-    removed: list[str] = []
-    try:
+    What is still in use is refused at first, so that only an empty answer means that all is gone.
+    """
+    from docker.errors import APIError
+
+    there: list[str] = []
+    with _Daemon() as daemon:
+        for kind, name, _ in daemon.find(label):
+            there.append(f"{kind} {name}")
+            with suppress(APIError):
+                daemon.remove(kind, name)
+    return there
+
+
+class _Daemon:
+    """Docker's plain answers: lists without a look at each thing, which may go meanwhile."""
+
+    def __init__(self) -> None:
+        import docker
+
+        self._api: Any = docker.APIClient(timeout=_READ_SECONDS, version="auto", **docker.utils.kwargs_from_env())
+
+    def __enter__(self) -> _Daemon:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._api.close()
+
+    def find(self, label: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+        """Kind, name and labels of what carries the label, users before what they use."""
         selector = {"label": label}
-        for container in client.containers.list(all=True, filters=selector):
-            removed.append(f"container {container.name}")
-            try:
-                container.remove(force=True, v=True)
-            except (NotFound, APIError):
-                continue
-        for kind, found in (
-            ("volume", client.volumes.list(filters=selector)),
-            ("network", client.networks.list(filters=selector)),
-        ):
-            for each in found:
-                removed.append(f"{kind} {each.name}")
-                try:
-                    each.remove()
-                except (NotFound, APIError):
-                    continue
-    finally:
-        client.close()
-    return removed
+        for each in self._api.containers(all=True, filters=selector):
+            yield "container", (each.get("Names") or [each["Id"]])[0].lstrip("/"), each.get("Labels") or {}
+        for each in self._api.volumes(filters=selector).get("Volumes") or ():
+            yield "volume", each["Name"], each.get("Labels") or {}
+        for each in self._api.networks(filters=selector):
+            yield "network", each["Name"], each.get("Labels") or {}
+
+    def remove(self, kind: str, name: str) -> None:
+        """Removes one thing."""
+        if kind == "container":
+            self._api.remove_container(name, force=True, v=True)
+        elif kind == "volume":
+            self._api.remove_volume(name)
+        else:
+            self._api.remove_network(name)
 
 
 if __name__ == "__main__":

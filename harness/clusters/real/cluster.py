@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +21,7 @@ from harness.engine.clock import Clock
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, Identity
 from harness.karpenter.validation.admission import Crds
 from harness.kube.objects import Object, labels_of, namespace_of
+from harness.kube.resources import ResourceList
 from harness.kube.status import ApiError
 
 __all__ = ["CONTROL_PLANE", "SCHEDULER_NAME", "RealCluster"]
@@ -34,6 +35,9 @@ SCHEDULER_NAME = "default-scheduler"
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 _BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+_ANSWER_SECONDS = 300.0
+"""How long an API server on a busy machine may think about one request; one that dies closes the connection at once."""
+
 _TRUSTED = (KARPENTER, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER)
 """Identities of workloads that the harness plays; on a test cluster they may do everything."""
 
@@ -42,9 +46,12 @@ class RealCluster:
     """View, Writers and evidence over an API server at `host:port` whose certificate authority we hold.
 
     Every identity has a client certificate of its own, so authorization, NodeRestriction and the audit log see who writes.
+    `deaths` says which parts have died, with their last words, and is empty while all live; `diagnose` why nobody answers.
     """
 
     name = "real"
+    start_seconds = 0.0
+    """How long its start took; 0 for one that another process started."""
 
     def __init__(
         self,
@@ -54,12 +61,14 @@ class RealCluster:
         audit: AuditLog,
         *,
         diagnose: Callable[[], str] = lambda: "",
-        seconds: float = 60.0,
+        deaths: Callable[[], str] = lambda: "",
+        seconds: float = 120.0,
     ) -> None:
         self.host, self.port = host, port
         self.authority = authority
         self._audit = audit
         self._diagnose = diagnose
+        self.deaths = deaths
         self._seconds = seconds
         self._crds: Crds | None = None
         self._connections: dict[Identity, Connection] = {}
@@ -81,7 +90,7 @@ class RealCluster:
         """A connection in the name of somebody."""
         if identity not in self._connections:
             endpoint = Endpoint(self.host, self.port, self.authority.context(identity), diagnose=self._diagnose)
-            self._connections[identity] = Connection(endpoint)
+            self._connections[identity] = Connection(endpoint, timeout=_ANSWER_SECONDS)
         return self._connections[identity]
 
     def writer(self, identity: Identity) -> RestWriter:
@@ -99,9 +108,26 @@ class RealCluster:
         if present is not None:
             wanted = int(present["metadata"]["resourceVersion"])
             poll(
-                lambda: self._audit.revision_of(node) >= wanted, f"the audit log to know {node} at {wanted}", seconds=5
+                lambda: self._audit.revision_of(node) >= wanted, f"the audit log to know {node} at {wanted}", seconds=30
             )
         return self._audit.of_node(node)
+
+    @property
+    def machines(self) -> Collection[str]:
+        """The Nodes whose kubelets are real and run now."""
+        return ()
+
+    def room(self) -> ResourceList | None:
+        """What a Node with a real kubelet can give to pods; None where Nodes are objects and as large as their machines."""
+        return None
+
+    def machine_counts(self) -> tuple[int, int]:
+        """How many nodes joined, and how often one of their kubelets registered its Node."""
+        return 0, 0
+
+    def memory(self) -> dict[str, int]:
+        """Memory in MiB of its parts by name, as far as this process can tell."""
+        return {}
 
     def reset(self) -> None:
         """Takes all machines away; where they are only objects there is nothing to do."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+from harness.clusters.failures import ClusterFailed
 from harness.clusters.waiting import stopwatch
 from harness.kube.status import ApiError
 
@@ -23,7 +24,7 @@ _KEPT = 30.0
 """Seconds after which an unused connection is opened anew; kube-apiserver closes it after 90."""
 
 
-class ClusterLost(RuntimeError):
+class ClusterLost(ClusterFailed):
     """The API server does not answer any more. The message says what died, with the last lines of its log."""
 
 

@@ -1,0 +1,178 @@
+"""kind's parts that need no Docker: configuration, sentences out of journals, patience with a daemon, who owns what."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.clusters.attached.unrest import unrest
+from harness.clusters.kind.journals import refusal
+from harness.clusters.kind.kubeadm import flags_file, init_config, join_config
+from harness.clusters.owner import NOBODY, lives, this_process
+from harness.clusters.usage import Usage
+from harness.clusters.waiting import TimedOut
+from tests.clusters.subject import Subject
+
+FLAGS = (
+    'KUBELET_KUBEADM_ARGS="--cloud-provider=external --max-pods=30 --node-ip=172.18.0.3 --node-labels=a=b,c=d '
+    '--register-with-taints=karpenter.sh/unregistered=:NoExecute"\n'
+)
+
+
+def flags(**changes: Any) -> str:
+    given: dict[str, Any] = {
+        "labels": {},
+        "taints": [],
+        "provider_id": "",
+        "max_pods": None,
+        "external_cloud_provider": False,
+    }
+    return flags_file(FLAGS, **{**given, **changes})
+
+
+def test_a_kubelet_that_starts_anew_gets_the_flags_of_its_new_plan_and_keeps_its_own() -> None:
+    assert flags() == 'KUBELET_KUBEADM_ARGS="--node-ip=172.18.0.3"\n'
+    taints = [{"key": "k", "value": "v", "effect": "NoSchedule"}, {"key": "e", "effect": "NoExecute"}]
+    text = flags(labels={"x": "y"}, taints=taints, provider_id="azure:///z", max_pods=250, external_cloud_provider=True)
+    words = set(re.findall(r"--\S+", text.strip().strip('"')))
+    assert words == {
+        "--node-ip=172.18.0.3",
+        "--node-labels=x=y",
+        "--register-with-taints=k=v:NoSchedule,e=:NoExecute",
+        "--provider-id=azure:///z",
+        "--max-pods=250",
+        "--cloud-provider=external",
+    }
+
+
+def test_a_file_without_flags_is_not_written_over() -> None:
+    with pytest.raises(ValueError, match="has no KUBELET_KUBEADM_ARGS"):
+        flags_file("", labels={}, taints=[], provider_id="", max_pods=None, external_cloud_provider=False)
+
+
+@pytest.mark.parametrize("version", ["v1.31.2", "v1.36.3"])
+def test_what_a_busy_machine_would_fail_on_is_off(version: str) -> None:
+    init = init_config(version, address="10.0.0.2", endpoint="k:6443", sans=["k"])
+    join = join_config(
+        version,
+        name="n",
+        address="10.0.0.3",
+        endpoint="k:6443",
+        labels={},
+        taints=[],
+        provider_id="",
+        max_pods=None,
+        external_cloud_provider=False,
+    )
+    assert init.count("leader-elect") == 2
+    assert "unsafe-no-fsync" in init
+    assert "1h0m0s" in init
+    assert "1h0m0s" in join
+
+
+KLOG = """E1122 01:00:00.000000 1 run.go:72] "command failed" err=<
+\tfailed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [a.k8s.io/b]
+\t--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix (kubelet.kubernetes.io)
+ >
+kubelet.service: Main process exited, code=exited, status=1/FAILURE
+"""
+SENTENCE = (
+    "unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [a.k8s.io/b]\n"
+    "--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix (kubelet.kubernetes.io)"
+)
+
+
+def test_the_kubelets_sentence_is_taken_whole_or_not_yet() -> None:
+    assert refusal(KLOG) == SENTENCE
+    assert refusal("all is well") is None
+    first_half = KLOG[: KLOG.index("\n\t--node-labels in") + 1]
+    assert refusal(first_half) is None
+
+
+class Refusing:
+    """A request that Docker refuses some times with a status before it answers."""
+
+    def __init__(self, *answers: tuple[int, str]) -> None:
+        self.answers = list(answers)
+
+    def __call__(self) -> str:
+        from docker.errors import APIError
+
+        if not self.answers:
+            return "done"
+        status, text = self.answers.pop(0)
+        response: Any = SimpleNamespace(status_code=status, reason="x", url="u")
+        raise APIError(text, response=response, explanation=text)
+
+
+def patiently(request: Callable[[], str], seconds: float) -> str:
+    from harness.clusters.kind.daemon import patiently as real
+
+    return real(request, seconds=seconds, pause=0.0)
+
+
+def test_a_daemon_that_says_500_is_asked_again() -> None:
+    pytest.importorskip("docker")
+    request = Refusing((500, "OCI runtime exec failed: context deadline exceeded"), (502, "bad gateway"))
+    assert patiently(request, 60.0) == "done"
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [(404, "No such container: x"), (500, "could not find an available address pool"), (409, "paused")],
+)
+def test_what_another_attempt_does_not_change_is_told_at_once(status: int, text: str) -> None:
+    docker_errors = pytest.importorskip("docker.errors")
+    request = Refusing((status, text), (status, text))
+    with pytest.raises(docker_errors.APIError, match=re.escape(text)):
+        patiently(request, 60.0)
+    assert len(request.answers) == 1
+
+
+def test_a_daemon_that_goes_on_saying_500_is_believed() -> None:
+    docker_errors = pytest.importorskip("docker.errors")
+    request = Refusing(*[(500, "driver failed")] * 10_000)
+    with pytest.raises((docker_errors.APIError, TimedOut), match="driver failed"):
+        patiently(request, 0.0)
+
+
+def test_an_owner_is_a_process_and_not_its_number() -> None:
+    mine = this_process()
+    assert lives(mine)
+    assert lives(str(os.getpid()))
+    assert lives(NOBODY)
+    assert not lives(f"{os.getpid()}@1")
+    assert not lives("nobody")
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    number = str(child.pid)
+    child.wait()
+    assert not lives(number)
+
+
+def test_what_a_kubelet_owes(cluster: Subject) -> None:
+    """The Node's own kubelet has to make it Ready and to take its pods; where nobody runs nobody owes anything."""
+    name = cluster.create(cluster.node("n", ready=False))["metadata"]["name"]
+    cluster.admin.create(cluster.pod("p", nodeName=name))
+    cluster.step()
+    mine = [each for each in unrest(cluster.view, (1, 36), machines={name}) if name in each]
+    assert f"Node/{name}: not Ready" in mine
+    assert f"Pod/{cluster.namespace}/p: not taken by the kubelet of {name}" in mine
+    assert not [each for each in unrest(cluster.view, (1, 36)) if "kubelet" in each or "not Ready" in each]
+
+
+def test_usage_adds_what_borrowers_did_on_clusters_of_its_name() -> None:
+    usage = Usage("kind", 12.34, {"a": 400, "b": 100}, joins=1, registrations=2)
+    others = [
+        {"name": "kind", "joins": 2, "registrations": 5, "too_big": 0},
+        {"name": "apiserver", "joins": 9, "registrations": 9, "too_big": 0},
+    ]
+    usage.add(others)
+    line = "kind: started in 12.3 s, 500 MiB (a 400, b 100); nodes joined: 3, registrations of real kubelets: 7"
+    assert str(usage) == line

@@ -1,0 +1,50 @@
+"""Patience lasts longer on a busy machine, and ends on every machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.clusters.waiting import Patience, TimedOut, crowding, poll
+
+
+class Clock:
+    """A machine's time and load, moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.load = 1.0
+
+    def patience(self, seconds: float) -> Patience:
+        return Patience(seconds, now=lambda: self.now, crowding=lambda: self.load)
+
+
+def test_on_an_idle_machine_a_second_is_a_second() -> None:
+    clock = Clock()
+    patience = clock.patience(10)
+    clock.now += 9.5
+    assert not patience.passed
+    clock.now += 0.5
+    assert patience.passed
+    assert patience.waited == "10 s"
+
+
+def test_while_four_tasks_share_a_processor_it_lasts_four_times_as_long() -> None:
+    clock = Clock()
+    patience = clock.patience(10)
+    clock.load = 4.0
+    clock.now += 39.0
+    assert not patience.passed
+    clock.load = 1.0
+    clock.now += 0.2
+    assert not patience.passed
+    clock.now += 0.1
+    assert patience.passed
+
+
+def test_a_machine_is_never_faster_than_idle() -> None:
+    assert crowding() >= 1.0
+
+
+def test_what_never_comes_is_named() -> None:
+    with pytest.raises(TimedOut, match=r"waited \d+ s for the moon"):
+        poll(lambda: False, lambda: "the moon", seconds=0.0)
