@@ -24,6 +24,10 @@ __all__ = [
     "pytest_configure",
     "pytest_configure_node",
     "pytest_report_header",
+    "pytest_sessionfinish",
+    "pytest_terminal_summary",
+    "pytest_testnodedown",
+    "pytest_xdist_make_scheduler",
     "scenario_runner",
     "world",
 ]
@@ -69,6 +73,44 @@ def pytest_configure_node(node: Any) -> None:
         from harness.pytest_plugin.clusters import configure_worker
 
         configure_worker(node)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object | None) -> None:
+    """A worker has ended: its clusters are free, and what it did with them is known."""
+    if node.config.getoption("--cluster") != "memory":
+        from harness.pytest_plugin.clusters import release_worker
+
+        release_worker(node)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Groups cases on clusters, so that a worker keeps what the case before has set up."""
+    if config.getoption("--cluster") == "memory" or config.getoption("dist") == "each":
+        return None
+    from harness.pytest_plugin.grouping import scheduling
+
+    return scheduling(config, log)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker tells what it did with its clusters."""
+    if session.config.getoption("--cluster") != "memory" and hasattr(session.config, "workeroutput"):
+        from harness.pytest_plugin.clusters import report_home
+
+        report_home(session.config)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Says what the clusters took."""
+    if config.getoption("--cluster") != "memory":
+        from harness.pytest_plugin.clusters import summary
+
+        lines = summary(config)
+        if lines:
+            terminalreporter.section("clusters")
+            terminalreporter.write("\n".join(lines) + "\n")
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -5,7 +5,8 @@ With several clusters each case runs on all of them, and the first difference of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,22 +16,46 @@ from harness.pytest_plugin.keys import runner_of
 from harness.pytest_plugin.options import release_override
 
 if TYPE_CHECKING:
+    from harness.clusters.attached.cluster import Attaching
     from harness.clusters.real.cluster import RealCluster
     from harness.scenario.cases import Case
     from harness.scenario.runner import Runner
     from harness.scenario.verdicts import Verdict
 
-__all__ = ["ClusterRunners", "by_definitions", "configure_worker", "runners_of"]
+__all__ = [
+    "ClusterRunners",
+    "by_definitions",
+    "configure_worker",
+    "release_worker",
+    "report_home",
+    "runners_of",
+    "summary",
+]
 
 _RUNNERS: pytest.StashKey[ClusterRunners] = pytest.StashKey()
 _INPUT = "harness_clusters"
+_OUTPUT = "harness_clusters_used"
 
 
 def configure_worker(node: Any) -> None:
     """In the process that starts an xdist worker: starts clusters for it and hands them over as data."""
-    config = node.config
-    leased = runners_of(config).start_for_worker()
-    node.workerinput[_INPUT] = leased
+    node.workerinput[_INPUT] = runners_of(node.config).start_for_worker(node.gateway.id)
+
+
+def release_worker(node: Any) -> None:
+    """In the process that started an xdist worker: the worker has ended, well or not."""
+    used = getattr(node, "workeroutput", {}).get(_OUTPUT, ())
+    runners_of(node.config).release(node.gateway.id, used)
+
+
+def report_home(config: pytest.Config) -> None:
+    """In a worker: what it did with its clusters, for `release_worker`."""
+    config.workeroutput[_OUTPUT] = runners_of(config).used()  # type: ignore[attr-defined]
+
+
+def summary(config: pytest.Config) -> list[str]:
+    """One line for each cluster that this process started."""
+    return runners_of(config).summary() if _RUNNERS in config.stash else []
 
 
 def by_definitions(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -62,26 +87,73 @@ class ClusterRunners:
         self._given: Mapping[str, Mapping[str, str]] = getattr(config, "workerinput", {}).get(_INPUT, {})
         self._owned: list[RealCluster] = []
         self._open: list[Any] = []
+        self._free: list[Mapping[str, Mapping[str, str]]] = []
+        self._lent: dict[str, Mapping[str, Mapping[str, str]]] = {}
+        self._used: list[Mapping[str, Any]] = []
         self._runners: dict[str, Runner] = {}
         self._missing: dict[str, str] = {}
+        self._broken: dict[str, str] = {}
         self._version = ""
         self._remotes: dict[str, Any] = {}
+        self._attaching: dict[str, Attaching] = {}
+        self.too_big = 0
+        """Cases of which pods may ask one Node for more than a real kubelet here has."""
 
-    def start_for_worker(self) -> dict[str, Mapping[str, str]]:
-        """Clusters of one worker, as data; of one that cannot be started, why."""
+    def start_for_worker(self, worker: str) -> Mapping[str, Mapping[str, str]]:
+        """Clusters of one worker, as data; of one that cannot be started, why. Those of a worker that has ended are used again."""
+        leases = self._free.pop() if self._free else self._start_leases()
+        self._lent[worker] = leases
+        return leases
+
+    def _start_leases(self) -> dict[str, Mapping[str, str]]:
         leases: dict[str, Mapping[str, str]] = {}
         for name in self.names:
             cluster = self._start(name)
             if cluster is not None:
                 leases[name] = cluster.lease()
+            elif name in self._broken:
+                leases[name] = {"broken": self._broken[name]}
             elif name in self._missing:
+                if self._config.getoption("--require-cluster"):
+                    raise pytest.UsageError(f"--require-cluster: {self._missing[name]}")
                 leases[name] = {"missing": self._missing[name]}
         return leases
 
+    def release(self, worker: str, used: Iterable[Mapping[str, Any]]) -> None:
+        """A worker needs its clusters no longer; `used` is what it reported of them."""
+        self._used += used
+        leases = self._lent.pop(worker, None)
+        if leases is not None:
+            self._free.append(leases)
+
+    def used(self) -> list[Mapping[str, Any]]:
+        """What this process did with clusters that it borrowed."""
+        from harness.clusters.real.cluster import RealCluster
+        from harness.clusters.usage import Usage
+
+        usages = [Usage.of(each) for each in self._open if isinstance(each, RealCluster)]
+        for each in usages:
+            each.too_big = self.too_big if each.name == "kind" else 0
+        return [each.to_json() for each in usages]
+
+    def summary(self) -> list[str]:
+        """One line for each cluster that this process started; what borrowers did is added to the first of its name."""
+        if not self._owned:
+            return []
+        from harness.clusters.usage import Usage
+
+        usages = [Usage.of(each) for each in self._owned]
+        for name in dict.fromkeys(each.name for each in usages):
+            first = next(each for each in usages if each.name == name)
+            first.add(self._used)
+            first.too_big += self.too_big if name == "kind" else 0
+        return [str(each) for each in usages]
+
     def stop(self) -> None:
-        """Ends what was started, and gives back what was borrowed."""
-        for each in (*self._open, *self._owned):
-            each.stop()
+        """Ends what was started, and gives back what was borrowed. Raises the first error when all is done."""
+        with ExitStack() as all_of_them:
+            for each in (*self._owned, *self._open):
+                all_of_them.callback(each.stop)
         self._open.clear()
         self._owned.clear()
 
@@ -97,7 +169,9 @@ class ClusterRunners:
         verdicts: list[Verdict] = []
         first: tuple[str, dict[str, Any]] | None = None
         for name in self.names:
-            run, found = self._runner(name).examine(case)
+            runner = self._runner(name)
+            self._choose_machines(name, case)
+            run, found = runner.examine(case)
             labelled = name if len(self.names) > 1 else ""
             verdicts += [
                 dataclasses.replace(each, label=f"{labelled}: {each.label}") if labelled else each for each in found
@@ -117,6 +191,14 @@ class ClusterRunners:
             verdicts.append(_agreement(case, first[0], name, place, left, right, run.world.clock.seconds))
         return tuple(verdicts)
 
+    def explains(self, error: BaseException) -> bool:
+        """Whether an error is a cluster's own account of what died or does not come to rest, to which a traceback adds nothing."""
+        if self.only_memory:
+            return False
+        from harness.clusters.failures import ClusterFailed
+
+        return isinstance(error, ClusterFailed)
+
     def _unsupported(self, case: Case) -> str:
         real = [name for name in self.names if name not in ("memory", "http")]
         needs = [need for need in case.header.needs or () if real or (need == "memory" and self.names != ("memory",))]
@@ -125,25 +207,43 @@ class ClusterRunners:
         for name in self.names:
             self._runner(name)
         wanted = case.given.kubernetes
-        if wanted is not None and self._version and wanted.split(".")[:2] != self._version.split(".")[:2]:
-            return f"is about Kubernetes {wanted}; the cluster is {self._version}"
+        if wanted is None or not self._version or wanted.split(".")[:2] == self._version.split(".")[:2]:
+            return ""
+        # what it expects may hold for the cluster's version just as well
+        if not all(verdict.holds for verdict in self._new_runner("memory").verdicts(case)):
+            return f"is about Kubernetes {wanted}, and the cluster is {self._version}, where something else is expected"
         return ""
 
     def _runner(self, name: str) -> Runner:
         if name not in self._runners:
-            from harness.scenario.runner import Runner
-
-            overrides: dict[str, Any] = {"karpenter": release_override(self._config)}
-            overrides["crds"] = runner_of(self._config).shared.overrides.get("crds")
             self._reach()
-            if name != "memory":
-                from harness.clusters.attached.cluster import attach
-
-                overrides["cluster"] = attach(self._remotes[name])
-            if self._version:
-                overrides["kubernetes"] = self._version
-            self._runners[name] = Runner(**overrides)
+            self._runners[name] = self._new_runner(name)
         return self._runners[name]
+
+    def _choose_machines(self, name: str, case: Case) -> None:
+        """Where pods may ask one Node for more than this host has, Nodes are objects of the size of their machines."""
+        room = self._remotes[name].room() if name == "kind" else None
+        if room is None:
+            return
+        from harness.kube.resources import fits
+        from harness.scenario.demand import demand
+
+        real = fits(demand(case), room)
+        self._attaching[name].machines = real
+        self.too_big += not real
+
+    def _new_runner(self, name: str) -> Runner:
+        from harness.scenario.runner import Runner
+
+        overrides: dict[str, Any] = {"karpenter": release_override(self._config)}
+        overrides["crds"] = runner_of(self._config).shared.overrides.get("crds")
+        if name != "memory":
+            from harness.clusters.attached.cluster import attach
+
+            overrides["cluster"] = self._attaching[name] = attach(self._remotes[name])
+        if self._version:
+            overrides["kubernetes"] = self._version
+        return Runner(caches=runner_of(self._config).shared.caches, **overrides)
 
     def _reach(self) -> None:
         """Starts or borrows every cluster once; the version of the real ones holds for all, so that they can be compared."""
@@ -161,6 +261,8 @@ class ClusterRunners:
             return self._http()
         lease = self._given.get(name)
         if lease is not None:
+            if "broken" in lease:
+                pytest.fail(lease["broken"], pytrace=False)
             if "missing" in lease:
                 self._refuse(lease["missing"])
             from harness.clusters.leases import borrow
@@ -168,6 +270,8 @@ class ClusterRunners:
             self._open.append(borrow(lease))
             return self._open[-1]
         cluster = self._start(name)
+        if name in self._broken:
+            pytest.fail(self._broken[name], pytrace=False)
         if cluster is None:
             self._refuse(self._missing[name])
         return cluster
@@ -190,14 +294,17 @@ class ClusterRunners:
 
         if name not in LEASED:
             return None
-        if name not in self._missing:
-            try:
-                self._owned.append(start(name, image=self._config.getoption("--kind-image")))
-                return self._owned[-1]
-            except MissingTool as error:
-                self._missing[name] = f"cluster {name}: {error}"
-                if self._config.getoption("--require-cluster"):
-                    raise pytest.UsageError(f"--require-cluster: {self._missing[name]}") from None
+        if name in self._missing or name in self._broken:
+            return None
+        try:
+            self._owned.append(start(name, image=self._config.getoption("--kind-image")))
+        except MissingTool as error:
+            self._missing[name] = f"cluster {name}: {error}"
+        except (RuntimeError, OSError) as error:
+            # it has said what died, with its last lines; the next case would only wait for the same
+            self._broken[name] = f"cluster {name} did not start: {error}"
+        else:
+            return self._owned[-1]
         return None
 
     def _refuse(self, why: str) -> None:

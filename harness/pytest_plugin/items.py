@@ -62,7 +62,7 @@ class ScenarioItem(pytest.Function):
         if isinstance(excinfo.value, ExpectationFailed):
             colour = self.config.get_terminal_writer().hasmarkup
             return render_verdict(excinfo.value.verdict, Style(colour))
-        if isinstance(excinfo.value, ScenarioError):
+        if isinstance(excinfo.value, ScenarioError) or runners_of(self.config).explains(excinfo.value):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 

@@ -1,0 +1,173 @@
+"""Scenarios on clusters under pytest: grouping for xdist, leases, and a cluster that does not start."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harness.world  # noqa: F401  imported once here: some of the tests below run pytest in this process
+from harness.clusters import leases
+from harness.clusters.failures import ClusterFailed
+from harness.clusters.real.pki import MissingTool
+from harness.pytest_plugin.clusters import ClusterRunners
+from harness.pytest_plugin.grouping import Groups
+
+# four groups, whose cases stand in turns in two files
+FILE = """
+scenario: {name} sizes
+matrix: {{karpenter: [1.10.2, 1.13.1, 1.14.0]}}
+then: [{{requirements: {{of: Standard_D4s_v5, are: {{karpenter.azure.com/sku-cpu: 4}}}}}}]
+---
+scenario: {name} series
+matrix: {{karpenter: [1.10.2, 1.13.1, 1.14.0]}}
+then: [{{requirements: {{of: Standard_D4s_v5, are: {{karpenter.azure.com/sku-family: D}}}}}}]
+---
+scenario: {name} machines
+given: {{provisionMode: aksmachineapi}}
+matrix: {{size: [Standard_D2s_v5, Standard_D4s_v5]}}
+then: [{{requirements: {{of: $(size), are: {{karpenter.azure.com/sku-family: D}}}}}}]
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
+    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
+    for name in ("a", "b"):
+        (pytester.path / f"{name}.yaml").write_text(FILE.format(name=name))
+    return pytester
+
+
+def test_cases_of_a_release_and_mode_run_on_one_worker(project: pytest.Pytester) -> None:
+    """Also the proof that pytest-xdist's hook does what `xdist_group` no longer does."""
+    pytest.importorskip("xdist")
+    result = project.runpytest_subprocess("--cluster", "http", "-n", "2", "-v", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=16)
+    workers: dict[str, set[str]] = {}
+    groups = Groups(project.path)
+    for line in result.outlines:
+        found = re.match(r"\[(gw\d)\] \[ *\d+%\] PASSED (.*?) *$", line)
+        if found is not None:
+            workers.setdefault(groups.of(found[2]), set()).add(found[1])
+    assert set(workers) == {"1.10.2", "1.13.1", "1.14.0", "1.14.2 aksmachineapi"}
+    assert all(len(each) == 1 for each in workers.values()), workers
+    assert len(set.union(*workers.values())) == 2
+
+
+def test_groups(project: pytest.Pytester) -> None:
+    groups = Groups(project.path)
+    assert groups.of("a.yaml::a sizes[1.13.1]") == groups.of("b.yaml::b series[1.13.1]") == "1.13.1"
+    assert groups.of("a.yaml::a machines[Standard_D2s_v5]") == "1.14.2 aksmachineapi"
+    assert groups.of("tests/test_x.py::test_y") == "tests/test_x.py"
+    assert groups.of("missing.yaml::x") == "missing.yaml"
+    one_release = Groups(project.path, "1.14.0")
+    assert one_release.of("a.yaml::a sizes[1.13.1]") == "a.yaml"
+
+
+class FakeCluster:
+    """As much of a cluster as leases need."""
+
+    def __init__(self, name: str, number: int) -> None:
+        self.name = name
+        self.start_seconds = 1.0
+        self.number = number
+        self.stopped = False
+
+    def lease(self) -> dict[str, str]:
+        return {"cluster": self.name, "number": str(self.number)}
+
+    def memory(self) -> dict[str, int]:
+        return {"node": 100}
+
+    def machine_counts(self) -> tuple[int, int]:
+        return 0, 0
+
+    def stop(self) -> None:
+        self.stopped = True
+        if self.number == 1:
+            raise ClusterFailed("one does not stop")
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[FakeCluster]:
+    clusters: list[FakeCluster] = []
+
+    def start(name: str, *, image: str | None = None) -> Any:
+        clusters.append(FakeCluster(name, len(clusters) + 1))
+        return clusters[-1]
+
+    monkeypatch.setattr(leases, "start", start)
+    return clusters
+
+
+def runners(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> ClusterRunners:
+    monkeypatch.setattr(pytestconfig.option, "cluster", "kind")
+    return ClusterRunners(pytestconfig)
+
+
+def test_a_worker_that_replaces_a_dead_one_gets_its_clusters(
+    started: list[FakeCluster], pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clusters = runners(pytestconfig, monkeypatch)
+    first, second = clusters.start_for_worker("gw0"), clusters.start_for_worker("gw1")
+    assert first != second
+    clusters.release("gw0", [{"name": "kind", "joins": 3, "registrations": 4, "too_big": 0}])
+    assert clusters.start_for_worker("gw2") == first
+    assert len(started) == 2
+    assert clusters.summary() == [
+        "kind: started in 1.0 s, 100 MiB (node 100); nodes joined: 3, registrations of real kubelets: 4",
+        "kind: started in 1.0 s, 100 MiB (node 100)",
+    ]
+
+
+def test_one_that_does_not_stop_keeps_no_other_running(
+    started: list[FakeCluster], pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clusters = runners(pytestconfig, monkeypatch)
+    clusters.start_for_worker("gw0")
+    clusters.start_for_worker("gw1")
+    with pytest.raises(ClusterFailed, match="one does not stop"):
+        clusters.stop()
+    assert [each.stopped for each in started] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("error", "arguments", "outcome", "text"),
+    [
+        (
+            ClusterFailed("node x is exited\n    its last words"),
+            (),
+            "failed",
+            "cluster kind did not start: node x is exited",
+        ),
+        (MissingTool("no image; name one"), (), "skipped", "cluster kind: no image; name one"),
+        (MissingTool("no image; name one"), ("--require-cluster",), "failed", "cluster kind: no image; name one"),
+    ],
+    ids=["it fails", "something is missing", "and must not be"],
+)
+def test_a_cluster_that_cannot_be_had_is_one_message_and_no_second_attempt(
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    arguments: tuple[str, ...],
+    outcome: str,
+    text: str,
+) -> None:
+    attempts: list[str] = []
+
+    def start(name: str, *, image: str | None = None) -> Any:
+        attempts.append(name)
+        raise error
+
+    monkeypatch.setattr(leases, "start", start)
+    result = project.runpytest_inprocess(
+        "a.yaml", "--cluster", "kind", "-rs", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments
+    )
+    result.assert_outcomes(**{outcome: 8})
+    assert text in result.stdout.str()
+    assert "Traceback" not in result.stdout.str()
+    assert str(Path(leases.__file__).name) not in result.stdout.str()
+    assert attempts == ["kind"]
