@@ -49,6 +49,7 @@ class BootPlan:
 
     `reserved` maps `kube`, `system` to resources; `eviction_hard` maps signals to thresholds. `error` is the sentence with
     which the kubelet refuses to start, None when it starts. `aks_labels` are the keys that AKS, not the sender, put there.
+    `arch` is the machine's, as Go calls it.
     """
 
     node_name: str
@@ -62,6 +63,7 @@ class BootPlan:
     provider_id: str = ""
     aks_labels: frozenset[str] = frozenset()
     error: str | None = None
+    arch: str = "amd64"
 
 
 def boot_plan(machine: Machine, *, kubernetes_version: str) -> BootPlan:
@@ -93,6 +95,7 @@ def _from_custom_data(machine: Machine, kubernetes_version: str) -> BootPlan:
         external_cloud_provider=flags.get("cloud-provider", "external") == "external",
         provider_id=flags.get("provider-id", ""),
         error=kubelet_flag_error(labels),
+        arch=machine.hardware.arch,
     )
 
 
@@ -112,6 +115,7 @@ def _from_machine_body(machine: Machine, kubernetes_version: str) -> BootPlan:
         eviction_hard={"memory.available": "100Mi"},
         aks_labels=frozenset(key for key in machine.aks_labels if key not in (kubernetes.get("nodeLabels") or {})),
         error=kubelet_flag_error(labels),
+        arch=machine.hardware.arch,
     )
 
 

@@ -6,6 +6,7 @@ Every write goes out with the identity `system:node:NAME`, so that NodeRestricti
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from harness.engine.clock import SECOND, nanoseconds
@@ -48,6 +49,10 @@ class FlagsRefused(Exception):
     """A real kubelet that does not start with the flags it was given; `reason` is its own sentence."""
 
     reason: str
+
+
+class OtherHardware(Exception):
+    """Real kubelets here run on other hardware than a machine has: its kubelet has to be simulated."""
 
 
 class Kubelets:
@@ -101,7 +106,7 @@ class Kubelets:
         running = self._machines.remove(vm_id)
         if running is not None and running.phase in (Phase.REGISTERED, Phase.READY):
             running.phase = Phase.OFF
-            if self._halt is not None:
+            if running.real and self._halt is not None:
                 self._halt(running.node_name)
             self._engine.enqueue(self, Silence(running.node_name, gone), after=self.timing.silence)
 
@@ -116,7 +121,7 @@ class Kubelets:
             return DONE
         if running.phase is Phase.BOOTING:
             return self._register(running)
-        if self._boot is not None:
+        if running.real:
             return DONE
         if running.phase is Phase.REGISTERED:
             return self._ready(running)
@@ -157,7 +162,8 @@ class Kubelets:
         except BootError as error:
             return self._fail(running, str(error))
         if self._boot is not None:
-            return self._boot_for_real(running, plan, self._boot)
+            with suppress(OtherHardware):
+                return self._boot_for_real(running, plan, self._boot)
         if plan.error is not None:
             self._sink.refused(running.node_name, "kubelet", {k: (v, "") for k, v in plan.labels.items()}, plan.error)
             return self._fail(running, f"failed to validate kubelet flags: {plan.error}")
@@ -181,7 +187,7 @@ class Kubelets:
             self._sink.refused(running.node_name, "kubelet", {k: (v, "") for k, v in plan.labels.items()}, error.reason)
             return self._fail(running, f"failed to validate kubelet flags: {error.reason}")
         self._sink.asserted(running.node_name, "kubelet", node_labels(plan, running.machine.hardware.arch))
-        running.phase = Phase.REGISTERED
+        running.phase, running.real = Phase.REGISTERED, True
         return DONE
 
     def _fail(self, running: Running, problem: str) -> Result:
@@ -218,10 +224,10 @@ class Kubelets:
 
     def _pod(self, namespace: str, name: str) -> Result:
         pod = self._view.get("Pod", name, namespace)
-        if pod is None or self._boot is not None:
+        if pod is None:
             return DONE
         running = self._machines.of_node(pod["spec"].get("nodeName") or "")
-        if running is None or running.phase not in (Phase.REGISTERED, Phase.READY):
+        if running is None or running.real or running.phase not in (Phase.REGISTERED, Phase.READY):
             return DONE
         now = self._engine.clock.now
         meta, status = pod["metadata"], pod.get("status") or {}

@@ -21,12 +21,16 @@ class Phase(StrEnum):
 
 @dataclass(slots=True)
 class Running:
-    """A machine and how far it is. `plan` is set once its text was read; `problem` says why it never became a Node."""
+    """A machine and how far it is. `plan` is set once its text was read; `problem` says why it never became a Node.
+
+    `real`: a kubelet of its own made the Node and looks after it.
+    """
 
     machine: Machine
     phase: Phase = Phase.BOOTING
     plan: BootPlan | None = None
     problem: str | None = None
+    real: bool = False
 
     @property
     def node_name(self) -> str:

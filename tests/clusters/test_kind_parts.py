@@ -8,16 +8,22 @@ import subprocess
 import sys
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from harness.clusters.attached.unrest import unrest
+from harness.clusters.cluster import Boot
 from harness.clusters.kind.journals import refusal
 from harness.clusters.kind.kubeadm import flags_file, init_config, join_config
+from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.owner import NOBODY, lives, this_process
 from harness.clusters.usage import Usage
 from harness.clusters.waiting import TimedOut
+from harness.explain.labels import default_objects, plain_pod
+from harness.nodes.boot import BootPlan
+from harness.nodes.kubelet import OtherHardware
+from harness.world import World
 from tests.clusters.subject import Subject
 
 FLAGS = (
@@ -176,3 +182,31 @@ def test_usage_adds_what_borrowers_did_on_clusters_of_its_name() -> None:
     usage.add(others)
     line = "kind: started in 12.3 s, 500 MiB (a 400, b 100); nodes joined: 3, registrations of real kubelets: 7"
     assert str(usage) == line
+
+
+class Machines(MemoryCluster):
+    """A cluster that brings up machines itself, as long as they are of its own kind; here `booted` keeps their names."""
+
+    booted: ClassVar[list[str]] = []
+
+    @property
+    def boot(self) -> Boot | None:
+        return self._boot
+
+    def _boot(self, plan: BootPlan) -> None:
+        if plan.arch != "amd64":
+            raise OtherHardware(plan.arch)
+        self.booted.append(plan.node_name)
+
+
+@pytest.mark.parametrize(("arch", "node"), [("arm64", True), ("amd64", False)])
+def test_a_machine_of_other_hardware_has_a_simulated_kubelet(
+    arch: str, node: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Machines, "booted", [])
+    world = World(cluster=Machines)
+    nodeclass, nodepool = default_objects()
+    world.apply(nodeclass, nodepool, plain_pod({"kubernetes.io/arch": arch}))
+    world.advance(120)
+    assert bool(world.list("Node")) is node
+    assert bool(Machines.booted) is not node

@@ -21,9 +21,11 @@ from harness.clusters.real.cluster import RealCluster
 from harness.clusters.real.pki import Authority, MissingTool
 from harness.clusters.rest.connection import ClusterLost
 from harness.clusters.waiting import poll, stopwatch
+from harness.kube.objects import Object
 from harness.kube.pods import requests_for_pods
 from harness.kube.resources import ResourceList, parse_list, subtract
 from harness.nodes.boot import BootPlan, taints_json
+from harness.nodes.kubelet import OtherHardware
 
 if TYPE_CHECKING:
     from harness.clusters.kind.container import KindContainer
@@ -74,6 +76,7 @@ class _Kind(RealCluster):
         self._running: set[str] = set(self.container.nodes)
         self._aside: list[str] = []
         self._room: ResourceList | None = None
+        self._node: Object | None = None
         self.registrations = 0
 
     @property
@@ -84,11 +87,21 @@ class _Kind(RealCluster):
     def room(self) -> ResourceList:
         """A node container has the host's processors and memory, less what the cluster's own DaemonSets ask for."""
         if self._room is None:
-            node = self.admin.request("GET", f"/api/v1/nodes/{self.container.node_name}")
+            node = self._control_plane()
             daemons = self.admin.request("GET", "/apis/apps/v1/namespaces/kube-system/daemonsets")["items"]
             used = requests_for_pods(each["spec"]["template"] for each in daemons)
             self._room = subtract(parse_list(node["status"]["allocatable"]), used)
         return self._room
+
+    def arch(self) -> str:
+        """The processor architecture of all node containers."""
+        found: str = self._control_plane()["status"]["nodeInfo"]["architecture"]
+        return found
+
+    def _control_plane(self) -> Object:
+        if self._node is None:
+            self._node = self.admin.request("GET", f"/api/v1/nodes/{self.container.node_name}")
+        return self._node
 
     def machine_counts(self) -> tuple[int, int]:
         """How many nodes joined, and how often one of their kubelets registered its Node."""
@@ -97,8 +110,10 @@ class _Kind(RealCluster):
     def boot(self, plan: BootPlan) -> None:
         """A node whose kubelet starts with the plan's labels, taints and provider id; returns when the view has its Node.
 
-        Raises JoinRefused, NodeError, TimedOut.
+        Raises JoinRefused, NodeError, TimedOut, and OtherHardware for a machine with another processor architecture than this host.
         """
+        if plan.arch != self.arch():
+            raise OtherHardware(f"{plan.node_name} is {plan.arch}, node containers here are {self.arch()}")
         name = plan.node_name
         told: Any = {
             "labels": plan.labels,
