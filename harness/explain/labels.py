@@ -135,8 +135,15 @@ def plain_pod(selector: Mapping[str, str] | None = None) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": POD, "namespace": "default"}, "spec": spec}
 
 
+Labelled = tuple[Mapping[str, str], Mapping[str, tuple[Write, ...]]]
+"""The labels of a Node, and the writes of each."""
+
+
 class LabelProbe:
-    """Tries keys in worlds that `new_world` makes, each with the same objects (NodePools, AKSNodeClasses)."""
+    """Tries keys in worlds that `new_world` makes, each with the same objects (NodePools, AKSNodeClasses).
+
+    `look` lets a cluster elsewhere answer instead what it can answer with one Node: labels of Nodes, and refusals of NodePools.
+    """
 
     def __init__(self, new_world: Callable[[], World], objects: Sequence[Object] = ()) -> None:
         self._new_world = new_world
@@ -144,6 +151,24 @@ class LabelProbe:
         defaults = [obj for obj in default_objects() if obj["kind"] not in kinds]
         self.objects: tuple[Object, ...] = (*defaults, *objects)
         self._pods: dict[tuple[str, str], PodFact] = {}
+        self._pools: dict[tuple[str, str], PoolFact] = {}
+        self._seen: Labelled | None = None
+
+    def look(self, new_world: Callable[[], World], settable: Iterable[tuple[str, str]], *, node: bool) -> None:
+        """Takes what is not known yet from one world of a cluster elsewhere: NodePools that set key=value, and (`node`) a Node.
+
+        That world is used before this ends, and no longer. Raises LookupError when a plain pod gets no Node.
+        """
+        missing = [each for each in settable if each not in self._pools]
+        node = node and self._seen is None
+        if not missing and not node:
+            return
+        world = new_world()
+        for key, value in missing:
+            self._pools[key, value] = self._judged(world, key, value)
+        if node:
+            world.apply(*self.objects)
+            self._seen = _labelled(world)
 
     def fact(self, key: str, value: str | None = None) -> LabelFact:
         """All about one key; `value` is what to ask for and to set, a fitting one when absent."""
@@ -151,23 +176,18 @@ class LabelProbe:
         labels, writes = self.node
         return LabelFact(key, self.pod(key, chosen), self.nodepool(key, chosen), labels.get(key), writes.get(key, ()))
 
-    @cached_property
-    def node(self) -> tuple[Mapping[str, str], Mapping[str, tuple[Write, ...]]]:
+    @property
+    def node(self) -> Labelled:
         """Labels and writes of the Node of a pod that asks for nothing. Raises LookupError when the pod gets none."""
-        world = self._world()
-        world.apply(plain_pod())
-        world.settle()
-        pod = world.get("Pod", POD)
-        name = (pod or {}).get("spec", {}).get("nodeName")
-        node = world.get("Node", name) if name else None
-        if node is None:
-            said = _sentence(world) or "Karpenter said nothing about it"
-            raise LookupError(f"a plain pod gets no Node: {said}")
-        return node["metadata"].get("labels") or {}, world.writes(name)
+        return self._plain if self._seen is None else self._seen
+
+    @cached_property
+    def _plain(self) -> Labelled:
+        return _labelled(self._world())
 
     def value_of(self, key: str) -> str:
         """A value that makes sense: the Node's, one that some size has, one that Karpenter knows, or any."""
-        labels, _ = self.node
+        labels, _ = self._plain
         if key in labels and key != "kubernetes.io/hostname":
             return labels[key]
         vocabulary = self._empty.release.vocabulary
@@ -203,12 +223,17 @@ class LabelProbe:
 
     def nodepool(self, key: str, value: str) -> PoolFact:
         """The last NodePool of the objects with the label set in its template."""
+        if (key, value) not in self._pools:
+            self._pools[key, value] = self._judged(self._empty, key, value)
+        return self._pools[key, value]
+
+    def _judged(self, world: World, key: str, value: str) -> PoolFact:
         nodepool = next(obj for obj in reversed(self.objects) if obj.get("kind") == "NodePool")
         template = nodepool["spec"]["template"]
         metadata = {**template.get("metadata", {})}
         metadata["labels"] = {**metadata.get("labels", {}), key: value}
         spec = {**nodepool["spec"], "template": {**template, "metadata": metadata}}
-        return PoolFact(value, tuple(self._empty.judge({**nodepool, "spec": spec})))
+        return PoolFact(value, tuple(world.judge({**nodepool, "spec": spec})))
 
     @cached_property
     def _empty(self) -> World:
@@ -233,6 +258,18 @@ class LabelProbe:
         world = self._new_world()
         world.apply(*self.objects)
         return world
+
+
+def _labelled(world: World) -> Labelled:
+    world.apply(plain_pod())
+    world.settle()
+    pod = world.get("Pod", POD)
+    name = (pod or {}).get("spec", {}).get("nodeName")
+    node = world.get("Node", name) if name else None
+    if node is None:
+        said = _sentence(world) or "Karpenter said nothing about it"
+        raise LookupError(f"a plain pod gets no Node: {said}")
+    return node["metadata"].get("labels") or {}, world.writes(name)
 
 
 def _sentence(world: World) -> str:

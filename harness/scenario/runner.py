@@ -66,6 +66,8 @@ class Runner:
 
     def examine(self, case: Case) -> tuple[Run, tuple[Verdict, ...]]:
         """A case's run, whose world can still be looked at, and its verdicts."""
+        if "cluster" in self.shared.overrides:
+            self._look(case)
         asks = all(entry.expectation.kind in _QUESTIONS for entry in case.then)
         idle = asks and not case.manifests and not case.header.when
         world = self.shared.idle_world(case) if idle else self.shared.new_world(case)
@@ -73,6 +75,14 @@ class Runner:
         verdicts = [verdict for entry in case.then for verdict in check(entry, run)]
         verdicts += _unexpected(run)
         return run, tuple(verdicts)
+
+    def _look(self, case: Case) -> None:
+        """What label tables ask of a cluster is asked first: it belongs to one world at a time, and then to the case's own."""
+        from harness.scenario.checks import label_table
+
+        for entry in case.then:
+            if entry.expectation.labels is not None:
+                label_table.look(entry.expectation.labels, self.shared.probe(case), lambda: self.shared.new_world(case))
 
     @staticmethod
     def _report(

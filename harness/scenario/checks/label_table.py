@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from harness.explain.labels import LabelProbe, PodFact, PodOutcome, PoolFact
 from harness.scenario.cases import Entry
@@ -12,7 +14,10 @@ from harness.scenario.models.labels import LabelRow, LabelTable, NodeLabelMap, P
 from harness.scenario.run import Run
 from harness.scenario.verdicts import Verdict
 
-__all__ = ["check"]
+if TYPE_CHECKING:
+    from harness.world import World
+
+__all__ = ["check", "look"]
 
 
 def check(body: LabelTable, entry: Entry, run: Run) -> Iterator[Verdict]:
@@ -20,6 +25,16 @@ def check(body: LabelTable, entry: Entry, run: Run) -> Iterator[Verdict]:
     probe = run.shared.probe(run.case)
     for key, row in body.are.items():
         yield from _row(key, row, probe, entry)
+
+
+def look(body: LabelTable, probe: LabelProbe, new_world: Callable[[], World]) -> None:
+    """Lets a cluster elsewhere answer, with one Node for all rows, what the rows say of Nodes and of NodePools."""
+    settable: list[tuple[str, str]] = []
+    for key, row in body.are.items():
+        if row.nodepool is not None:
+            with suppress(LookupError):  # told by `check`
+                settable.append((key, row.value or probe.value_of(key)))
+    probe.look(new_world, settable, node=any(row.written is not None for row in body.are.values()))
 
 
 def _row(key: str, row: LabelRow, probe: LabelProbe, entry: Entry) -> Iterator[Verdict]:
