@@ -26,11 +26,30 @@ def default_pod(pod: dict[str, Any], class_of: Callable[[str], Mapping[str, Any]
 
     `class_of` finds a PriorityClass by its name; for "" the global default, if there is one. Raises PriorityRefused, QuantityError.
     """
+    spec = _defaulted_spec(pod.get("spec") or {})
+    _prioritise(spec, class_of)
+    return {**pod, "spec": spec, "status": {"phase": "Pending", "qosClass": _quality_of_service(spec)}}
+
+
+def default_changed_pod(pod: dict[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    """A pod that is stored already, as the API server takes a change of it: with the same defaults, and the priority that it has.
+
+    Raises QuantityError.
+    """
+    spec = _defaulted_spec(pod.get("spec") or {})
+    before = old.get("spec") or {}
+    for field in ("priority", "preemptionPolicy"):
+        if spec.get(field) is None and field in before:
+            spec[field] = before[field]
+    return {**pod, "spec": spec}
+
+
+def _defaulted_spec(given: Mapping[str, Any]) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
         "schedulerName": "default-scheduler",
-        **(pod.get("spec") or {}),
+        **given,
     }
     for field in ("containers", "initContainers"):
         if spec.get(field):
@@ -40,8 +59,7 @@ def default_pod(pod: dict[str, Any], class_of: Callable[[str], Mapping[str, Any]
         if not any(_covers_no_execute(each, key) for each in tolerations):
             tolerations.append({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300})
     spec["tolerations"] = tolerations
-    _prioritise(spec, class_of)
-    return {**pod, "spec": spec, "status": {"phase": "Pending", "qosClass": _quality_of_service(spec)}}
+    return spec
 
 
 class PriorityRefused(LookupError):

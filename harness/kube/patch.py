@@ -84,14 +84,15 @@ def strategic_patch(target: Any, patch: Mapping[str, Any], field: str = "") -> A
         elif isinstance(value, Sequence) and not isinstance(value, str) and key in _MERGED_VALUES:
             present = list(result.get(key) or ())
             result[key] = present + [each for each in value if each not in present]
-        elif isinstance(value, Sequence) and not isinstance(value, str) and (merge_key := _merge_key(field, key)):
+        elif isinstance(value, Sequence) and not isinstance(value, str) and (merge_key := merge_key_of(field, key)):
             result[key] = _merge_list(result.get(key) or (), value, merge_key, key)
         else:
             result[key] = copy_json(value)
     return result
 
 
-def _merge_key(parent: str, field: str) -> str | None:
+def merge_key_of(parent: str, field: str) -> str | None:
+    """The key by which a strategic merge matches the items of the list `field` of `parent`; None for a list that is replaced whole."""
     if field == "ports":
         return "port" if parent == "spec" else "containerPort"
     return _MERGE_KEYS.get(field)

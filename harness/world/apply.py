@@ -1,28 +1,43 @@
-"""What `kubectl apply` sends: the new manifest, and nulls for what the last one had and the new one has not."""
+"""What `kubectl apply` sends: the new manifest, and what takes away what the last one had and the new one has not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.kube.objects import Object
+from harness.kube.patch import merge_key_of
+
+_OWN = ("apiVersion", "kind", "status")
 
 
-def applied_patch(last: Object | None, new: Object) -> dict[str, Any]:
-    """The merge patch that takes an object from what was applied last to what is applied now; what others set stays."""
-    patch = {key: value for key, value in new.items() if key not in ("apiVersion", "kind", "status")}
-    return _with_removals(last or {}, patch)
+def applied_patch(last: Object | None, new: Object, *, strategic: bool = False) -> dict[str, Any]:
+    """The patch that takes an object from what was applied last to what is applied now; what others set stays.
+
+    A merge patch, as custom resources take it, or a `strategic` one: core kinds have lists whose items are matched by a key.
+    """
+    patch = {key: value for key, value in new.items() if key not in _OWN}
+    return _with_removals({key: value for key, value in (last or {}).items() if key not in _OWN}, patch, strategic)
 
 
-def _with_removals(last: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def _with_removals(last: Mapping[str, Any], new: Mapping[str, Any], strategic: bool, field: str = "") -> dict[str, Any]:
     patch: dict[str, Any] = {}
     for key, value in new.items():
         before = last.get(key)
+        by = merge_key_of(field, key) if strategic else None
         if isinstance(value, Mapping):
-            patch[key] = _with_removals(before if isinstance(before, Mapping) else {}, value)
+            patch[key] = _with_removals(before if isinstance(before, Mapping) else {}, value, strategic, key)
+        elif by is not None and isinstance(value, Sequence):
+            patch[key] = _items(before if isinstance(before, Sequence) else (), value, by, key)
         else:
             patch[key] = value
     for key in last:
-        if key not in new and key not in ("apiVersion", "kind", "status"):
+        if key not in new:
             patch[key] = None
     return patch
+
+
+def _items(last: Sequence[Any], new: Sequence[Any], by: str, field: str) -> list[dict[str, Any]]:
+    before = {each.get(by): each for each in last}
+    kept = [_with_removals(before.pop(each.get(by), {}), each, True, field) for each in new]
+    return [*kept, *({by: name, "$patch": "delete"} for name in before)]

@@ -14,7 +14,7 @@ from harness.clusters.provenance import Write, label_writes
 from harness.engine.clock import Clock
 from harness.engine.engine import Engine, Settled
 from harness.engine.ids import Ids
-from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER
+from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER, PatchType
 from harness.engine.ports import Layer as LabelLayer
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
@@ -299,8 +299,11 @@ class World:
             if place and self.cluster.view.get("Namespace", place) is None:
                 self._writer.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}})
             if key.name and self.cluster.view.get(key.kind, key.name, place) is not None:
-                patch = applied_patch(self._applied.get(key), obj)
-                stored = self._writer.patch(key.kind, key.name, patch, namespace=place)
+                # an object that was read and edited says all of itself; a manifest only what its author cares for
+                strategic = kind is not None and not kind.custom and "uid" not in (obj.get("metadata") or {})
+                patch = applied_patch(self._applied.get(key), obj, strategic=strategic)
+                how: PatchType = "strategic" if strategic else "merge"
+                stored = self._writer.patch(key.kind, key.name, patch, namespace=place, type=how)
             else:
                 stored = self._writer.create(obj)
         except ApiError as error:

@@ -151,3 +151,44 @@ def test_a_cluster_has_one_world_at_a_time(factory: Any) -> None:
     for use in (lambda: first.apply(NODEPOOL), first.settle, lambda: first.writes("n")):
         with pytest.raises(Detached, match="was given to another world"):
             use()
+
+
+def test_a_manifest_is_applied_again(factory: Any) -> None:
+    """As kubectl does it: what others added stays, an item that the manifest has not any more goes, fixed parts are refused."""
+    world = World(kubernetes="1.36.3", cluster=factory)
+    manifest = pod()
+    (container,) = manifest["spec"]["containers"]
+    container |= {"resources": {"requests": {"cpu": 0.5}, "limits": {"memory": "1024Mi"}}}
+    assert world.apply(manifest) == []
+    assert world.apply(manifest) == []
+    assert world.apply(changed(manifest, image="other")) == []
+    found = world.get("Pod", "web")
+    assert found is not None
+    assert found["metadata"]["generation"] == 2
+    assert found["spec"]["containers"][0]["image"] == "other"
+    refused = world.apply({**manifest, "spec": {**manifest["spec"], "nodeSelector": {"a": "b"}}})
+    assert [(each.path, each.message.partition(" than ")[0]) for each in refused] == [
+        ("spec", "pod updates may not change fields other")
+    ]
+
+
+def changed(manifest: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    containers = [{**each, **fields} for each in manifest["spec"]["containers"]]
+    return {**manifest, "spec": {**manifest["spec"], "containers": containers}}
+
+
+def test_an_item_that_the_manifest_has_not_any_more_goes(factory: Any) -> None:
+    world = World(kubernetes="1.36.3", cluster=factory)
+    labels = {"app": "web"}
+    container = {"name": "c", "image": "i", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container, {"name": "d", "image": "i"}]}}
+    spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+    meta = {"name": "web", "namespace": "default"}
+    manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
+    assert world.apply(manifest) == []
+    fewer = {**container, "env": [{"name": "B", "value": "3"}]}
+    assert world.apply({**manifest, "spec": {**spec, "template": {**template, "spec": {"containers": [fewer]}}}}) == []
+    found = world.get("Deployment", "web")
+    assert found is not None
+    containers = found["spec"]["template"]["spec"]["containers"]
+    assert [(each["name"], each.get("env")) for each in containers] == [("c", [{"name": "B", "value": "3"}])]

@@ -8,7 +8,7 @@ from typing import Any
 from harness.clusters.memory.store import Admission, Request, Store
 from harness.karpenter.validation.admission import Crds, admit
 from harness.kube.core_validation import node_errors, pod_update_errors
-from harness.kube.defaults import PriorityRefused, default_node, default_pod, default_workload
+from harness.kube.defaults import PriorityRefused, default_changed_pod, default_node, default_pod, default_workload
 from harness.kube.field_errors import FieldError
 from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
 from harness.kube.objects import Object, spec_of
@@ -19,7 +19,7 @@ _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
 
 
 def defaults(store: Callable[[], Store]) -> Admission:
-    """Fills in what the API server and its admission plugins fill in at creation."""
+    """Fills in what the API server and its admission plugins fill in at creation, and of pods at every change."""
 
     def class_of(name: str) -> Object | None:
         if name:
@@ -29,10 +29,13 @@ def defaults(store: Callable[[], Store]) -> Admission:
         return min(defaults, key=lambda each: int(each["value"]), default=None)
 
     def judge(request: Request) -> dict[str, Any]:
-        if request.verb != "create":
-            return request.object
         kind = request.kind.kind
+        changed = kind == "Pod" and request.verb in ("update", "patch") and not request.subresource
+        if request.verb != "create" and not changed:
+            return request.object
         try:
+            if changed and request.old is not None:
+                return default_changed_pod(request.object, request.old)
             if kind == "Pod":
                 return default_pod(request.object, class_of)
             if kind == "Node":

@@ -12,7 +12,7 @@ from harness.kube.field_errors import Pointer
 from harness.kube.objects import Object, name_of
 from harness.kube.status import ApiError
 
-__all__ = ["explainer", "rejections_of"]
+__all__ = ["core_rejections_of", "explainer", "rejections_of"]
 
 _DETAIL = re.compile(r'[A-Z][a-z ]+: (?:"(?:[^"\\]|\\.)*"|[^\s:]+): (.*)', re.DOTALL)
 _EVALUATING = "evaluating rule: "
@@ -21,15 +21,29 @@ _PART = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 
 
 def explainer(crds: Callable[[], Crds]) -> Callable[[ApiError, Object | None], ApiError]:
-    """Gives a refusal of a custom resource its rejections as cause, where the memory cluster's admission would."""
+    """Gives a refusal its rejections as cause, where the memory cluster's admission would."""
 
     def explain(error: ApiError, sent: Object | None) -> ApiError:
-        if sent is None or error.reason != "Invalid" or "." not in str(error.details.get("group") or ""):
+        if sent is None or error.reason != "Invalid":
             return error
-        found = rejections_of(error, sent, crds())
+        custom = "." in str(error.details.get("group") or "")
+        found = rejections_of(error, sent, crds()) if custom else core_rejections_of(error, sent)
         return ApiError(error.code, error.reason, error.message, details=error.details, cause=found)
 
     return explain
+
+
+def core_rejections_of(error: ApiError, sent: Object) -> tuple[Rejection, ...]:
+    """One rejection for each cause of the Status of a core kind; a server that validates twice says some twice, or adds a diff."""
+    what = f"{error.details.get('kind') or sent.get('kind') or ''}/{error.details.get('name') or name_of(sent)}"
+    found: dict[str, Rejection] = {}
+    for cause in error.details.get("causes") or ():
+        field, body = cause.get("field") or "", (cause.get("message") or "").partition("\n")[0]
+        text = f"{field}: {body}"
+        pointer, _ = place_of(field, sent)
+        message = _without_value(body).removeprefix("Forbidden: ")
+        found.setdefault(text, Rejection(Layer.CRD_SCHEMA, what, field, None, "", message, text, pointer))
+    return tuple(found.values())
 
 
 def rejections_of(error: ApiError, sent: Object, crds: Crds) -> tuple[Rejection, ...]:
