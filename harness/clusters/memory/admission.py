@@ -12,10 +12,12 @@ from harness.kube.defaults import PriorityRefused, default_changed_pod, default_
 from harness.kube.field_errors import FieldError
 from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
 from harness.kube.objects import Object, spec_of
+from harness.kube.pod_validation import pod_spec_errors
 from harness.kube.quantity import QuantityError
 from harness.kube.status import bad_request, forbidden, invalid
 
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
+_TEMPLATED = _WORKLOADS | {"DaemonSet"}
 
 
 def defaults(store: Callable[[], Store]) -> Admission:
@@ -53,7 +55,7 @@ def defaults(store: Callable[[], Store]) -> Admission:
 
 
 def validation(request: Request) -> dict[str, Any]:
-    """Validates objects of core kinds: metadata as far as it changed, Nodes, and what an update may change of a pod."""
+    """Validates objects of core kinds: metadata as far as it changed, Nodes, pods, templates of pods, and updates of pods."""
     if request.kind.custom:
         return request.object
     new, old = request.object, request.old
@@ -71,6 +73,11 @@ def validation(request: Request) -> dict[str, Any]:
         and not request.subresource
     ):
         errors.extend(pod_update_errors(new, old))
+    elif request.verb == "create" and request.kind.kind == "Pod":
+        errors.extend(pod_spec_errors(spec_of(new)))
+    elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):
+        template = spec_of(new).get("template") or {}
+        errors.extend(pod_spec_errors(spec_of(template), ("spec", "template", "spec")))
     if errors:
         text = str(errors[0]) if len(errors) == 1 else f"[{', '.join(str(each) for each in errors)}]"
         causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in errors]
