@@ -4,7 +4,8 @@
 # make clean-clusters what killed runs left of clusters: processes, containers, volumes, networks, folders
 # make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
 # make golden         the golden vectors anew from the real Go code
-# make record-labels  scenarios/labels/keys-*.yaml anew from the real Go code
+# make record-labels  the scenarios of every key (labels/keys-*, labels/claims-*, ...) anew from the real Go code
+# make mutations      changes every input of the label tables in turn: some scenario must fail (RELEASES=1.14.0)
 # make bench          benchmarks
 # make schema         the scenario language's JSON Schema and its reference page anew
 # make clean          everything that make made
@@ -31,7 +32,7 @@ CLUSTER_SCENARIOS := $(addprefix scenarios/labels/,bootstrapping-client.yaml do-
 CORE := $(VENV)/.installed
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters clean-clusters conformance golden record-labels bench schema clean
+.PHONY: scenarios test lint types unit test-clusters clean-clusters conformance golden record-labels mutations bench schema clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
@@ -63,6 +64,9 @@ golden: $(CORE)
 
 record-labels: $(CORE)
 	$(RUN) -m tests.conformance record-labels $(if $(RELEASES),--releases "$(RELEASES)")
+
+mutations: $(CORE)
+	$(RUN) -m tests.corpus.mutations $(if $(RELEASES),--releases "$(RELEASES)") $(ARGS)
 
 bench: $(CORE)
 	$(RUN) -m pytest benchmarks -o addopts=--import-mode=importlib $(ARGS)

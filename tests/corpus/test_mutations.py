@@ -1,91 +1,83 @@
 """Whoever changes what a release knows of a label breaks a scenario.
 
-Each entry of a release's label tables is taken away in turn; some scenario of that release must then fail. A few are drawn, always
-the same ones; `CORPUS_MUTATIONS=all` tries every one.
+A few cells are drawn here, always the same ones, and only the scenarios that are recorded for each release are asked.
+`make mutations` changes every cell and asks all of them.
 """
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import cache
-from pathlib import Path
 
 import pytest
 
-from harness.karpenter.releases import ProviderRelease, provider
-from harness.scenario.cases import Case
+from harness.karpenter.releases import POLICIES
 from harness.scenario.files import load
-from harness.scenario.runner import Runner
+from tests.corpus.mutations.cells import RECORDED, Cell
+from tests.corpus.mutations.equivalent import EQUIVALENT, Equivalent, Equivalents
+from tests.corpus.mutations.every import POLICIES_ON, every_cell
+from tests.corpus.mutations.hunt import Hunt
+from tests.corpus.mutations.transcription import as_transcribed
+from tests.corpus.mutations.units import SCENARIOS, Unit, units_of
 
-SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
-RELEASES = ("1.6.5", "1.14.0")
-SAMPLE = 4
-SETS = ("computed_keys", "offering_keys", "base_keys")
-
-Mutation = tuple[str, str, str]
-
-
-def mutations(release: ProviderRelease) -> Iterator[Mutation]:
-    """(table, key, value): what is taken away; without a value the whole entry."""
-    for key in sorted(release.vocabulary.well_known):
-        yield "well_known", key, ""
-    for key, values in sorted(release.vocabulary.known_values.items()):
-        yield from (("known_values", key, value) for value in sorted(values))
-    for table in SETS:
-        yield from ((table, key, "") for key in sorted(getattr(release, table)))
+FILES = (
+    "rejected/required-keys-{}.yaml",
+    "requirements/sizes-{}.yaml",
+    "labels/keys-{}.yaml",
+    "labels/claims-{}.yaml",
+)
+TABLES = ("well-known", "restricted-domains", "computed-keys", "base-keys", "winning-base-keys")
+CRDS = "crd of NodePool"
 
 
-def mutated(release: ProviderRelease, mutation: Mutation) -> ProviderRelease:
-    """A release that does not know the entry."""
-    table, key, value = mutation
-    vocabulary = release.vocabulary
-    if table == "well_known":
-        return replace(release, vocabulary=replace(vocabulary, well_known=vocabulary.well_known - {key}))
-    if table == "known_values":
-        known = {**vocabulary.known_values, key: vocabulary.known_values[key] - {value}}
-        return replace(release, vocabulary=replace(vocabulary, known_values=known))
-    return replace(release, **{table: getattr(release, table) - {key}})
-
-
-@cache
-def cases(version: str) -> tuple[Case, ...]:
-    """The scenarios that may notice: small ones first, the recorded tables of all keys last."""
-    small = ("requirements/sizes-{}.yaml", "rejected/required-keys-{}.yaml", "labels/keys-{}.yaml")
-    files = [SCENARIOS / name.format(version) for name in small]
-    files[2:2] = [*sorted((SCENARIOS / "labels").glob("[!k]*.yaml")), SCENARIOS / "labels" / "known-values.yaml"]
-    return tuple(
-        case for file in files for scenario in load(file) for case in scenario.cases if case.given.karpenter == version
+def recorded_units(version: str) -> tuple[Unit, ...]:
+    return units_of(
+        version,
+        [case for name in FILES for scenario in load(SCENARIOS / name.format(version)) for case in scenario.cases],
     )
 
 
-def concerned(case: Case, mutation: Mutation) -> bool:
-    """Whether a case may notice: of the scenarios with a case for each key only those of this key."""
-    per_key = "required-keys-" in case.file or "known-values" in case.file
-    return not per_key or mutation[1] in case.name
+@pytest.mark.parametrize("version", ["1.7.2", "1.14.0"])
+def test_a_changed_cell_fails_a_scenario(version: str) -> None:
+    units, hunt, equivalents = recorded_units(version), Hunt(), Equivalents()
+    cells = [cell for cell in every_cell(version) if equivalents.reason(cell) is None]
+    chance = random.Random(version)
+    of_table = [[cell for cell in cells if cell.table.startswith(table)] for table in (*TABLES, CRDS)]
+    drawn = [chance.choice(table) for table in of_table]
+    assert [str(cell) for cell in drawn if hunt.witness(cell, units) is None] == []
 
 
-@pytest.mark.parametrize("version", RELEASES)
-def test_a_missing_entry_fails_a_scenario(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    release = provider(version)
-    every = list(mutations(release))
-    drawn = every if os.environ.get("CORPUS_MUTATIONS") == "all" else random.Random(version).sample(every, SAMPLE)
-    unnoticed = []
-    for mutation in drawn:
-        changed = mutated(release, mutation)
-        monkeypatch.setattr("harness.world.world.provider", lambda _, changed=changed: changed)
-        runner = Runner()
-        tried = (case for case in cases(version) if concerned(case, mutation))
-        if all(runner.run(case).outcome == "passed" for case in tried):
-            unnoticed.append(mutation)
-    assert not unnoticed
+def test_without_a_change_none_fails() -> None:
+    units = [unit for unit in recorded_units("1.14.0") if unit.cost <= 1]
+    assert len(units) > 20
+    assert Hunt().witness(Cell("1.14.0", "no table", "no key", "is changed"), units) is None
 
 
-@pytest.mark.parametrize("version", RELEASES)
-def test_without_a_mutation_they_pass(version: str) -> None:
-    runner = Runner()
-    sizes = [case for case in cases(version) if "sizes-" in case.file]
-    assert sizes
-    assert [case.name for case in sizes if runner.run(case).outcome != "passed"] == []
+def test_every_table_is_changed() -> None:
+    tables = {cell.table for cell in every_cell("1.6.5")}
+    assert {*TABLES, "offering-keys", "aliases", "known-values", "flag of release", "flag of scheduling"} <= tables
+    changes = {cell.change for cell in every_cell("1.6.5") if cell.table == "base-keys"}
+    assert changes == {"is missing", "is there"}
+
+
+def test_what_changed_between_recorded_releases_is_changed_one_release_too_late_and_too_early() -> None:
+    late = {str(cell) for cell in every_cell("1.6.7")}
+    assert "1.6.7: well-known: kubernetes.azure.com/mode is missing" in late
+    assert "1.6.7: base-keys: karpenter.sh/do-not-sync-taints is there" in late
+    assert "1.6.4: well-known: kubernetes.azure.com/sku-cpu is there" in {str(cell) for cell in every_cell("1.6.4")}
+
+
+@pytest.mark.parametrize("name", POLICIES_ON)
+def test_what_a_document_decides_is_changed(name: str) -> None:
+    cells = list(every_cell(name))
+    assert {cell.policy.name for cell in cells if cell.policy is not None} == {name.partition("@")[0]}
+    assert not all(as_transcribed(cell.policy) for cell in cells if cell.policy is not None)
+
+
+def test_the_decisions_are_those_of_the_documents() -> None:
+    assert [name for name, policy in POLICIES.items() if not as_transcribed(policy)] == []
+
+
+@pytest.mark.parametrize("one", EQUIVALENT, ids=lambda one: f"{one.table}-{one.key}")
+def test_a_cell_that_does_not_matter_exists(one: Equivalent) -> None:
+    assert len(one.reason) > 30
+    assert any(one.covers(cell) for name in one.releases or RECORDED for cell in every_cell(name))

@@ -96,8 +96,8 @@ def test_a_document_has_its_statements(document: str, count: int) -> None:
 
 def test_every_statement_is_tried_or_says_why_not() -> None:
     for where, statement in STATEMENTS.items():
-        assert ("scenarios" in statement) != ("planned" in statement), where
-        assert statement.get("scenarios") or len(statement["planned"]) > 10, where
+        assert statement.get("scenarios") or "planned" in statement, where
+        assert len(statement.get("planned", "no reason needed")) > 10, where
 
 
 @pytest.mark.parametrize("name", dict.fromkeys(name.partition("::")[0] for name in NAMED))

@@ -1,0 +1,88 @@
+"""Changes that nobody can notice, each with the reason. A full run fails when one of them is noticed after all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from tests.corpus.mutations.cells import Cell
+
+__all__ = ["EQUIVALENT", "Equivalent", "Equivalents"]
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalent:
+    """Cells by patterns, ``*`` for anything, of the releases named (all when none is) and why no scenario could notice them."""
+
+    table: str
+    key: str
+    change: str
+    reason: str
+    releases: tuple[str, ...] = ()
+
+    def covers(self, cell: Cell) -> bool:
+        """Whether the cell is one of them."""
+        pairs = ((cell.table, self.table), (cell.key, self.key), (cell.change, self.change))
+        listed = not self.releases or cell.release in self.releases
+        return listed and all(fnmatchcase(text, pattern) for text, pattern in pairs)
+
+
+_MACHINES = "a controller does not start in a mode that it does not know, so nobody has such a cluster"
+_NOT_IN_CRD = "the API server refuses the family: it is not in the enum of the release's AKSNodeClass"
+
+EQUIVALENT: tuple[Equivalent, ...] = (
+    Equivalent(
+        "restricted-labels",
+        "karpenter.azure.com/sku-hyperv-generation",
+        "*",
+        "the whole domain karpenter.azure.com is closed to users, by the CRDs and at run time",
+    ),
+    *(
+        Equivalent(
+            "winning-base-keys",
+            f"kubernetes.azure.com/{name}",
+            "is there",
+            "every size has the one value that is also the base label's, and a size's value wins over a NodeClaim's",
+        )
+        for name in ("cluster", "os-sku", "fips_enabled")
+    ),
+    *(
+        Equivalent("image-families", family, "is there", _NOT_IN_CRD, releases)
+        for family, releases in (("Ubuntu", ("1.4.0", "1.6.1")), ("Ubuntu2404", ("1.4.0", "1.6.2")))
+    ),
+    Equivalent("provision-modes", "aksmachineapi", "is there", _MACHINES, ("1.4.0", "1.6.5", "1.6.6", "1.6.8")),
+    Equivalent(
+        "provision-modes",
+        "aksmachineapiheaderbatch",
+        "is there",
+        _MACHINES,
+        ("1.4.0", "1.6.5", "1.6.6", "1.7.2", "1.10.2"),
+    ),
+    Equivalent(
+        "flag of release",
+        "skewer",
+        "*",
+        "the versions up to 0.0.22 read names of sizes alike",
+        ("1.4.0", "1.6.5", "1.6.6", "1.7.2", "1.10.2", "1.12.0"),
+    ),
+    Equivalent(
+        "flag of release",
+        "claim_requirement_labels",
+        "as in 1.7.2",
+        "what a kubelet may not set is withheld from it afterwards, wherever it came from",
+    ),
+    Equivalent(
+        "flag of core",
+        "honours_do_not_sync_taints",
+        "*",
+        "a Node is registered in the instant in which it appears, so that nobody can take one of its taints away in between",
+    ),
+)
+
+
+class Equivalents:
+    """The table, asked for one cell at a time."""
+
+    def reason(self, cell: Cell) -> str | None:
+        """Why the cell does not matter, None when it does."""
+        return next((one.reason for one in EQUIVALENT if one.covers(cell)), None)
