@@ -18,7 +18,7 @@ from harness.explain.waiting import nominations, waiting_reasons
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
 from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolFiltered, PoolTried, TypeVerdict
-from harness.karpenter.scheduling.shapes import fingerprint
+from harness.kube.fingerprint import fingerprint
 from harness.kube.objects import name_of, namespace_of
 from harness.world import World
 

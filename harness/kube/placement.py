@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from harness.kube.objects import Object, labels_of, name_of, spec_of, status_of
+from harness.kube.objects import Object, labels_of, name_of, namespace_of, spec_of, status_of
 from harness.kube.pods import HostPort, affinity_terms, host_ports, is_terminal, pod_requests
 from harness.kube.quantity import Quantity
 from harness.kube.resources import parse_list
@@ -20,13 +20,14 @@ def priority_of(pod: Object) -> int:
 class NodeInfo:
     """What the scheduler knows of one node: its object, its pods, and what they have taken."""
 
-    __slots__ = ("allocatable", "lowest", "name", "node", "pods", "ports", "repelling", "requested")
+    __slots__ = ("allocatable", "by_namespace", "lowest", "name", "node", "pods", "ports", "repelling", "requested")
 
     def __init__(self, node: Object, pods: Iterable[Object] = ()) -> None:
         self.node = node
         self.name = name_of(node)
         self.allocatable: Mapping[str, Quantity] = parse_list(status_of(node).get("allocatable"))
         self.pods: list[Object] = []
+        self.by_namespace: dict[str, list[Object]] = {}
         self.requested: dict[str, Quantity] = {}
         self.ports: list[HostPort] = []
         self.repelling: list[Object] = []
@@ -41,6 +42,7 @@ class NodeInfo:
         if is_terminal(pod):
             return
         self.pods.append(pod)
+        self.by_namespace.setdefault(namespace_of(pod), []).append(pod)
         priority = priority_of(pod)
         if self.lowest is None or priority < self.lowest:
             self.lowest = priority

@@ -48,6 +48,8 @@ class Quantity:
     @classmethod
     def parse(cls, text: str | int | float) -> Quantity:
         """The quantity of a manifest's string or number. Raises QuantityError."""
+        if text.__class__ is str:
+            return _parse(text)
         if isinstance(text, bool) or not isinstance(text, str | int | float):
             raise QuantityError(_WRONG_FORMAT)
         return _parse(text if isinstance(text, str) else str(text))

@@ -72,10 +72,8 @@ class TopologySpread:
                     continue
                 constraint.counts[info.labels[constraint.key]] += sum(
                     1
-                    for other in info.pods
-                    if namespace_of(other) == namespace_of(pod)
-                    and not is_terminating(other)
-                    and constraint.selector.matches(labels_of(other))
+                    for other in info.by_namespace.get(namespace_of(pod), ())
+                    if not is_terminating(other) and constraint.selector.matches(labels_of(other))
                 )
         return TopologySpread(tuple(found), dict(labels_of(pod)))
 

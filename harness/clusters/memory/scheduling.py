@@ -9,6 +9,7 @@ from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.engine.rng import Rng
+from harness.kube.fingerprint import fingerprint
 from harness.kube.objects import (
     Object,
     condition,
@@ -106,8 +107,10 @@ class KubeScheduler:
         nodes = list(infos.values())
         nominated = self._nominated()
         budgets = self._view.list("PodDisruptionBudget")
+        refused: dict[Hashable, Unschedulable] = {}  # by what is equal of pods, until something changes for them
         for pod in pending:
-            verdict = schedule(
+            look = _look(pod)
+            verdict: str | Unschedulable = refused.get(look) or schedule(
                 pod,
                 nodes,
                 choose=lambda names: names[0] if len(names) == 1 else self._rng.choice("kube-scheduler", names),
@@ -119,11 +122,15 @@ class KubeScheduler:
             if isinstance(verdict, Unschedulable):
                 self._mark(pod, verdict)
                 if isinstance(verdict.preemption, Preemption):
+                    refused.clear()
                     self._preempt(pod, verdict.preemption, nominated)
                     nominated = self._nominated()
                     infos = {name_of(node): self._info(node) for node in self._view.list("Node")}
                     nodes = list(infos.values())
+                elif look is not None:
+                    refused[look] = verdict
             else:
+                refused.clear()
                 self._bind(pod, verdict)
                 bound = self._view.get("Pod", name_of(pod), namespace_of(pod))
                 if bound is not None:
@@ -222,6 +229,14 @@ class KubeScheduler:
         except ApiError as error:
             if error.code not in (404, 409):
                 raise
+
+
+def _look(pod: Object) -> Hashable:
+    """What decides about a pod, equal for the pods of a workload; None for one that is promised a node or has volumes of its own."""
+    spec = spec_of(pod)
+    if spec.get("volumes") or status_of(pod).get("nominatedNodeName"):
+        return None
+    return fingerprint((namespace_of(pod), labels_of(pod), spec))
 
 
 def _waits(pod: Object) -> bool:

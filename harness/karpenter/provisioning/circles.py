@@ -23,30 +23,34 @@ class Circles:
         self._vocabulary = vocabulary
         self._failures = failures
         self._detector = RunawayDetector(bound)
-        self._last: dict[str, Object] = {}
-        """The last NodeClaim of each pod, by the pod's uid, as it was when last seen."""
+        self._last: dict[str, str] = {}
+        """The uid of the last NodeClaim of each pod, by the pod's uid."""
+        self._claims: dict[str, Object] = {}
+        """NodeClaims by uid, as they were when last seen."""
 
     def seen(self, claim: Object) -> None:
         """Keeps the last state of a NodeClaim, also of one that is being deleted."""
-        for uid, last in self._last.items():
-            if uid_of(last) == uid_of(claim):
-                self._last[uid] = claim
+        uid = uid_of(claim)
+        if uid in self._claims:
+            self._claims[uid] = claim
 
     def created(self, pods: Sequence[Object], claim: Object, requirements: str, at: float) -> Runaway | None:
         """A NodeClaim was created for these pods. Answers the circle that this closes, if any."""
         subject = ", ".join(sorted(f"Pod/{namespace_of(pod)}/{name_of(pod)}" for pod in pods))
         fault, why = self._reason(pods)
         signature = (tuple(sorted(uid_of(pod) for pod in pods)), requirements)
+        self._claims[uid_of(claim)] = claim
         for pod in pods:
-            self._last[uid_of(pod)] = claim
+            self._last[uid_of(pod)] = uid_of(claim)
         return self._detector.record(subject, Loop(signature, at, (f"NodeClaim/{name_of(claim)}",), fault, why))
 
     def _reason(self, pods: Sequence[Object]) -> tuple[str | None, str]:
         """Why the NodeClaim before did not help."""
         for pod in pods:
-            last = self._last.get(uid_of(pod))
-            if last is None:
+            claim = self._last.get(uid_of(pod))
+            if claim is None:
                 continue
+            last = self._claims[claim]
             name = name_of(last)
             if self._view.get("NodeClaim", name) is None:
                 return None, f"NodeClaim/{name} is gone: {self._failures.get(name) or 'deleted'}"

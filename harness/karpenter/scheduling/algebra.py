@@ -32,6 +32,7 @@ class Algebra:
         self._intersections: dict[tuple[int, int], Requirement] = {}
         self._met: dict[tuple[int, int, bool], RequirementSet | None] = {}
         self._exists: dict[str, Requirement] = {}
+        self._labels: dict[tuple[tuple[str, str], ...], RequirementSet] = {}
         self.empty = self.set_of(())
 
     def canonical(self, requirement: Requirement) -> Requirement:
@@ -121,9 +122,13 @@ class Algebra:
 
     def from_labels(self, labels: Mapping[str, str]) -> RequirementSet:
         """``In [value]`` of each label, normalised."""
-        return self.set_of(
-            Requirement.of(key, IN, (value,), vocabulary=self.vocabulary) for key, value in labels.items()
-        )
+        known = tuple(labels.items())
+        found = self._labels.get(known)
+        if found is None:
+            found = self._labels[known] = self.set_of(
+                Requirement.of(key, IN, (value,), vocabulary=self.vocabulary) for key, value in known
+            )
+        return found
 
     def from_node_selector(self, items: Iterable[Mapping[str, object]] | None) -> RequirementSet:
         """Of NodeSelectorRequirements as users write them."""

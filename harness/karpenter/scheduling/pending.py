@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from harness.karpenter.scheduling.claim_checks import claim_problem
 from harness.karpenter.scheduling.claims import pod_key
-from harness.karpenter.scheduling.shapes import fingerprint
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingRules
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.karpenter.validation.pods import pod_findings
 from harness.karpenter.validation.runtime import wording_of
+from harness.kube.fingerprint import fingerprint
 from harness.kube.objects import Object, condition_is, is_terminating, name_of, namespace_of, spec_of
 from harness.kube.pods import is_provisionable, is_scheduled
 

@@ -5,7 +5,6 @@ Relaxation (core ``pkg/controllers/provisioning/scheduling/preferences.go``) lea
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -14,8 +13,9 @@ from typing import TYPE_CHECKING, Any, overload
 from harness.karpenter.requirement import IN, Requirement, requirement_from_api
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.snapshot import IGNORE, ClaimsIn
+from harness.kube.fingerprint import fingerprint
 from harness.kube.gosort import sort_slice
-from harness.kube.objects import Object, copy_json, labels_of, namespace_of, spec_of
+from harness.kube.objects import Object, labels_of, namespace_of, spec_of
 from harness.kube.pods import HostPort, affinity_terms, host_ports, requests_for_pods
 from harness.kube.resources import ResourceList
 from harness.kube.taints import TOLERATE_PREFERENCES, Toleration, same_toleration
@@ -24,14 +24,6 @@ if TYPE_CHECKING:
     from harness.karpenter.scheduling.topology_group import TopologyGroup
 
 SCHEDULE_ANYWAY = "ScheduleAnyway"
-
-
-def fingerprint(value: Any) -> Hashable:
-    """A key that equal JSON values share (dictionaries in the same order)."""
-    try:
-        return marshal.dumps(value, 2)  # version 2 has no back references, so that it depends on values only
-    except ValueError:
-        return marshal.dumps(copy_json(value), 2)
 
 
 @dataclass(frozen=True, slots=True)
