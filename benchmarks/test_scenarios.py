@@ -5,13 +5,17 @@ Seconds here are CPU seconds of the whole process, so that a busy machine says t
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
+
+from tools.fleet import fleet
 
 KINDS = {
     "labels of a Node": "- labels: {{are: {{kubernetes.azure.com/mode: {{written: {{value: user}}}}}}}}",
@@ -40,6 +44,8 @@ metadata: {{name: web}}
 spec: {{containers: [{{name: c, image: i, resources: {{requests: {{cpu: 1}}}}}}]}}
 """
 RUN = ["-m", "harness", "run"]
+FLEET = 1000
+SIMULATE = ["-m", "harness", "simulate", "--region", "eastus"]
 ONE_SIZE = ["-m", "harness", "requirements", "--size", "Standard_D4s_v5", "--region", "eastus"]
 DEFAULT_PATH = (
     "harness.cli.run, harness.scenario.runner, harness.scenario.files, harness.world, harness.reports.terminal"
@@ -79,6 +85,20 @@ def test_launches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     each = cpu_seconds([*RUN, str(file)]) / LAUNCHES
     tell(capsys, f"{LAUNCHES} scenarios with a launch: {each * 1000:.1f} ms CPU each, start-up included")
     assert each > 0
+
+
+def test_a_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`harness simulate` on a believable fleet and all sizes of a region, from start-up to the last pod that runs."""
+    file = tmp_path / "fleet.yaml"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": fleet(FLEET, 7)}))
+    wall: list[float] = []
+    spent: list[float] = []
+    for _ in range(3):
+        start = perf_counter()
+        spent.append(cpu_seconds([*SIMULATE, str(file)]))
+        wall.append(perf_counter() - start)
+    tell(capsys, f"harness simulate, {FLEET} pods: {min(spent):.2f} s CPU, {min(wall):.2f} s (goal 2 s)")
+    assert min(spent) > 0
 
 
 def test_one_size(capsys: pytest.CaptureFixture[str]) -> None:
