@@ -58,8 +58,8 @@ def recorded() -> dict[str, Json]:
 class Ours:
     """This project's answerer, with the catalogs that requests name."""
 
-    def __init__(self) -> None:
-        self._context = AnswerContext(provider(RELEASE), DATA)
+    def __init__(self, release: str = RELEASE) -> None:
+        self._context = AnswerContext(provider(release), DataFile(GOLDEN / f"v{release}" / "data.json.gz"))
         for name, make in CATALOGS.items():
             self.reply({"op": "catalog", "name": name, "instance_types": make()})
 
