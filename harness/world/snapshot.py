@@ -13,6 +13,7 @@ from harness.world.world import World
 __all__ = ["differences", "snapshot"]
 
 _MISSING = "(nothing)"
+_ZONE = "topology.kubernetes.io/zone"
 _OWN_CONDITIONS = ("Launched", "Registered", "Initialized")
 
 
@@ -20,7 +21,8 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
     """Where pods are, what NodeClaims and Nodes look like, who wrote each label, and what was refused.
 
     Without `capacity` what only the size of a machine decides is left out: a node container has the host's. NodeClaims and Nodes go by
-    their NodePool and a number: their own names are drawn, in the order of the pods' uids.
+    their NodePool and a number, and where there are several their zones are counted together: names and zones are drawn, in the
+    order of the pods' uids.
     """
     found = {
         "Pod": _pods(world),
@@ -54,7 +56,23 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
         # an API server lists errors in Go's map order
         "rejections": sorted(f"{each.object}: {each.layer}: {each.text}" for each in world.rejections),
     }
+    if len(found["NodeClaim"]) > 1:
+        found |= {"zones": [_without_zones(found[kind]) for kind in ("NodeClaim", "Node")]}
     return _renamed(found)
+
+
+def _without_zones(objects: dict[str, Any]) -> list[str]:
+    """Takes its zone out of each object, wherever a value is one; answers the zones, sorted.
+
+    A launch draws among zones that are as good, and which of several launches comes first is chance where their pods are sorted by uid.
+    """
+    zones = []
+    for name, each in objects.items():
+        zone = each["labels"].get(_ZONE)
+        if zone and "-" in zone:  # a region without zones has numbers of fault domains
+            zones.append(zone)
+            objects[name] = json.loads(re.sub(rf"\b{re.escape(zone)}\b", "its zone", json.dumps(each)))
+    return sorted(zones)
 
 
 def _renamed(found: dict[str, Any]) -> dict[str, Any]:

@@ -51,3 +51,11 @@ def test_the_order_of_fields_does_not_count() -> None:
     turned = [dict(reversed(each.items())) for each in claim["spec"]["requirements"]]
     assert wanted == sorted(json.dumps(each, sort_keys=True) for each in turned)
     assert any('"minValues"' in each for each in wanted)
+
+
+def test_which_of_several_nodes_has_a_zone_does_not_count_but_the_zones_do() -> None:
+    one = walked(pool("a"), pool("b"))
+    zones = one["zones"][1]
+    assert len(zones) == len(one["Node"])
+    assert all(zone.startswith("eastus-") for zone in zones)
+    assert one["Node"]["Node 1 of a"]["labels"]["topology.kubernetes.io/zone"] == "its zone"
