@@ -65,6 +65,25 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "the versions up to 0.0.22 read names of sizes alike",
         ("1.4.0", "1.6.5", "1.6.6", "1.7.2", "1.10.2", "1.12.0"),
     ),
+    *(
+        Equivalent(
+            "flag of release",
+            "gpu_registry",
+            change,
+            "no region sells the sizes that one list has and the other has not",
+            (release,),
+        )
+        for release, change in (("1.12.2", "as in 1.13.0"), ("1.13.0", "as in 1.12.2"), ("1.13.1", "as in 1.12.2"))
+    ),
+    *(
+        Equivalent(
+            "computed-keys",
+            f"karpenter.azure.com/{name}",
+            "is there",
+            "its values are those of the offerings, and these have none before the key is one of theirs",
+        )
+        for name in ("placement-scope", "sku-storage-ultra-ssd")
+    ),
     Equivalent(
         "flag of release",
         "claim_requirement_labels",
