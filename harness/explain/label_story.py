@@ -172,17 +172,23 @@ def _eras(key: str, value: str, world: World, new_world: NewWorld, releases: Seq
 
 
 def _few_sizes(key: str, value: str, world: World) -> frozenset[str]:
-    """Sizes that have the value, and some that have not, spread over the families; with the one that Nodes are told of."""
+    """Sizes that have the value, and some that have not, spread over the families; with those whose Nodes are told of."""
     sold = world.caches.catalogue.region(world.region).by_name
     having: list[str] = []
+    alone: list[str] = []
     key = world.release.vocabulary.normalized_keys.get(key, key)
     if key in world.release.computed_keys:
         for size in sold:
             found = world.requirements_of(size)
-            if not isinstance(found, DroppedSize) and value in found.requirements.get(key).values:
+            if isinstance(found, DroppedSize):
+                continue
+            values = found.requirements.get(key).values
+            if value in values:
                 having.append(size)
+            if len(values) == 1:
+                alone.append(size)
     others = sorted(sold.keys() - set(having))
-    return frozenset((PROBED_SIZE, *_spread(having, 16), *_spread(others, 16)))
+    return frozenset((PROBED_SIZE, *alone[:1], *_spread(having, 16), *_spread(others, 16)))
 
 
 def _spread(names: Sequence[str], count: int) -> Sequence[str]:

@@ -47,9 +47,9 @@ class Taint:
 class BootPlan:
     """What the kubelet will be told. `labels` are its `--node-labels`, in the order in which they were written.
 
-    `reserved` maps `kube`, `system` to resources; `eviction_hard` maps signals to thresholds. `error` is the sentence with
-    which the kubelet refuses to start, None when it starts. `aks_labels` are the keys that AKS, not the sender, put there.
-    `arch` is the machine's, as Go calls it.
+    `reserved` maps `kube`, `system` to resources; `eviction_hard` maps signals to thresholds. `error` is what the
+    kubelet has against its labels, `unknown_flag` a flag that a kubelet of this version does not know: with either it does not
+    start. `aks_labels` are the keys that AKS, not the sender, put there. `arch` is the machine\'s, as Go calls it.
     """
 
     node_name: str
@@ -62,6 +62,7 @@ class BootPlan:
     external_cloud_provider: bool = True
     provider_id: str = ""
     aks_labels: frozenset[str] = frozenset()
+    unknown_flag: str | None = None
     error: str | None = None
     arch: str = "amd64"
 
@@ -81,9 +82,10 @@ def _from_custom_data(machine: Machine, kubernetes_version: str) -> BootPlan:
     variables = _variables(script)
     flags = parse_flags(variables.get("KUBELET_FLAGS", ""))
     labels = parse_labels(variables.get("KUBELET_NODE_LABELS") or flags.get("node-labels", ""))
+    version = variables.get("KUBERNETES_VERSION") or kubernetes_version
     return BootPlan(
         node_name=machine.name.lower(),
-        kubernetes_version=variables.get("KUBERNETES_VERSION") or kubernetes_version,
+        kubernetes_version=version,
         labels=labels,
         taints=parse_taints(flags.get("register-with-taints", "")),
         max_pods=int(flags.get("max-pods") or 110),
@@ -94,9 +96,26 @@ def _from_custom_data(machine: Machine, kubernetes_version: str) -> BootPlan:
         eviction_hard=parse_pairs(flags.get("eviction-hard", ""), "<"),
         external_cloud_provider=flags.get("cloud-provider", "external") == "external",
         provider_id=flags.get("provider-id", ""),
+        unknown_flag=_unknown_flag(flags, version),
         error=kubelet_flag_error(labels),
         arch=machine.hardware.arch,
     )
+
+
+_GONE: Mapping[str, tuple[int, int]] = {
+    "azure-container-registry-config": (1, 30),
+    "keep-terminated-pod-volumes": (1, 31),
+    "cloud-config": (1, 34),
+    "pod-infra-container-image": (1, 35),
+}
+"""Flags that kubelet does not know from a version on (what the provider leaves out from then on; a kubelet 1.36.3 refuses each)."""
+
+
+def _unknown_flag(flags: Mapping[str, str], kubernetes: str) -> str | None:
+    """The first flag that a kubelet of this version does not know, None when it knows all of them."""
+    parts = kubernetes.removeprefix("v").split(".")
+    version = (int(parts[0]), int(parts[1])) if len(parts) > 1 and parts[0].isdigit() and parts[1].isdigit() else (0, 0)
+    return next((f"--{name}" for name in flags if name in _GONE and version >= _GONE[name]), None)
 
 
 def _from_machine_body(machine: Machine, kubernetes_version: str) -> BootPlan:

@@ -31,7 +31,6 @@ SCENARIOS = HERE.parents[1] / "scenarios" / "labels"
 SEED_KEYS = HERE / "data" / "seed-keys.yaml"
 
 MODELINE = "# yaml-language-server: $schema=../../harness/scenario/scenario.schema.json\n"
-KUBERNETES = "1.34.0"
 SCRIPTLESS, MACHINE_API = ProvisionMode.AKS_SCRIPTLESS.value, ProvisionMode.AKS_MACHINE_API.value
 SIZE = "Standard_D2s_v3"
 SIZE_KEY, HOSTNAME, ZONE = "node.kubernetes.io/instance-type", "kubernetes.io/hostname", "topology.kubernetes.io/zone"
@@ -360,13 +359,14 @@ def record_labels(oracles: Iterable[Oracle]) -> Iterator[Path]:
     for oracle in oracles:
         with Answerer([str(oracle.path)]) as answerer:
             info = answerer.ask_one({"op": "info"})["answer"]
-            regions = [Recorder(answerer, oracle.release, info[name], KUBERNETES) for name in _REGIONS]
+            kubernetes = provider(oracle.release).defaults.kubernetes
+            regions = [Recorder(answerer, oracle.release, info[name], kubernetes) for name in _REGIONS]
             yield write_recorded_refusals(regions[0], today)
             yield write_recorded_claims(regions[0], today)
             yield write_recorded_sizes(regions[0], regions[1], today)
             yield write_recorded(
                 [
-                    Recorder(answerer, oracle.release, info["region"], KUBERNETES, mode)
+                    Recorder(answerer, oracle.release, info["region"], kubernetes, mode)
                     for mode in (SCRIPTLESS, MACHINE_API)
                     if mode == SCRIPTLESS or _has_machine_api(oracle.release)
                 ],

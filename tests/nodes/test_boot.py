@@ -67,6 +67,23 @@ def test_what_is_left_for_pods():
     assert left["memory"] == f"{ki}Ki"
 
 
+@pytest.mark.parametrize(
+    ("kubernetes", "flags", "unknown"),
+    [
+        ("1.33.9", "--cloud-config=/etc/kubernetes/azure.json --max-pods=30", None),
+        ("1.34.0", "--cloud-config=/etc/kubernetes/azure.json --max-pods=30", "--cloud-config"),
+        ("1.34.9", "--pod-infra-container-image=pause:3.6", None),
+        ("v1.35.0", "--pod-infra-container-image=pause:3.6", "--pod-infra-container-image"),
+        ("1.31.0", "--keep-terminated-pod-volumes=false", "--keep-terminated-pod-volumes"),
+        ("1.36.3", "--max-pods=30 --protect-kernel-defaults=true", None),
+    ],
+)
+def test_flags_that_a_kubelet_no_longer_knows(kubernetes: str, flags: str, unknown: str | None) -> None:
+    """A real kubelet 1.36.3 ends with `failed to parse kubelet flag: unknown flag: --cloud-config`, and so for each of them."""
+    text = f'KUBERNETES_VERSION={kubernetes}\nKUBELET_FLAGS="{flags}"\nKUBELET_NODE_LABELS="a=b"\n'
+    assert boot_plan(machine(text), kubernetes_version="1.0.0").unknown_flag == unknown
+
+
 def test_a_one_line_cloud_config():
     text = '#cloud-config bootstrap KUBELET_NODE_LABELS="a=b" KUBELET_FLAGS="--max-pods=30"'
     plan = boot_plan(machine(text), kubernetes_version="1.30.0")

@@ -21,7 +21,6 @@ from harness.karpenter.releases import ProviderOptions, ProviderRelease
 __all__ = ["ScriptInput", "script"]
 
 _MIRROR = "https://acs-mirror.azureedge.net"
-_CREDENTIAL_PROVIDERS = {30: "1.30.12", 31: "1.31.6", 32: "1.32.5"}
 _PROLOGUE = ("#!/bin/bash", "", "set -o allexport", "")
 _EPILOGUE = ('/usr/bin/nohup /bin/bash -c "/bin/bash /opt/azure/containers/provision_start.sh"', "")
 
@@ -71,11 +70,11 @@ def _variables(given: ScriptInput) -> dict[str, str]:
         "ADMINUSER": "azureuser",
         "TENANT_ID": options.tenant_id,
         "KUBERNETES_VERSION": kubernetes,
-        "CREDENTIAL_PROVIDER_DOWNLOAD_URL": _credential_provider(kubernetes, arch),
+        "CREDENTIAL_PROVIDER_DOWNLOAD_URL": _credential_provider(kubernetes, arch, given.release),
         "SUBSCRIPTION_ID": options.subscription_id,
         "RESOURCE_GROUP": options.node_resource_group,
         "LOCATION": environment.region,
-        "VM_TYPE": "standard",
+        "VM_TYPE": given.release.vm_type,
         "SUBNET": subnet.name,
         "NETWORK_SECURITY_GROUP": environment.network_security_group,
         "VIRTUAL_NETWORK": subnet.vnet,
@@ -90,12 +89,12 @@ def _variables(given: ScriptInput) -> dict[str, str]:
         "USE_INSTANCE_METADATA": "true",
         "LOAD_BALANCER_SKU": "Standard",
         "CONTAINER_RUNTIME": "containerd",
-        "KUBE_BINARY_URL": _kube_binary(kubernetes, arch),
+        "KUBE_BINARY_URL": _kube_binary(kubernetes, arch, given.release),
         "USER_ASSIGNED_IDENTITY_ID": options.kubelet_identity_client_id,
         "API_SERVER_NAME": options.cluster_endpoint.removeprefix("https://").partition("/")[0].partition(":")[0],
         "IS_VHD": "true",
         "GPU_NODE": "true" if driver else "false",
-        "CONFIG_GPU_DRIVER_IF_NEEDED": "true" if driver else "false",
+        "CONFIG_GPU_DRIVER_IF_NEEDED": "true" if driver or not given.release.gpu_driver_optional else "false",
         "TARGET_CLOUD": _quoted("AzurePublicCloud"),
         "ENABLE_TLS_BOOTSTRAPPING": _quoted("true"),
         "GPU_IMAGE_SHA": _quoted(driver.image if driver else ""),
@@ -106,28 +105,31 @@ def _variables(given: ScriptInput) -> dict[str, str]:
         "KUBELET_FLAGS": _quoted(flags),
         "KUBELET_NODE_LABELS": _quoted(labels),
         "KUBE_CA_CRT": _quoted(environment.ca_bundle),
-        "CSE_TIMEOUT": "15m",
+        **({"CSE_TIMEOUT": given.release.script_timeout} if given.release.script_timeout else {}),
     }
 
 
 def _installs_driver(given: ScriptInput) -> bool:
     gpu = gpu_sizes(given.release.gpu_registry).get(gpu_key(given.item.name))
     mode = ((given.nodeclass.get("spec") or {}).get("gpu") or {}).get("mode") or "Driver"
-    return gpu is not None and gpu.manufacturer == "nvidia" and mode != "None"
+    optional = given.release.gpu_driver_optional
+    return gpu is not None and gpu.manufacturer == "nvidia" and not (optional and mode == "None")
 
 
 def _quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def _kube_binary(kubernetes: str, arch: str) -> str:
+def _kube_binary(kubernetes: str, arch: str, release: ProviderRelease) -> str:
     _, minor = parse_version(kubernetes) or (1, 0)
-    return "" if minor >= 34 else f"{_MIRROR}/kubernetes/v{kubernetes}/binaries/kubernetes-node-linux-{arch}.tar.gz"
+    if minor >= 34 and release.binaries_from_image:
+        return ""
+    return f"{_MIRROR}/kubernetes/v{kubernetes}/binaries/kubernetes-node-linux-{arch}.tar.gz"
 
 
-def _credential_provider(kubernetes: str, arch: str) -> str:
+def _credential_provider(kubernetes: str, arch: str, release: ProviderRelease) -> str:
     _, minor = parse_version(kubernetes) or (1, 0)
     if minor < 30:
         return ""
-    version = _CREDENTIAL_PROVIDERS.get(minor, "1.33.0")
+    version = release.credential_providers[min(minor, max(release.credential_providers))]
     return f"{_MIRROR}/cloud-provider-azure/v{version}/binaries/azure-acr-credential-provider-linux-{arch}-v{version}.tar.gz"

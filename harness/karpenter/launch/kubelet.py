@@ -6,7 +6,7 @@ from typing import Any
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.knobs import kubernetes_version, max_pods, parse_version
 from harness.karpenter.launch.taints import render
-from harness.karpenter.releases import ProviderOptions
+from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.resources import ResourceList
 from harness.kube.resources import render as render_resources
 
@@ -38,6 +38,7 @@ _BASE: Mapping[str, str] = {
     "--eviction-hard": "memory.available<750Mi,nodefs.available<10%,nodefs.inodesFree<5%",
     "--image-gc-high-threshold": "85",
     "--image-gc-low-threshold": "80",
+    "--keep-terminated-pod-volumes": "false",
     "--kubeconfig": "/var/lib/kubelet/kubeconfig",
     "--max-pods": "110",
     "--node-status-update-frequency": "10s",
@@ -77,17 +78,16 @@ _FIELDS: Mapping[str, str] = {
 
 
 def kubelet_flags(
-    item: InstanceType, nodeclass: Mapping[str, Any], taints: Iterable[Mapping[str, Any]], options: ProviderOptions
+    item: InstanceType,
+    nodeclass: Mapping[str, Any],
+    taints: Iterable[Mapping[str, Any]],
+    options: ProviderOptions,
+    release: ProviderRelease,
 ) -> dict[str, str]:
-    """Flags by name, sorted; Go writes them in random order."""
+    """Flags by name, sorted; Go writes them in random order. What the release still passes, a newer kubelet may not know."""
     _, minor = parse_version(kubernetes_version(nodeclass)) or (1, 0)
-    flags = dict(_BASE)
-    if minor < 31:
-        flags["--keep-terminated-pod-volumes"] = "false"
-    if minor >= 34:
-        del flags["--cloud-config"]
-    if minor >= 35:
-        del flags["--pod-infra-container-image"]
+    left_out = {flag for flag, since in release.kubelet_flags_left_out.items() if minor >= since}
+    flags = {flag: value for flag, value in _BASE.items() if flag not in left_out}
     flags |= _CREDENTIALS if minor >= 30 else _OLD_CREDENTIALS
     rendered = ",".join(render(taint) for taint in taints)
     if rendered:
@@ -101,9 +101,9 @@ def kubelet_flags(
         flags["--eviction-hard"] = f"memory.available<{memory}"
     for field, flag in _FIELDS.items():
         value = (spec.get("kubelet") or {}).get(field)
-        if value not in (None, "", []):
+        if field in release.kubelet_fields and value not in (None, "", []):
             flags[flag] = _text(value)
-    if options.dns_service_ip:
+    if options.dns_service_ip and release.cluster_dns_option:
         flags["--cluster-dns"] = options.dns_service_ip
     return dict(sorted(flags.items()))
 

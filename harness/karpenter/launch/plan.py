@@ -325,7 +325,7 @@ def _definition(launch: Launch, image_id: str) -> ImageDefinition:
 
 def _script(launch: Launch, choice: Choice, labels: Labels) -> str:
     general, startup = claim_taints(launch.nodeclaim)
-    flags = kubelet_flags(choice.instance_type, launch.nodeclass, general + startup, launch.options)
+    flags = kubelet_flags(choice.instance_type, launch.nodeclass, general + startup, launch.options, launch.release)
     return script(
         ScriptInput(
             choice.instance_type,

@@ -169,6 +169,13 @@ class ProviderRelease:
     * ``additional_tags``: there is an option for tags of all resources; ``machine_name_limit``: longest name of an AKS machine.
     * ``billing_tag``: resources carry ``compute.aks.billing``; ``machine_creation_tag``: AKS machines carry their time of creation.
     * ``in_place_hash_tags``: which tags are among what is updated on running machines.
+    * ``kubelet_flags_left_out``: flag → minor version of Kubernetes 1 from which the release no longer passes it. ``kubelet_fields``:
+      the fields of an AKSNodeClass's ``spec.kubelet`` that become flags; ``cluster_dns_option``: kubelet is told the option's DNS
+      service, before 10.0.0.10 whatever it is.
+    * ``vm_type``: what AKS's scripts take the VM for; ``script_timeout``: they are told how long they may take;
+      ``binaries_from_image``: from Kubernetes 1.34 on they are told no address of kubelet's binary.
+    * ``gpu_driver_optional``: ``spec.gpu.mode`` counts, and other nodes are not told to configure drivers if needed.
+    * ``credential_providers``: minor version of Kubernetes 1 → version of the registry credential provider; the last one for newer.
     * ``nodeclass_hash_version``, ``nodeclass_hash_fields``: how an AKSNodeClass is hashed (Go names of spec fields).
     """
 
@@ -222,6 +229,14 @@ class ProviderRelease:
     billing_tag: bool
     in_place_hash_tags: InPlaceTags
     machine_creation_tag: bool
+    kubelet_flags_left_out: Mapping[str, int]
+    kubelet_fields: frozenset[str]
+    cluster_dns_option: bool
+    vm_type: str
+    script_timeout: str
+    binaries_from_image: bool
+    gpu_driver_optional: bool
+    credential_providers: Mapping[int, str]
     nodeclass_hash_version: str
     nodeclass_hash_fields: frozenset[str]
     family_marked_with_size: bool

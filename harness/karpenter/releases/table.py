@@ -11,6 +11,7 @@ from harness.karpenter import azure_keys as keys
 from harness.karpenter.releases.core import CORE_RELEASES, CORE_VOCABULARIES
 from harness.karpenter.releases.model import (
     ClaimRequirementLabels,
+    Defaults,
     EphemeralRule,
     InPlaceTags,
     LocalDnsSource,
@@ -104,6 +105,20 @@ _RESTRICTED_IN_1_13_0 = frozenset(
     }
 )
 
+_KUBELET_FIELDS = frozenset(
+    {
+        "imageGCHighThresholdPercent",
+        "imageGCLowThresholdPercent",
+        "cpuCFSQuota",
+        "cpuManagerPolicy",
+        "topologyManagerPolicy",
+        "containerLogMaxSize",
+        "containerLogMaxFiles",
+        "podPidsLimit",
+        "allowedUnsafeSysctls",
+    }
+)
+
 _OLD_NODECLASS_FIELDS = frozenset({"VNETSubnetID", "OSDiskSizeGB", "ImageFamily", "Kubelet", "MaxPods"})
 # Tags can be changed on a running machine, so they are no longer part of the hash.
 _FIELDS_OF_1_6_2 = _OLD_NODECLASS_FIELDS | {"FIPSMode"}
@@ -185,6 +200,16 @@ _CHANGES: Mapping[str, _Change] = {
             "billing_tag": False,
             "in_place_hash_tags": InPlaceTags.NONE,
             "machine_creation_tag": False,
+            # kubelet 1.34 does not start with --cloud-config
+            "defaults": Defaults(kubernetes="1.33.0"),
+            "kubelet_flags_left_out": {"--keep-terminated-pod-volumes": 31},
+            "kubelet_fields": frozenset({"imageGCHighThresholdPercent", "imageGCLowThresholdPercent", "cpuCFSQuota"}),
+            "cluster_dns_option": False,
+            "vm_type": "vmss",
+            "script_timeout": "",
+            "binaries_from_image": False,
+            "gpu_driver_optional": False,
+            "credential_providers": {30: "1.30.10", 31: "1.31.4", 32: "1.32.3"},
             "nodeclass_hash_version": "v2",
             "nodeclass_hash_fields": _OLD_NODECLASS_FIELDS | {"Tags"},
             "family_marked_with_size": False,
@@ -201,6 +226,8 @@ _CHANGES: Mapping[str, _Change] = {
             "only_azure_linux_2": False,
             "false_capabilities_absent": False,
             "allocation_failures_kept": 3600.0,
+            "kubelet_fields": _KUBELET_FIELDS,
+            "credential_providers": {30: "1.30.12", 31: "1.31.6", 32: "1.32.5", 33: "1.33.0"},
         },
     ),
     "1.5.1": _Change(set={"skus_without_price": "1.6.5"}),
@@ -233,13 +260,20 @@ _CHANGES: Mapping[str, _Change] = {
             "winning_base_keys": frozenset(),
             "claim_requirement_labels": ClaimRequirementLabels.KUBELET_ALLOWED,
             "claim_keeps_well_known": True,
+            "defaults": Defaults(),
+            "kubelet_flags_left_out": {"--keep-terminated-pod-volumes": 31, "--cloud-config": 34},
+            "cluster_dns_option": True,
         },
     ),
     "1.6.7": _Change(
         well_known=frozenset({keys.AKS_MODE}),
         computed=frozenset({keys.AKS_MODE}),
         base=frozenset({keys.AKS_LOCAL_DNS_STATE}),
-        set={"local_dns": LocalDnsSource.MODE_AND_VERSION, "nodeclass_hash_fields": _NODECLASS_FIELDS | {"LocalDNS"}},
+        set={
+            "local_dns": LocalDnsSource.MODE_AND_VERSION,
+            "nodeclass_hash_fields": _NODECLASS_FIELDS | {"LocalDNS"},
+            "script_timeout": "15m",
+        },
     ),
     "1.6.8": _Change(base=frozenset({DO_NOT_SYNC_TAINTS}), set={"managed_subnets_refused": True}),
     "1.7.0": _Change(
@@ -266,6 +300,12 @@ _CHANGES: Mapping[str, _Change] = {
         base=frozenset({keys.AKS_FIPS, keys.AKS_ARTIFACT_STREAMING}),
         set={
             "artifact_streaming_filter": True,
+            "kubelet_flags_left_out": {
+                "--keep-terminated-pod-volumes": 31,
+                "--cloud-config": 34,
+                "--pod-infra-container-image": 35,
+            },
+            "vm_type": "standard",
             "kubelet_filter": True,
             "claim_requirement_labels": ClaimRequirementLabels.ALL,
             "machine_drops_legacy_labels": True,
@@ -295,6 +335,7 @@ _CHANGES: Mapping[str, _Change] = {
             "gpu_registry": "1.12.2",
             "amd_gpu_capacity": True,
             "gpu_driver_filter": True,
+            "gpu_driver_optional": True,
             "machine_claim_has_priorities": True,
             "nodeclass_hash_fields": _NODECLASS_FIELDS | _FIELDS_OF_1_10 | {"GPU"},
             "scsi_required_without_sig": False,
@@ -321,6 +362,7 @@ _CHANGES: Mapping[str, _Change] = {
         also_restricted=_RESTRICTED_IN_1_13_0,
         set={
             "skewer": "0.0.24",
+            "binaries_from_image": True,
             "known_skus": "1.13.1",
             "skus_without_price": "",
             "gpu_registry": "1.13.1",
