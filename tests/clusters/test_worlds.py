@@ -80,6 +80,8 @@ def test_a_namespace_is_made_when_it_is_used(factory: Any) -> None:
     bound = world.get("Pod", "web", "shop")
     assert bound is not None
     assert bound["spec"]["nodeName"]
+    after = World(kubernetes="1.36.3", cluster=factory)
+    assert "shop" not in {each["metadata"]["name"] for each in after.list("Namespace")}
 
 
 @pytest.mark.smoke

@@ -52,6 +52,7 @@ _CLEARED: Sequence[str] = (
     "Node",
     "PriorityClass",
     "StorageClass",
+    "Namespace",
 )
 """What a world leaves behind, owners first."""
 
@@ -284,6 +285,8 @@ def _is_cleared(obj: Object) -> bool:
         return False
     if kind == "Node":
         return "node-role.kubernetes.io/control-plane" not in labels_of(obj)
+    if kind == "Namespace":
+        return name not in _KEPT_NAMESPACES and name != "default"
     if kind == "PriorityClass":
         return not name.startswith("system-")
     return not (kind == "StorageClass" and name in _KEPT_CLASSES)
