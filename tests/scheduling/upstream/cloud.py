@@ -7,6 +7,7 @@ provider has as well known stand in for them. Source: core pkg/cloudprovider/fak
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from harness.kube.resources import parse_list, render, subtract
@@ -26,6 +27,7 @@ __all__ = [
     "ZONES",
     "allocatable",
     "assorted",
+    "catalog",
     "growing",
     "instance_type",
     "offering",
@@ -171,3 +173,9 @@ CATALOGS: dict[str, Callable[[], list[Json]]] = {
     "many": many,
 }
 """Lists that requests name."""
+
+
+@cache
+def catalog(name: str) -> dict[str, Json]:
+    """A list that requests name, by the names of its sizes; made once and not to be changed."""
+    return {size["name"]: size for size in CATALOGS[name]()}

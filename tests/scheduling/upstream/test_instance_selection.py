@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
 import pytest
 
-from tests.scheduling.upstream.cloud import ARCH, CAPACITY, OS, TYPE, ZONE, assorted, growing, instance_type, offering
+from tests.scheduling.upstream.cloud import (
+    ARCH,
+    CAPACITY,
+    OS,
+    TYPE,
+    ZONE,
+    assorted,
+    catalog,
+    growing,
+    instance_type,
+    offering,
+)
 from tests.scheduling.upstream.objects import need, nodepool, pod, pods
 from tests.scheduling.upstream.trial import Trial
 
@@ -59,11 +69,6 @@ CHEAPEST: list[tuple[str, Mapping[str, str], Mapping[str, str]]] = [
 ]
 
 
-@cache
-def sizes_by_name() -> dict[str, Json]:
-    return {size["name"]: size for size in assorted()}
-
-
 @pytest.mark.parametrize(
     ("required", "wanted"),
     [
@@ -76,10 +81,10 @@ def test_cheapest(trial: NewTrial, required: Mapping[str, str], wanted: Mapping[
     cluster = trial(nodepool("default", *only(**required)) if required else EVERY, types="assorted")
     plan = cluster.provision(pod(needs=only(**wanted)))
     (claim,) = plan.claims
-    cheapest = min(size["offerings"][0]["price"] for size in sizes_by_name().values())
+    cheapest = min(size["offerings"][0]["price"] for size in catalog("assorted").values())
     assert claim["cheapest_price"] == pytest.approx(cheapest)
     for name in claim["instance_types"]:
-        has = {each["key"]: each.get("values") for each in sizes_by_name()[name]["requirements"]}
+        has = {each["key"]: each.get("values") for each in catalog("assorted")[name]["requirements"]}
         assert all(has[each["key"]] == each["values"] for each in only(**required) + only(**wanted))
 
 

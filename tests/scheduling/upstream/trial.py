@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.scheduling.upstream.cloud import CATALOGS, HOST, ZONE, allocatable
+from tests.scheduling.upstream.cloud import HOST, ZONE, allocatable, catalog
 
 __all__ = ["Ask", "Plan", "Trial"]
 
@@ -112,8 +112,8 @@ class Trial:
         """The cheapest size in the first way to buy it that the NodeClaim allows; its Node registers, and is not initialized."""
         self.made += 1
         name = f"{claim['nodepool']}-{self.made:02}"
-        sizes = CATALOGS[self.types]() if isinstance(self.types, str) else self.types
-        size = next(each for each in sizes if each["name"] == claim["instance_types"][0])
+        named = catalog(self.types) if isinstance(self.types, str) else {each["name"]: each for each in self.types}
+        size = named[claim["instance_types"][0]]
         wanted = {each["key"]: each for each in claim["requirements"]}
         way = next(
             each
