@@ -185,8 +185,13 @@ class Sink(Protocol):
         """A log line of a controller with its structured values."""
         ...
 
-    def asserted(self, node: str, by: str, labels: Mapping[str, tuple[str, str]]) -> None:
-        """The labels that a sender wants on a Node: key → (value, from); from is "" where the sender does not know."""
+    def asserted(
+        self, node: str, by: str, labels: Mapping[str, tuple[str, str]], *, revision: int | None = None
+    ) -> None:
+        """The labels that a sender wants on a Node: key → (value, from); from is "" where the sender does not know.
+
+        `revision` is the view's when the sender began, where it is told later; now otherwise.
+        """
         ...
 
     def refused(self, node: str, by: str, labels: Mapping[str, tuple[str, str]], why: str) -> None:

@@ -183,12 +183,14 @@ class Kubelets:
 
     def _boot_for_real(self, running: Running, plan: BootPlan, boot: Callable[[BootPlan], None]) -> Result:
         """The kubelet writes the Node and its status itself; what it refuses, it refuses in its own words."""
+        began = self._view.revision
         try:
             boot(plan)
         except FlagsRefused as error:
             self._sink.refused(running.node_name, "kubelet", {k: (v, "") for k, v in plan.labels.items()}, error.reason)
             return self._fail(running, f"failed to validate kubelet flags: {error.reason}")
-        self._sink.asserted(running.node_name, "kubelet", node_labels(plan, running.machine.hardware.arch))
+        labels = node_labels(plan, running.machine.hardware.arch)
+        self._sink.asserted(running.node_name, "kubelet", labels, revision=began)
         running.phase, running.real = Phase.REGISTERED, True
         return DONE
 

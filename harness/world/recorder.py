@@ -73,9 +73,11 @@ class Recorder:
         """Records a log line."""
         self.lines.append(LogLine(self._clock.seconds, level, controller, message, values))
 
-    def asserted(self, node: str, by: str, labels: Mapping[str, tuple[str, str]]) -> None:
-        """Records what a sender is about to write to a Node."""
-        self.assertions.append(Assertion(self._revision, node, by, labels))
+    def asserted(
+        self, node: str, by: str, labels: Mapping[str, tuple[str, str]], *, revision: int | None = None
+    ) -> None:
+        """Records what a sender is about to write to a Node, or was at an earlier revision."""
+        self.assertions.append(Assertion(self._revision if revision is None else revision, node, by, labels))
 
     def refused(self, node: str, by: str, labels: Mapping[str, tuple[str, str]], why: str) -> None:
         """Records labels that did not get as far as the API server."""

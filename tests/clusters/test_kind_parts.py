@@ -20,6 +20,7 @@ from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.owner import NOBODY, lives, this_process
 from harness.clusters.usage import Usage
 from harness.clusters.waiting import TimedOut
+from harness.engine.ports import Identity
 from harness.explain.labels import default_objects, plain_pod
 from harness.nodes.boot import BootPlan
 from harness.nodes.kubelet import OtherHardware
@@ -197,6 +198,16 @@ class Machines(MemoryCluster):
         if plan.arch != "amd64":
             raise OtherHardware(plan.arch)
         self.booted.append(plan.node_name)
+        self.writer(Identity.node(plan.node_name)).create(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {
+                    "name": plan.node_name,
+                    "labels": {"kubernetes.io/hostname": plan.node_name, **plan.labels},
+                },
+            }
+        )
 
 
 @pytest.mark.parametrize(("arch", "node"), [("arm64", True), ("amd64", False)])
@@ -208,5 +219,8 @@ def test_a_machine_of_other_hardware_has_a_simulated_kubelet(
     nodeclass, nodepool = default_objects()
     world.apply(nodeclass, nodepool, plain_pod({"kubernetes.io/arch": arch}))
     world.advance(120)
-    assert bool(world.list("Node")) is node
     assert bool(Machines.booted) is not node
+    (made,) = world.list("Node")
+    assert bool((made.get("status") or {}).get("nodeInfo")) is node
+    first = world.writes(made["metadata"]["name"])["kubernetes.io/hostname"][0]
+    assert (first.by, first.from_) == ("kubelet", "kubelet-default")
