@@ -1,16 +1,19 @@
 """The scheduler on the workloads of core's own benchmark and on a region's sizes, beside the Go scheduler.
 
-    python -m benchmarks.scheduler [CASE...] [--oracle PATH]
+    python -m benchmarks.scheduler [CASE...] [--oracle PATH] [--go-limit SECONDS] [--reports DIR]
 
 Prints a line per case: our CPU seconds for one simulation (first on a list of instance types, then with its index at hand), pods per
-second, Go's CPU seconds with one worker, the ratio, and peak memory. Every result is compared with what Go makes of the workload.
+second, Go's CPU seconds with one worker, the ratio, and the peak memory of both processes; then how the cost of a pod grows with their
+number, as a table and as bars. Every result is compared with what Go makes of the workload. Each case has a process of its own.
 Go is measured in the same run when there is an oracle: ``--oracle``, KARPENTER_ORACLE, or what is built of the sources that
-KARPENTER_SOURCES names. Else its recorded times are shown.
+KARPENTER_SOURCES names. Else, and for what would take Go more than ``--go-limit`` seconds, its recorded times are shown.
+``--reports`` also writes the figures (scheduler.json) and a plot (scheduler.svg).
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import gzip
 import json
 import os
@@ -18,12 +21,13 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.growth import growth_table, svg
 from harness.answer.ops.catalog import instance_types
 from harness.answer.ops.schedule import with_defaults
 from harness.karpenter.cloudprovider import InstanceType
@@ -36,8 +40,11 @@ from harness.karpenter.scheduling import (
     solve,
 )
 
+ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).parent / "data"
 RELEASE = provider("1.14.0")
+GO_LIMIT = 60.0
+REPEATS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +96,81 @@ def types_of(path: Path) -> Sequence[InstanceType]:
     return instance_types(read(path), RELEASE.vocabulary)
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One case: CPU seconds of ours (the first simulation with a list of instance types, and the best of later ones) and of Go's.
+
+    Memory is the peak of the whole process in MiB; `go_live` tells whether Go was measured in this run.
+    """
+
+    name: str
+    pods: int
+    first: float
+    again: float
+    mib: int
+    go: float
+    go_live: bool
+    go_mib: int | None
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster than Go."""
+        return self.go / self.again
+
+
 def run(case: Case, indexes: CatalogIndexes) -> tuple[float, SchedulingResults]:
     """CPU seconds of one simulation, and its results."""
     types, snapshot, options = case.inputs()
     name = snapshot.nodepools[0]["metadata"]["name"]
+    gc.collect()
     start = time.process_time()
     results = solve(snapshot, {name: types}, release=RELEASE, options=options, indexes=indexes)
     return time.process_time() - start, results
 
 
-def go_seconds(case: Case, oracle: str) -> float:
-    """CPU seconds of the Go scheduler for the workload, with one worker."""
+def measure_ours(case: Case) -> dict[str, Any]:
+    """Ours, in this process. Raises AssertionError when the result differs from Go's."""
+    indexes = CatalogIndexes()
+    first, results = run(case, indexes)
+    wrong = case.difference(results)
+    assert wrong is None, f"{case.name}: {wrong}"
+    again = [run(case, indexes)[0] for _ in range(REPEATS)]
+    return {"first": first, "again": min(again), "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}
+
+
+def ours(case: Case) -> dict[str, Any]:
+    """Ours, in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.scheduler", "--measure", case.name]
+    found: dict[str, Any] = json.loads(_output(command)[0])
+    return found
+
+
+def go(case: Case, oracle: str) -> tuple[float, int]:
+    """CPU seconds of the Go scheduler for the workload, with one worker, and its peak memory in MiB."""
     files = [str(path) for path in case.files]
     flags = ["-", "ignore-preferences"] if case.facts["ignore_preferences"] else []
-    command = [oracle, "solve", *files, "1", "1", *flags]
-    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return float(json.loads(out)["solve_cpu_s"])
+    out, mib = _output([oracle, "solve", *files, "1", "1", *flags])
+    return float(json.loads(out)["solve_cpu_s"]), mib
+
+
+def _output(command: Sequence[str]) -> tuple[str, int]:
+    """What a program prints, and its peak memory in MiB. Raises CalledProcessError."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout is not None
+        out = process.stdout.read().decode()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return out, usage.ru_maxrss // 1024
+
+
+def measure(case: Case, oracle: str | None, go_limit: float) -> Measured:
+    """Both schedulers on one case."""
+    recorded: float = case.facts["go_cpu_seconds"]
+    live = oracle is not None and recorded <= go_limit
+    seconds, mib = go(case, oracle) if oracle is not None and live else (recorded, None)
+    return Measured(case.name, case.facts["pods"], **ours(case), go=seconds, go_live=live, go_mib=mib)
 
 
 def oracle_path() -> str | None:
@@ -121,34 +187,52 @@ def oracle_path() -> str | None:
         return None
 
 
-def table(names: Sequence[str], oracle: str | None) -> Iterator[str]:
-    """The lines of the comparison, as they come. Raises AssertionError when a result differs from Go's."""
+def table(found: Iterable[Measured]) -> Iterator[str]:
+    """The lines of the comparison, as they come."""
+    head = ("first s", "again s", "pods/s", "MiB", "Go s", "Go pods/s", "Go MiB", "ratio")
+    yield f"{'workload':25}" + "".join(f"{each:>10}" for each in head)
+    for one in found:
+        go_seconds = f"{one.go:.3f}{' ' if one.go_live else '*'}"
+        yield (
+            f"{one.name:25}{one.first:10.3f}{one.again:10.3f}{one.pods / one.again:10.0f}{one.mib:10}{go_seconds:>11}"
+            f"{one.pods / one.go:9.0f}{one.go_mib or '':>10}{one.ratio:10.1f}"
+        )
+    yield "CPU seconds; pods/s by the later simulations; MiB is the peak of the process; * recorded, not measured in this run"
+
+
+def report(names: Sequence[str], oracle: str | None, go_limit: float, reports: Path | None) -> Iterator[str]:
+    """Everything that is printed, as it comes; with `reports` also written there."""
     known = cases()
-    source = (
-        "measured now" if oracle else "recorded; neither KARPENTER_ORACLE nor KARPENTER_SOURCES leads to a Go scheduler"
-    )
-    yield f"Go with one worker: {source}"
-    yield f"{'workload':26}{'first s':>9}{'again s':>9}{'pods/s':>9}{'Go s':>9}{'Go pods/s':>11}{'ratio':>8}{'MiB':>6}"
-    for name in names:
-        case = known[name]
-        indexes = CatalogIndexes()
-        first, results = run(case, indexes)
-        again, results = run(case, indexes)
-        wrong = case.difference(results)
-        assert wrong is None, f"{name}: {wrong}"
-        go = go_seconds(case, oracle) if oracle else case.facts["go_cpu_seconds"]
-        pods = case.facts["pods"]
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        yield f"{name:26}{first:9.3f}{again:9.3f}{pods / again:9.0f}{go:9.3f}{pods / go:11.0f}{go / again:8.1f}{peak:6}"
+    found: list[Measured] = []
+
+    def measured() -> Iterator[Measured]:
+        for name in names:
+            found.append(measure(known[name], oracle, go_limit))
+            yield found[-1]
+
+    yield from table(measured())
+    yield from growth_table(found)
+    if reports is not None:
+        reports.mkdir(parents=True, exist_ok=True)
+        (reports / "scheduler.json").write_text(json.dumps([asdict(one) for one in found], indent=1) + "\n")
+        (reports / "scheduler.svg").write_text(svg(found))
+        yield f"written: {reports / 'scheduler.json'}, {reports / 'scheduler.svg'}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Prints the table."""
+    """Prints the comparison."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", metavar="CASE", help="default: all")
-    parser.add_argument("--oracle", default=oracle_path())
+    parser.add_argument("--oracle")
+    parser.add_argument("--go-limit", type=float, default=GO_LIMIT, metavar="SECONDS", help="default %(default)s")
+    parser.add_argument("--reports", type=Path, metavar="DIR")
+    parser.add_argument("--measure", metavar="CASE", help="ours alone, in this process, as JSON")
     options = parser.parse_args(argv)
-    for line in table(options.cases or list(cases()), options.oracle):
+    if options.measure:
+        print(json.dumps(measure_ours(cases()[options.measure])))
+        return 0
+    oracle = options.oracle or oracle_path()
+    for line in report(options.cases or list(cases()), oracle, options.go_limit, options.reports):
         print(line, flush=True)
     return 0
 
