@@ -84,12 +84,11 @@ class NamespaceController:
         }
 
     def _going(self, change: Change) -> Iterable[Hashable]:
-        if change.type is not ChangeType.DELETED and is_terminating(change.object):
-            yield name_of(change.object)
+        going = change.type is not ChangeType.DELETED and is_terminating(change.object)
+        return (name_of(change.object),) if going else ()
 
     def _left(self, change: Change) -> Iterable[Hashable]:
-        if change.type is ChangeType.DELETED:
-            yield namespace_of(change.object)
+        return (namespace_of(change.object),) if change.type is ChangeType.DELETED else ()
 
     def reconcile(self, key: Hashable) -> Result:
         """Deletes what is in the namespace; the namespace itself, once nothing is."""
