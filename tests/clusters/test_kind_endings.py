@@ -107,6 +107,14 @@ def test_the_message_says_what_died_and_nothing_stays(asked: None) -> None:
     cluster = KindCluster()
     try:
         admin = cluster.writer(ADMIN)
+        assert cluster.deaths() == ""
+        worker = cluster.container.join("w")
+        worker.get_wrapped_container().kill("SIGKILL")
+        said = cluster.deaths()
+        assert f"container {worker.container_name} is exited with exit code 137" in said
+        assert "journal of kubelet on w:\n    " in said
+        cluster.container.leave("w")
+
         cluster.container.sh("pkill", "-9", "kube-apiserver")
         with pytest.raises(ClusterLost) as caught:
             admin.delete("Node", "n")
@@ -127,6 +135,17 @@ def test_the_message_says_what_died_and_nothing_stays(asked: None) -> None:
         cluster.stop()
     assert not there(cluster.container.node_name)
     assert not cluster.folder.exists()
+
+
+def test_an_image_that_nobody_has_is_one_line(asked: None) -> None:
+    from harness.clusters.kind.cluster import KindCluster
+
+    with pytest.raises(MissingTool) as caught:
+        KindCluster(image="registry.invalid/node:v1.36.3")
+    said = str(caught.value)
+    assert said.startswith("the node image registry.invalid/node:v1.36.3 is not here and cannot be pulled (")
+    assert said.endswith("name one that is, with HARNESS_KIND_IMAGE, --kind-image or KindContainer(image)")
+    assert "\n" not in said
 
 
 SCENARIOS = ("scenarios/labels/kubelet-may-not.yaml", "scenarios/labels/machine-api.yaml")

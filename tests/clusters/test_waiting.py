@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from harness.clusters.attached import cluster as attached
+from harness.clusters.attached.cluster import attach
+from harness.clusters.http.cluster import HttpCluster
+from harness.clusters.rest.connection import ClusterLost
 from harness.clusters.waiting import Patience, TimedOut, crowding, poll
+from harness.engine.clock import Clock as VirtualClock
+from harness.karpenter.validation.crds import crd_set
+from harness.world import World
+from harness.world.recorder import Recorder
 
 
 class Clock:
@@ -48,3 +56,21 @@ def test_a_machine_is_never_faster_than_idle() -> None:
 def test_what_never_comes_is_named() -> None:
     with pytest.raises(TimedOut, match=r"waited \d+ s for the moon"):
         poll(lambda: False, lambda: "the moon", seconds=0.0)
+
+
+def test_a_cluster_that_owes_something_is_looked_at_and_what_died_ends_the_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Dying(HttpCluster):
+        def deaths(self) -> str:
+            return "kube-scheduler was killed by signal 9; the end of its log:\n    last words"
+
+    monkeypatch.setattr(attached, "_LOOK_EVERY", 0.0)
+    with Dying(Recorder(VirtualClock()), crds=crd_set("1.14.0"), kubernetes="1.36.3") as remote:
+        world = World(cluster=attach(remote))
+        monkeypatch.setattr(attached, "unrest", lambda *_, **__: iter(["Pod/default/web: not decided"]))
+        world.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}})
+        with pytest.raises(
+            ClusterLost, match=r"(?s)a part of the http cluster died.kube-scheduler was killed.*last words"
+        ):
+            world.settle()
