@@ -23,6 +23,7 @@ from tests.conformance.recorded_labels import (
     NODECLASS,
     SIZE,
     SIZE_KEY,
+    ZONE,
     Recorder,
     plain_pod,
     seed_keys,
@@ -92,6 +93,16 @@ SIZE_KEYS = (
     "karpenter.azure.com/sku-gpu-manufacturer",
     "karpenter.azure.com/sku-gpu-count",
 )
+VALUED = (
+    "karpenter.azure.com/placement-scope",
+    "karpenter.azure.com/sku-gpu-manufacturer",
+    "karpenter.azure.com/sku-networking-accelerated",
+    "karpenter.azure.com/sku-storage-premium-capable",
+    "karpenter.azure.com/sku-storage-ultra-ssd",
+    *(f"{AKS}/{name}" for name in ("fips_enabled", "mode", "os-sku", "priority", "scalesetpriority")),
+)
+"""Keys of which some release knows all values, but for the capacity type."""
+
 NEAR_CLOSED = (
     "my.karpenter.sh/foo",
     "mykarpenter.sh/foo",
@@ -109,8 +120,8 @@ FAMILY_KEYS = tuple(f"{AKS}/{name}" for name in ("os-sku", "os-sku-requested", "
 STREAMING = f"{AKS}/artifactstreaming-enabled"
 
 
-def write_recorded_claims(recorder: Recorder, date: str) -> Path:
-    """Writes the scenario file of one release. Returns its path."""
+def write_recorded_claims(recorder: Recorder, regional: Recorder, date: str) -> Path:
+    """Writes the scenario file of one release, from a region with zones and from one without. Returns its path."""
     source = f"recorded on {date} from karpenter-provider-azure v{recorder.release} by `make record-labels`"
     given = {"karpenter": recorder.release, "kubernetes": recorder.kubernetes, "region": recorder.region}
     head = {"source": source, "tags": ["seed"], "given": given}
@@ -125,6 +136,8 @@ def write_recorded_claims(recorder: Recorder, date: str) -> Path:
         *_bounds(recorder, head),
         *_capacity_types(recorder, head),
         *_labels_refused_twice(recorder, head),
+        *_unknown_values(recorder, head),
+        *_empty_zone(regional, head),
     ]
     path = SCENARIOS / f"claims-{recorder.release}.yaml"
     path.write_text(MODELINE + yaml.dump_all(documents, Dumper=_Lines, sort_keys=False, width=1_000_000))
@@ -346,6 +359,57 @@ def _labels_refused_twice(recorder: Recorder, head: Json) -> list[Json]:
         },
         _nodeclass(),
         nodepool,
+    ]
+
+
+def _unknown_values(recorder: Recorder, head: Json) -> list[Json]:
+    """A NodePool that requires, of each key whose values some release knows, one that none does: those that are taken."""
+    taken = []
+    for key in VALUED:
+        requirement = {"key": key, "operator": "In", "values": [MINE]}
+        if not _pool_refused(recorder, [requirement]):
+            taken.append(requirement)
+    if not taken:
+        return []
+    assert not _pool_refused(recorder, taken)
+    nodepool = recorder.nodepool_object()
+    nodepool["spec"]["template"]["spec"]["requirements"] += taken
+    return [
+        {
+            "scenario": "values that no release knows, and this one takes",
+            **head,
+            "then": [{"accepted": {"object": "NodePool/default"}}],
+        },
+        _nodeclass(),
+        nodepool,
+    ]
+
+
+def _pool_refused(recorder: Recorder, requirements: Sequence[Json]) -> bool:
+    nodepool = recorder.nodepool_object()
+    nodepool["spec"]["template"]["spec"]["requirements"] += requirements
+    answer = recorder.answer({"op": "validate_nodepool", "object": nodepool})
+    return bool((answer.get("crd") or {}).get("errors") or (answer.get("runtime") or {}).get("error"))
+
+
+def _empty_zone(recorder: Recorder, head: Json) -> list[Json]:
+    """A pod that asks for the zone without a name where there are no zones."""
+    pod = plain_pod({ZONE: ""})
+    try:
+        refusal = recorder.refusal(pod, recorder.nodepool_object())
+        said: Json = {"pods": {"pending": {pod["metadata"]["name"]: refusal}}}
+    except KeyError:  # whether the pod then runs on the Node is kube-scheduler's business
+        said = {"nodeclaims": {"created": {"atLeast": "1"}}}
+    return [
+        {
+            "scenario": "the zone without a name",
+            **head,
+            "given": {**head["given"], "region": recorder.region},
+            "then": [said],
+        },
+        _nodeclass(),
+        recorder.nodepool_object(),
+        {"apiVersion": "v1", "kind": "Pod", **pod},
     ]
 
 

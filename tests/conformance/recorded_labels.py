@@ -362,7 +362,7 @@ def record_labels(oracles: Iterable[Oracle]) -> Iterator[Path]:
             kubernetes = provider(oracle.release).defaults.kubernetes
             regions = [Recorder(answerer, oracle.release, info[name], kubernetes) for name in _REGIONS]
             yield write_recorded_refusals(regions[0], today)
-            yield write_recorded_claims(regions[0], today)
+            yield write_recorded_claims(regions[0], regions[1], today)
             yield write_recorded_sizes(regions[0], regions[1], today)
             yield write_recorded(
                 [

@@ -95,17 +95,17 @@ class Order:
         self._noticed: dict[tuple[str, str], Counter[str]] = {}
 
     def of(self, cell: Cell, units: Sequence[Unit]) -> list[Unit]:
-        """All units; those that are about another key come last."""
+        """The units that could notice: all but the rows and listed cases of other keys."""
         own = self._noticed.get((cell.table, cell.key), Counter())
         alike = self._noticed.get((cell.table, ""), Counter())
 
-        def rank(unit: Unit) -> tuple[bool, int, bool, int, bool, int]:
+        def rank(unit: Unit) -> tuple[int, bool, int, bool, int]:
             family = unit.family(cell.release)
-            foreign = bool(unit.key) and unit.key != cell.key and "/" in cell.key
             mentioned = unit.key == cell.key if unit.key else cell.key in unit.text
-            return (foreign, -own[family], not mentioned, -alike[family], unit.key != cell.key, unit.cost)
+            return (-own[family], not mentioned, -alike[family], unit.key != cell.key, unit.cost)
 
-        return sorted(units, key=rank)
+        of_a_key = "/" in cell.key or not cell.table.startswith("flag")
+        return sorted((unit for unit in units if not (of_a_key and unit.key and unit.key != cell.key)), key=rank)
 
     def learn(self, cell: Cell, unit: Unit) -> None:
         """Remembers who noticed."""
