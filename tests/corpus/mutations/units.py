@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+from harness.karpenter.azure_keys import LEGACY
 from harness.karpenter.releases import provider
 from harness.scenario.cases import Case, Entry
 from harness.scenario.files import load
@@ -104,7 +105,7 @@ class Order:
             mentioned = unit.key == cell.key if unit.key else cell.key in unit.text
             return (-own[family], not mentioned, -alike[family], unit.key != cell.key, unit.cost)
 
-        of_a_key = "/" in cell.key or not cell.table.startswith("flag")
+        of_a_key = "/" in cell.key or cell.key in LEGACY
         return sorted((unit for unit in units if not (of_a_key and unit.key and unit.key != cell.key)), key=rank)
 
     def learn(self, cell: Cell, unit: Unit) -> None:
