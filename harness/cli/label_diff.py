@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.output import bad_input, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from harness.explain.label_sides import KeyDifference, Side
 
@@ -18,6 +18,17 @@ __all__ = ["run"]
 NO_NODE = 3
 _LONGEST = 120
 _TITLES = {"pod": "a pod may ask", "nodepool": "a NodePool may set it", "written": "on the Node"}
+
+
+def _kubernetes(names: Sequence[str]) -> str | None:
+    """The version on which both are tried; None where one of them is a document, or unknown."""
+    from harness.explain.label_sides import common_kubernetes
+    from harness.karpenter.releases import POLICIES, UnknownRelease, provider
+
+    try:
+        return None if POLICIES.keys() & set(names) else common_kubernetes([provider(name) for name in names])
+    except UnknownRelease:
+        return None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
             "harness labels diff: two releases are expected, for example: harness labels diff 1.12.2 1.13.1"
         )
     try:
-        before, after = (side_of(name, arguments.region, arguments.mode) for name in names)
+        before, after = (side_of(name, arguments.region, arguments.mode, _kubernetes(names)) for name in names)
         releases = [side.release for side in (before, after) if isinstance(side, TriedSide)]
         if not releases:
             return bad_input("harness labels diff: one of the two must be a release")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ def run(arguments: argparse.Namespace) -> int:
         table_page,
         turning_points,
     )
+    from harness.explain.label_sides import common_kubernetes
+    from harness.karpenter.releases import provider
 
     names = arguments.keys[1:]
     if len(names) != 1:
@@ -36,13 +39,17 @@ def run(arguments: argparse.Namespace) -> int:
         return create_world(region="eastus", **more)
 
     keys = all_keys()
-    columns = {}
-    for name in dict.fromkeys((*turning_points(), *CHECKED)):
+    kubernetes = common_kubernetes([provider(name) for name in turning_points()])
+
+    def tried(name: str, **more: Any) -> Any:
         print(f"trying {len(keys)} keys in {name}", file=sys.stderr)
-        columns[name] = column_of(name, keys, new_world)
+        return column_of(name, keys, partial(new_world, **more))
+
+    evolution = {name: tried(name, kubernetes=kubernetes) for name in turning_points()}
+    columns = {name: tried(name) for name in CHECKED}
     pages = {
-        "evolution.md": evolution_page({name: columns[name] for name in turning_points()}),
-        "claims.md": claims_page({name: columns[name] for name in CHECKED}),
+        "evolution.md": evolution_page(evolution, kubernetes),
+        "claims.md": claims_page(columns),
         "policies.md": policies_page(),
         "differences.md": differences_page(),
         **{f"{name}.md": table_page(name, columns[name]) for name in CHECKED},

@@ -11,8 +11,11 @@ if TYPE_CHECKING:
 __all__ = ["side_of"]
 
 
-def side_of(name: str, region: str, mode: str | None = None) -> Side:
-    """A document's decisions for ``design-2025-11-07``, what was tried for a release. Raises InputError, LookupError."""
+def side_of(name: str, region: str, mode: str | None = None, kubernetes: str | None = None) -> Side:
+    """A document's decisions for ``design-2025-11-07``, what was tried for a release. Raises InputError, LookupError.
+
+    ``kubernetes`` is the version to try on, the release's default without.
+    """
     from harness.cli.worlds import create_world
     from harness.explain.label_sides import DecidedSide, TriedSide
     from harness.karpenter.releases import POLICIES
@@ -21,6 +24,6 @@ def side_of(name: str, region: str, mode: str | None = None) -> Side:
         return DecidedSide(POLICIES[name])
 
     def new_world(**more: Any) -> World:
-        return create_world(karpenter=name, region=region, provision_mode=mode, **more)
+        return create_world(karpenter=name, region=region, provision_mode=mode, kubernetes=kubernetes, **more)
 
     return TriedSide(new_world, mode or "")

@@ -66,8 +66,8 @@ def table_page(release: str, column: Column) -> str:
     )
 
 
-def evolution_page(columns: Mapping[str, Column]) -> str:
-    """What changed for each key; `columns` by release, oldest first."""
+def evolution_page(columns: Mapping[str, Column], kubernetes: str) -> str:
+    """What changed for each key; `columns` by release, oldest first, all tried on this Kubernetes version."""
     names = list(columns)
     rows: list[tuple[str, ...]] = []
     for key in next(iter(columns.values())):
@@ -82,7 +82,8 @@ def evolution_page(columns: Mapping[str, Column]) -> str:
     rows.sort(key=lambda row: (names.index(row[1]), row[0]))
     return _page(
         "What changed between releases",
-        f"All keys over the releases from {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, found out by trying in each. "
+        f"All keys over the releases from {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, found out by trying in each "
+        f"on Kubernetes {kubernetes}. "
         f"Releases that are not named change nothing about label keys.",
         ("key", "since", "change"),
         rows,

@@ -25,6 +25,7 @@ __all__ = [
     "KeyDifference",
     "Side",
     "TriedSide",
+    "common_kubernetes",
     "compare",
     "fingerprint",
     "keys_of",
@@ -198,9 +199,15 @@ def keys_of(releases: Sequence[ProviderRelease]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def common_kubernetes(releases: Sequence[ProviderRelease]) -> str:
+    """The Kubernetes version to compare releases on: the oldest of their defaults, so that they differ by themselves only."""
+    versions = (release.defaults.kubernetes for release in releases)
+    return min(versions, key=lambda version: [int(part) for part in version.split(".")])
+
+
 def fingerprint(release: ProviderRelease) -> object:
     """What a release's record and its CRDs' rules hold, without its name: equal for releases that cannot differ about labels."""
-    record = [getattr(release, one.name) for one in fields(release) if one.name not in ("version", "crds")]
+    record = [getattr(release, one.name) for one in fields(release) if one.name not in ("version", "crds", "defaults")]
     rules = [
         (row.id, row.rule.expression) for kind in ("NodePool", "NodeClaim") for row in crd_set(release.crds).rules(kind)
     ]

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from harness.explain.claims import Claim, Decision, Difference, claim_of, decisions, differences_of
-from harness.explain.label_sides import OTHER_VALUE, PROBED_SIZE, Cell, TriedSide, fingerprint
+from harness.explain.label_sides import OTHER_VALUE, PROBED_SIZE, Cell, TriedSide, common_kubernetes, fingerprint
 from harness.explain.labels import LabelProbe, PodFact, default_objects
 from harness.explain.upgrade.trial import Trial, trial
 from harness.karpenter.cloudprovider import DroppedSize
@@ -152,9 +152,14 @@ def _conflict(key: str, value: str, new_world: NewWorld) -> Trial:
 def _eras(key: str, value: str, world: World, new_world: NewWorld, releases: Sequence[str]) -> Iterator[Era]:
     """All releases, those next to each other that behave the same taken together.
 
-    A release whose record and CRDs are those of the one before is not tried again; and each is tried on a few sizes only.
+    A release whose record and CRDs are those of the one before is not tried again; and each is tried on a few sizes only, all with
+    the same Kubernetes.
     """
-    few = partial(new_world, caches=world.caches.only(world.region, _few_sizes(key, value, world)))
+    few = partial(
+        new_world,
+        caches=world.caches.only(world.region, _few_sizes(key, value, world)),
+        kubernetes=common_kubernetes([provider(name) for name in releases]),
+    )
     rows: list[tuple[str, str, str, str]] = []
     before: object = None
     for name in releases:

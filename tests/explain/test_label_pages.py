@@ -58,7 +58,7 @@ def test_the_evolution_of_some_keys() -> None:
     points = turning_points()
     assert list(points[points.index("1.6.5") :][:3]) == releases
     keys = [f"{AKS}/cluster", f"{AKS}/mode", "karpenter.azure.com/sku-series"]
-    found = rows(evolution_page({name: column_of(name, keys, new_world) for name in releases}))
+    found = rows(evolution_page({name: column_of(name, keys, new_world) for name in releases}, "1.34.0"))
     assert len(found) == 3
     assert set(found) <= set(rows(committed("evolution.md")))
 

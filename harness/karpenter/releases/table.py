@@ -362,7 +362,6 @@ _CHANGES: Mapping[str, _Change] = {
         also_restricted=_RESTRICTED_IN_1_13_0,
         set={
             "skewer": "0.0.24",
-            "binaries_from_image": True,
             "known_skus": "1.13.1",
             "skus_without_price": "",
             "gpu_registry": "1.13.1",
@@ -370,7 +369,7 @@ _CHANGES: Mapping[str, _Change] = {
             "spot_needs_low_priority": True,
         },
     ),
-    "1.13.1": _Change(),
+    "1.13.1": _Change(set={"binaries_from_image": True}),
     "1.14.0": _Change(
         core="1.14.0",
         well_known=frozenset({keys.SKU_ULTRA_SSD}),

@@ -22,6 +22,7 @@ __all__ = [
     "Number",
     "Reference",
     "Text",
+    "Usd",
     "parse_duration",
     "split_reference",
 ]
@@ -114,6 +115,12 @@ _SCALAR = {"type": ["string", "number", "boolean"]}
 Text = Annotated[str, BeforeValidator(_text), WithJsonSchema(_SCALAR)]
 Integer = Annotated[int, BeforeValidator(read_integer), WithJsonSchema({"type": "integer", "minimum": 0})]
 Number = Annotated[float, BeforeValidator(_number), WithJsonSchema({"type": "number", "minimum": 0})]
+Usd = Annotated[
+    float | None,
+    BeforeValidator(lambda value: None if value == "none" else _number(value)),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"const": "none"}]}),
+]
+"""USD per hour, or ``none`` for no price at all (None)."""
 Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
 Duration = Annotated[
     float, BeforeValidator(_duration), WithJsonSchema({"type": "string", "pattern": f"^({_PART.replace('?:', '')})+$"})

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.models.base import Duration, Flag, Integer, Model, Number, Text, read_integer
+from harness.scenario.models.base import Duration, Flag, Integer, Model, Text, Usd, read_integer
 from harness.scenario.models.matchers import value_or_conditions
 
 __all__ = ["Azure", "Capacity", "Cluster", "Fault", "Given", "Price", "Prices", "Restriction", "When", "Where"]
@@ -51,14 +51,14 @@ class Capacity(Model):
 
 
 class Prices(Model):
-    """Prices of one size in USD per hour."""
+    """Prices of one size in USD per hour; `none` where the price list lacks it."""
 
-    on_demand: Number | None = Field(None, alias="on-demand", description="On demand.")
-    spot: Number | None = Field(None, description="Spot.")
+    on_demand: Usd = Field(None, alias="on-demand", description="On demand.")
+    spot: Usd = Field(None, description="Spot.")
 
 
 Price = Annotated[
-    Annotated[Number, Tag("value")] | Annotated[Prices, Tag("conditions")], Discriminator(value_or_conditions)
+    Annotated[Usd, Tag("value")] | Annotated[Prices, Tag("conditions")], Discriminator(value_or_conditions)
 ]
 
 
