@@ -79,6 +79,10 @@ def _lines(story: Story) -> Iterator[str]:
         yield from _mismatches(story)
     for name, (asked, set_, written) in story.decided.items():
         yield f"  {name} decides: pod {asked.answer}, NodePool {set_.answer}, Node {written.answer} ({set_.why})"
+    from harness.karpenter.releases.policies import NOT_SIMULATED
+
+    if story.key in NOT_SIMULATED:
+        yield f"    and it is not simulated: {NOT_SIMULATED[story.key]}"
     for row in story.differences:
         yield f"  {row.id}: {row.document} Releases: {row.today} ({row.evidence})"
 

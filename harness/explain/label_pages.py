@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from harness.explain.claims import Answer, claim_of, claimed_keys, decisions, differences, differences_of
 from harness.explain.label_sides import Cell, TriedSide, fingerprint, keys_of
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, Policy, provider
+from harness.karpenter.releases.policies import NOT_SIMULATED
 from harness.world import World
 
 __all__ = [
@@ -122,6 +123,7 @@ def policies_page() -> str:
             rows,
         )
     ]
+    parts += [f"`{key}` is decided on, and not simulated: {why}.\n" for key, why in NOT_SIMULATED.items()]
     parts += [f"Left open on {policy.date}: {topic}.\n" for policy in policies for topic in policy.undecided_topics]
     return "\n".join(parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +11,10 @@ from harness import World
 from harness.cli import main
 from harness.explain.claims import claimed_keys, decisions, differences, differences_of
 from harness.explain.labels import LabelProbe, PodOutcome
+from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.images import node_image_version
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, UnknownRelease, policy_of, provider
+from harness.karpenter.releases.policies import NOT_SIMULATED
 from harness.karpenter.validation import crd_set
 
 AKS = "kubernetes.azure.com"
@@ -51,6 +55,18 @@ def test_a_policy_closes_the_domain_and_opens_its_keys(base: str) -> None:
         (rejection,) = probe.nodepool(f"{AKS}/{key}", "x").rejections
         assert (rejection.layer, rejection.message) == ("crd-cel", f'label domain "{AKS}" is restricted')
     assert probe.node[0][f"{AKS}/mode"] == "user"
+
+
+def test_why_the_version_of_the_image_is_not_simulated() -> None:
+    """AKS writes it on its machines and names images of its shared galleries only; elsewhere no size would have a value."""
+    key = f"{AKS}/node-image-version"
+    for mode, gallery in (("aksscriptless", ""), ("aksmachineapi", "AKSUbuntu")):
+        probe = LabelProbe(partial(World, karpenter="design-2025-10-30@1.14.0", provision_mode=mode))
+        assert probe.node[0].get(key, "").partition("-")[0] == gallery
+        assert probe.pod(key, "x").outcome is PodOutcome.NO_KNOWN_VALUES
+    with pytest.raises(LaunchError, match="CIG images are not supported yet"):
+        node_image_version("/CommunityGalleries/AKSUbuntu-1/images/2404gen2containerd/versions/202512.18.0")
+    assert OCTOBER.well_known - provider("design-2025-10-30").azure_well_known == set(NOT_SIMULATED) == {key}
 
 
 def test_the_base_stays_as_it_is() -> None:

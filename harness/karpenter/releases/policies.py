@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from harness.karpenter import azure_keys as keys
 from harness.karpenter.releases.model import ClaimRequirementLabels, ProviderRelease
 
-__all__ = ["DEFAULT_BASE", "POLICIES", "Policy", "closed_domain", "overlaid", "split_name"]
+__all__ = ["DEFAULT_BASE", "NOT_SIMULATED", "POLICIES", "Policy", "closed_domain", "overlaid", "split_name"]
 
 DEFAULT_BASE = "1.6.5"
 """The release that was current when the documents were written."""
@@ -90,6 +90,18 @@ POLICIES: Mapping[str, Policy] = {
 }
 
 
+NOT_SIMULATED: Mapping[str, str] = {
+    _NODE_IMAGE_VERSION: (
+        "AKS writes it, as gallery, definition and version of an image of its shared galleries; an image of the community galleries, "
+        "which a self-hosted Karpenter boots, has no such name (the provider refuses to make one: kaz "
+        "pkg/utils, 'CIG images are not supported yet'), so that no size would have a value there. Where Nodes come "
+        "of shared galleries the value changes whenever AKS publishes an image and the AKSNodeClass takes it, and a pod that asks "
+        "for the one before would wait for ever; the document says nothing about either, and no release did it"
+    ),
+}
+"""Keys that a document decides on and that stay as the base release has them, and why."""
+
+
 def split_name(name: str) -> tuple[Policy | None, str]:
     """The policy and the base release of ``design-2025-11-07``, ``design-2025-11-07@1.7.2``, ``1.7.2``."""
     policy, sign, base = name.partition(_SIGN)
@@ -108,10 +120,9 @@ def overlaid(policy: Policy, base: ProviderRelease) -> ProviderRelease:
     """The base release with the policy's decisions.
 
     A key that becomes well-known becomes a requirement of every size, and its single value a label of NodeClaim and Node: without
-    that, pods that ask for it would get Nodes without end. ``node-image-version`` is not simulated: the document gives no way to
-    compute it.
+    that, pods that ask for it would get Nodes without end. Keys of NOT_SIMULATED stay as they are.
     """
-    added = policy.well_known - {_NODE_IMAGE_VERSION}
+    added = policy.well_known - NOT_SIMULATED.keys()
     well_known = base.vocabulary.well_known | added
     name = policy.name if base.version == DEFAULT_BASE else f"{policy.name}{_SIGN}{base.version}"
     labels = base.claim_requirement_labels
