@@ -28,6 +28,7 @@ class Equivalent:
 
 
 _MACHINES = "a controller does not start in a mode that it does not know, so nobody has such a cluster"
+_NO_FIELD = "the release's AKSNodeClass has no field that asks for it, so the label would never be written"
 _NOT_IN_CRD = "the API server refuses the family: it is not in the enum of the release's AKSNodeClass"
 
 EQUIVALENT: tuple[Equivalent, ...] = (
@@ -36,6 +37,20 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "karpenter.azure.com/sku-hyperv-generation",
         "*",
         "the whole domain karpenter.azure.com is closed to users, by the CRDs and at run time",
+    ),
+    Equivalent(
+        "restricted-labels",
+        "kubernetes.io/hostname",
+        "is missing",
+        "until core 1.9.0 the whole domain kubernetes.io is closed",
+        ("1.4.0", "1.6.5", "1.6.6", "1.7.2"),
+    ),
+    *(
+        Equivalent("base-keys", f"kubernetes.azure.com/{name}", "is there", _NO_FIELD, releases)
+        for name, releases in (
+            ("artifactstreaming-enabled", ("1.4.0", "1.6.5", "1.6.6", "1.7.2")),
+            ("fips_enabled", ("1.4.0",)),
+        )
     ),
     *(
         Equivalent(
