@@ -134,11 +134,12 @@ def _collect(definition: Mapping[str, Any], path: str, rules: dict[str, list[Map
 
 
 def _rule(entry: Mapping[str, Any]) -> Rule:
-    unsupported = sorted(set(entry) - {"rule", "message"})
+    unsupported = sorted(set(entry) - {"rule", "message", "optionalOldSelf"})
     if unsupported:
         raise CrdFileError(f"rule {entry.get('rule')!r}: {', '.join(unsupported)} is not supported")
     expression = entry["rule"].strip()
-    check = _check(expression)
+    optional = entry.get("optionalOldSelf") is True
+    check = _optional_check(expression) if optional else _check(expression)
     message = (entry.get("message") or f"failed rule: {expression}").strip()
     return Rule(
         id=f"cel:{expression}",
@@ -146,6 +147,7 @@ def _rule(entry: Mapping[str, Any]) -> Rule:
         check=check,
         transition=re.search(r"\boldSelf\b", expression) is not None,
         culprits=_each_alone(check) if expression.startswith("self.all(") else _no_culprits,
+        optional_old=optional,
         expression=expression,
     )
 
@@ -204,6 +206,39 @@ def _find(text: str, pattern: str) -> str:
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(python_pattern(pattern), re.ASCII)
+
+
+@cache
+def _optional_environment() -> Any:
+    """The same with CEL's optional values, in which an old value may be there or not."""
+    _environment()
+    from cel_expr_python import cel
+    from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
+
+    return cel.NewEnv(
+        variables={"self": cel.Type.DYN, "old": cel.Type.DYN, "updates": cel.Type.BOOL},
+        extensions=[ext_optional.ExtOptional(), ext_bindings.ExtBindings(), ext_strings.ExtStrings()],
+    )
+
+
+@cache
+def _optional_check(expression: str) -> Callable[[Any, Any], bool]:
+    """The check of a rule with `optionalOldSelf`: `oldSelf` is an optional value, none when the object is new."""
+    bound = f"cel.bind(oldSelf, updates ? optional.of(old) : optional.none(), ({expression}))"
+    try:
+        program = _optional_environment().compile(bound)
+    except CelEngineMissing:
+        raise
+    except Exception as error:
+        raise CrdFileError(f"rule {expression!r} does not compile: {error}") from None
+
+    def check(value: Any, old: Any) -> bool:
+        outcome = program.eval(data={"self": value, "old": old, "updates": old is not None}).value()
+        if isinstance(outcome, bool):
+            return outcome
+        raise CelError(_as_cel_go(str(outcome)))
+
+    return check
 
 
 @cache

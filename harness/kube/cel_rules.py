@@ -38,6 +38,8 @@ class Rule:
     check: Callable[[Any, Any], bool]
     transition: bool = False
     culprits: Callable[[Any], tuple[Pointer, ...]] = _no_culprits
+    optional_old: bool = False
+    """Whether a transition rule runs without an old value too (`optionalOldSelf`); it gets None then."""
     expression: str = ""
     """How the rule reads, for listings; not evaluated."""
 
@@ -97,7 +99,7 @@ def _visit(
     if value is None:
         return
     for rule in schema.rules:
-        if rule.transition and old is None:
+        if rule.transition and old is None and not rule.optional_old:
             continue
         try:
             if rule.check(value, old):

@@ -32,6 +32,10 @@ spec:
             properties:
               replicas: {type: integer}
               weight: {type: integer, maximum: 100}
+              limit:
+                type: integer
+                x-kubernetes-validations:
+                - {rule: "oldSelf.hasValue() ? self >= oldSelf.value() : self > 0", optionalOldSelf: true, message: limits grow}
               ports: {type: string, x-kubernetes-validations: [{rule: "int(self.split(' ')[1]) > 5", message: second port}]}
               template:
                 type: object
@@ -93,6 +97,22 @@ def crds(tmp_path: Path) -> CrdFiles:
 )
 def test_rules(crds: CrdFiles, obj: Object, text: str) -> None:
     assert [str(error) for error in admit(obj, crds=crds).errors] == ([text] if text else [])
+
+
+def test_a_rule_with_an_optional_old_value_runs_on_create_too(crds: CrdFiles) -> None:
+    """And is never tolerated: it compares with the old value, as every transition rule (apiextensions-apiserver schema/cel)."""
+
+    def limited(limit: int) -> Object:
+        return nodepool(of_pool={"limit": limit})
+
+    refused = ["spec.limit: Invalid value: 0: limits grow"]
+    assert admit(limited(1), crds=crds).accepted
+    assert [str(error) for error in admit(limited(0), crds=crds).errors] == refused
+    assert admit(limited(3), old=limited(3), crds=crds).accepted
+    assert admit(limited(3), old=nodepool(), crds=crds).accepted
+    assert [str(error) for error in admit(limited(0), old=nodepool(), crds=crds).errors] == refused
+    (error,) = admit(limited(2), old=limited(3), crds=crds).errors
+    assert error.detail == "limits grow"
 
 
 def test_rules_that_compare(crds: CrdFiles) -> None:
