@@ -107,11 +107,11 @@ class Operations:
     def accepted(self, status: int, operation: Operation, version: str, body: Document | None = None) -> Response:
         """The first answer.
 
-        An operation that is over at once needs no polling, so it carries no header: a PUT then shows its final state, a
-        DELETE answers 204.
+        A PUT that is over at once shows its final state and carries no header, so that nobody polls. A DELETE (202) is always
+        polled, as Azure's clients expect; its first poll can find it done.
         """
-        if operation.status == SUCCEEDED:
-            return Response(204 if status == 202 else status, body=body)
+        if operation.status == SUCCEEDED and status != 202:
+            return Response(status, body=body)
         headers = {"Azure-AsyncOperation": operation.url(self.base_url, version)}
         if status == 202:
             headers["Location"] = operation.url(self.base_url, version, results=True)

@@ -83,11 +83,11 @@ def test_nic_of_a_refused_launch_stays_reserved_where_asked_for() -> None:
     assert driver.call("PUT", driver.vm_path("a"), driver.vm_body("a")).status == 201  # its own VM may have it
     driver.cloud.vanish("a")
     driver.put_nic("a")
-    assert driver.call("DELETE", driver.nic_path("a"), None, NETWORK).status == 204  # nor is it kept for it any longer
+    assert driver.call("DELETE", driver.nic_path("a"), None, NETWORK).status == 202  # nor is it kept for it any longer
     driver.cloud.market.quota.set_limit("cores", 0)
     assert driver.put_vm("c").status == 409
     driver.cloud.advance(180)
-    assert driver.call("DELETE", driver.nic_path("c"), None, NETWORK).status == 204
+    assert driver.call("DELETE", driver.nic_path("c"), None, NETWORK).status == 202
 
 
 def test_nic_can_take_time() -> None:
@@ -137,3 +137,13 @@ def test_patch_changes_tags_only() -> None:
     assert before is not None
     assert patched.body == {**before, "tags": {"x": "y"}}
     assert before["tags"] != {"x": "y"}  # what was handed out before does not change
+
+
+def test_deleting_a_nic_is_answered_202_and_polled_as_real_clients_expect() -> None:
+    driver = Driver()
+    driver.put_nic("a")
+    answer = driver.call("DELETE", driver.nic_path("a"), None, NETWORK)
+    assert answer.status == 202
+    assert {"Azure-AsyncOperation", "Location"} <= set(answer.headers)
+    assert (driver.poll(answer).body or {})["status"] == "Succeeded"
+    assert driver.call("DELETE", driver.nic_path("a"), None, NETWORK).status == 204  # it is not there

@@ -84,7 +84,7 @@ def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("{", "no JSON"), ("[]", "expected an object"), ('{"qouta": {}}', "unknown field 'qouta'; did you mean quota?")],
+    [("{", "no JSON"), ("[]", "expected an object"), ('{"qouta": {}}', "unknown field 'qouta'; did you mean 'quota'?")],
 )
 def test_serve_names_mistakes_in_the_market(
     content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -100,4 +100,4 @@ def test_serve_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert run(["serve", "--http-port", "0", "--https-port", "0", "--state", str(tmp_path / "s"), "--for", "0.1"]) == 3
     assert "openssl" in capsys.readouterr().err
     assert run(["serve", "--region", "eastuss"]) == 2
-    assert "did you mean eastus" in capsys.readouterr().err
+    assert "did you mean 'eastus'" in capsys.readouterr().err
