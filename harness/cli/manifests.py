@@ -99,7 +99,7 @@ def market(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def read_files(paths: Sequence[Path]) -> list[Manifest]:
     """The objects of all files. Raises ScenarioError with every mistake of all of them."""
-    from harness.scenario.core_objects import core_problems
+    from harness.scenario.core_objects import core_problems, field_problems
     from harness.scenario.manifests import read_manifests
     from harness.scenario.problems import Problem, ScenarioError
 
@@ -109,7 +109,8 @@ def read_files(paths: Sequence[Path]) -> list[Manifest]:
         try:
             manifests = read_manifests(path, display_name(path))
             found += manifests
-            problems += [problem for manifest in manifests for problem in core_problems(manifest)]
+            for manifest in manifests:
+                problems += [*core_problems(manifest), *field_problems(manifest)]
         except ScenarioError as error:
             problems += error.problems
     if problems:

@@ -7,8 +7,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from harness.cli.output import add_format, bad_input, colour, display_name, print_json
+from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display_name, print_json
+
+if TYPE_CHECKING:
+    from harness.reports.summary import Summary
+    from harness.scenario.problems import ScenarioError
 
 __all__ = ["add_arguments", "run", "scenario_files"]
 
@@ -45,6 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.scenario.crds import CelEngineMissing, CrdDirectories, UnknownCrds
 
     crds = None
+    for option in ("junit", "html"):
+        path = getattr(arguments, option)
+        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+            what = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+            return bad_input(f"--{option} {path}: {what}")
     try:
         if arguments.crds is not None:
             crds = CrdDirectories().named(arguments.crds, Path.cwd())
@@ -78,22 +88,26 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     if arguments.k:
         cases = [case for case in cases if arguments.k in f"{case.file}::{case.name}"]
     if not cases:
-        return bad_input("no scenarios found")
+        return bad_input(f"no scenarios found {_where(arguments)}")
     reports = []
-    try:
-        for case in cases:
+    for case in cases:
+        try:
             reports.append(runner.run(case))
-    except ScenarioError as error:
-        return bad_input(error, arguments.format)
+        except ScenarioError as error:  # found only while it ran; the other cases are none the worse
+            problems += error.problems
     summary = Summary(tuple(reports), perf_counter() - start)
-    _write(arguments, summary)
-    return summary.exit_code
+    _write(arguments, summary, ScenarioError(problems))
+    return BAD_INPUT if problems else summary.exit_code
 
 
-def _write(arguments: argparse.Namespace, summary: object) -> None:
-    from harness.reports.summary import Summary
+def _where(arguments: argparse.Namespace) -> str:
+    names = ", ".join(map(str, arguments.files))
+    if arguments.k:
+        return f"whose id contains '{arguments.k}' in {names}"
+    return f"in {names} (YAML files that begin with 'scenario: NAME', or lie in a folder scenarios)"
 
-    assert isinstance(summary, Summary)
+
+def _write(arguments: argparse.Namespace, summary: Summary, wrong: ScenarioError) -> None:
     if arguments.junit is not None:
         from harness.reports import junit
 
@@ -103,9 +117,9 @@ def _write(arguments: argparse.Namespace, summary: object) -> None:
 
         arguments.html.write_text(html.render(summary), encoding="utf-8")
     if arguments.format == "json":
-        from harness.reports.as_json import summary_value
+        from harness.reports.as_json import problems_value, summary_value
 
-        print_json(summary_value(summary))
+        print_json({**summary_value(summary), **(problems_value(wrong) if wrong.problems else {})})
         return
     from harness.reports.terminal import Style, render_case, render_summary
 
@@ -114,3 +128,5 @@ def _write(arguments: argparse.Namespace, summary: object) -> None:
     for case in shown:
         print(render_case(case, style, verbose=arguments.verbose))
     print(render_summary(summary, style))
+    for problem in wrong.problems:
+        print(problem, file=sys.stderr)

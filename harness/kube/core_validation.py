@@ -5,6 +5,7 @@ Source: kubernetes pkg/apis/core/validation/validation.go (ValidatePodUpdate, Va
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from harness.kube.field_errors import ErrorType, FieldError, Pointer, Verbatim, 
 from harness.kube.names import label_value_errors, qualified_name_errors
 from harness.kube.objects import Object, spec_of
 
-__all__ = ["node_errors", "pod_update_errors"]
+__all__ = ["budget_errors", "node_errors", "pod_update_errors"]
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _MAY_CHANGE = (
@@ -25,6 +26,29 @@ _MAY_CHANGE = (
 _FIXED = f"pod updates may not change fields other than {','.join(_MAY_CHANGE)}"
 _CONTAINERS = ("containers", "initContainers")
 _CHECKED_APART = (*_CONTAINERS, "activeDeadlineSeconds", "tolerations", "schedulingGates")
+
+
+_PERCENT = (
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
+    "regex used for validation is '[0-9]+%')"
+)
+
+
+def budget_errors(spec: Mapping[str, Any]) -> list[FieldError]:
+    """What is wrong with the amounts of a PodDisruptionBudget (pkg/apis/policy/validation/validation.go)."""
+    errors: list[FieldError] = []
+    amounts = {field: spec[field] for field in ("minAvailable", "maxUnavailable") if spec.get(field) is not None}
+    if len(amounts) == 2:
+        errors.append(_error(ErrorType.INVALID, ("spec",), "minAvailable and maxUnavailable cannot be both set"))
+    for field, amount in amounts.items():
+        if isinstance(amount, str):
+            if not re.fullmatch(r"[0-9]+%", amount):
+                errors.append(_error(ErrorType.INVALID, ("spec", field), _PERCENT, amount))
+            elif int(amount[:-1]) > 100:
+                errors.append(_error(ErrorType.INVALID, ("spec", field), "must not be greater than 100%", amount))
+        elif amount < 0:
+            errors.append(_error(ErrorType.INVALID, ("spec", field), "must be greater than or equal to 0", amount))
+    return errors
 
 
 def node_errors(node: Object, old: Object | None) -> list[FieldError]:

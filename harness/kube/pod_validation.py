@@ -106,8 +106,17 @@ def _container(container: Part, at: _Place) -> Iterator[FieldError]:
         if protocol not in _PROTOCOLS:
             yield place.child("protocol").unsupported(protocol, _PROTOCOLS)
     resources = container.get("resources")
-    if resources:
+    if resources and not _plain(resources):
         yield from _resources(resources, at.child("resources"))
+
+
+def _plain(resources: Part) -> bool:
+    """Whether it only requests, from 0, what every node has: the usual case, told quickly."""
+    requests: Part = resources.get("requests") or {}
+    return not resources.get("limits") and all(
+        name in ("cpu", "memory", "ephemeral-storage") and Quantity.parse(amount).nano >= 0
+        for name, amount in requests.items()
+    )
 
 
 def _resources(resources: Part, at: _Place) -> Iterator[FieldError]:

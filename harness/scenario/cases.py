@@ -66,6 +66,12 @@ class Case:
         """Where each step stands."""
         return tuple(self.given_document.position(path) for path in self.when_paths)
 
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """References of the objects that it expects to be refused."""
+        rejected = (entry.expectation.rejected for entry in self.then)
+        return tuple(one.object for one in rejected if one is not None)
+
     def given_mark(self, *path: str | int) -> Mark:
         """Where an input was set: in `given`, in the case or in the matrix."""
         document = self.given_document

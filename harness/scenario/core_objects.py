@@ -1,17 +1,18 @@
-"""Manifests of core kinds that no API server would take, told at their place before anything runs."""
+"""Manifests that no API server would take from kubectl, told at their place before anything runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from harness.karpenter.validation.fields import unknown_fields
 from harness.kube.core_types import shape_errors
 from harness.kube.quantity import Quantity, QuantityError
 from harness.scenario.manifests import Manifest
 from harness.scenario.problems import Problem, did_you_mean
 from harness.scenario.validation import dotted
 
-__all__ = ["core_problems"]
+__all__ = ["core_problems", "field_problems"]
 
 _LISTS = ("requests", "limits")
 
@@ -30,6 +31,16 @@ def core_problems(manifest: Manifest) -> Iterator[Problem]:
             continue  # its shape is wrong
         if negative:
             yield Problem(manifest.document.position(path), dotted(path), f"the quantity {value} is negative")
+
+
+def field_problems(manifest: Manifest) -> Iterator[Problem]:
+    """Fields of Karpenter's resources that no release has: typing errors, which an API server drops without a word.
+
+    Not for objects that CRDs of the user's own judge.
+    """
+    for pointer, known in unknown_fields(manifest.object):
+        hint = did_you_mean(str(pointer[-1]), known, limit=0)
+        yield Problem(manifest.document.position(pointer), dotted(pointer), f"unknown field '{pointer[-1]}'", hint)
 
 
 def _resources(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Any]]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.scenario.cases import Case, expanded
+from harness.scenario.core_objects import field_problems
 from harness.scenario.documents import Document, documents, read_text
 from harness.scenario.existence import existence_problems
 from harness.scenario.manifests import Manifest, manifests_of
@@ -66,9 +68,18 @@ def load_text(text: str, *, file: str, directory: Path = Path(".")) -> tuple[Sce
             names[name] = mark
             scenarios.append(Scenario(name, file, mark, tuple(cases)))
     if problems:
-        problems += [problem for document, _ in groups for problem in existence_problems(document, directory)]
+        for document, manifests in groups:
+            problems += existence_problems(document, directory)
+            if not _names_crds(document.value):  # else they may be files that know more fields
+                problems += [problem for manifest in manifests for problem in field_problems(manifest)]
         raise ScenarioError(problems)
     return tuple(scenarios)
+
+
+def _names_crds(value: Any) -> bool:
+    if isinstance(value, dict):
+        return "crds" in value or any(map(_names_crds, value.values()))
+    return isinstance(value, list) and any(map(_names_crds, value))
 
 
 def is_scenario_file(path: Path) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.scenario.cases import Case
 from harness.scenario.checks import check
+from harness.scenario.core_objects import core_problems, field_problems
 from harness.scenario.manifests import Manifest, read_manifests
 from harness.scenario.models.base import split_reference
 from harness.scenario.models.steps import StepMap
@@ -158,7 +159,7 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
             run.runaways.append(settled.runaway)
         return True
     for name in step.apply or ():
-        for manifest in _manifests(run.case, name):
+        for manifest in _manifests(run.case, name, own_crds=run.shared.own_crds(run.case)):
             _apply(run, manifest)
     for name in step.delete or ():
         _existing(run, name, mark)
@@ -186,12 +187,18 @@ def _patch_value(case: Case, index: int) -> Mapping[str, Any]:
     return value
 
 
-def _manifests(case: Case, name: str) -> Iterator[Manifest]:
+def _manifests(case: Case, name: str, *, own_crds: bool) -> Iterator[Manifest]:
     found = [manifest for manifest in case.manifests if manifest.is_named(name)]
     if found:
         yield from found
     else:
-        yield from read_manifests(case.directory / name)
+        found = list(read_manifests(case.directory / name))
+        problems = [problem for manifest in found for problem in core_problems(manifest)]
+        if not own_crds:
+            problems += [problem for manifest in found for problem in field_problems(manifest)]
+        if problems:
+            raise ScenarioError(problems)
+        yield from found
 
 
 def _existing(run: Run, reference: str, mark: Mark) -> Mapping[str, Any]:

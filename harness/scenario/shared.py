@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.scenario.cases import Case
+from harness.scenario.core_objects import field_problems
 from harness.scenario.crds import CrdDirectories
 from harness.scenario.inputs import new_world, size_problems, world_arguments
+from harness.scenario.models.steps import StepMap
 from harness.scenario.problems import Problem, ScenarioError
 
 if TYPE_CHECKING:
@@ -64,8 +66,21 @@ class Shared:
                 problems.update(size_problems(case, self.idle_world(case)))
             except ScenarioError as error:
                 problems.update(error.problems)
+            if not self.own_crds(case):
+                refused = case.refused
+                found = (one for one in case.manifests if not any(one.is_named(name) for name in refused))
+                problems.update(problem for manifest in found for problem in field_problems(manifest))
         if problems:
             raise ScenarioError(problems)
+
+    def own_crds(self, case: Case) -> bool:
+        """Whether CRD files of the user's judge a case's objects at some time, rather than a release's."""
+        replaced = self.overrides.get("crds")
+        if replaced is not None:
+            return not isinstance(replaced, str)
+        steps = (step.crds for step in case.header.when if isinstance(step, StepMap))
+        named = [name for name in (case.given.crds, *steps) if name is not None]
+        return any((case.directory / name).is_dir() for name in named)
 
     def probe(self, case: Case) -> LabelProbe:
         """The label probe of a case's inputs, NodePools and AKSNodeClasses."""

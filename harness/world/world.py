@@ -37,6 +37,7 @@ from harness.world.azure import Azure
 from harness.world.caches import Caches, default_caches
 from harness.world.karpenter import Karpenter
 from harness.world.recorder import Event, LogLine, Recorder
+from harness.world.shapes import misshapen
 
 _MACHINE_MODES = (ProvisionMode.AKS_MACHINE_API, ProvisionMode.AKS_MACHINE_API_HEADER_BATCH)
 _GALLERY_SUBSCRIPTION = "10945678-1234-1234-1234-123456789012"
@@ -176,6 +177,9 @@ class World:
 
     def judge(self, obj: Object) -> Rejected:
         """What `apply` would answer for a new object, without keeping anything (`--dry-run=server`)."""
+        refused = misshapen(obj)
+        if refused:
+            return refused
         kind = KINDS.get(str(obj.get("kind")))
         place = (namespace_of(obj) or "default") if kind is not None and kind.namespaced else ""
         if place and self.cluster.view.get("Namespace", place) is None:
@@ -292,6 +296,9 @@ class World:
         return self.cluster.journal
 
     def _apply(self, obj: Object) -> Rejected:
+        refused = misshapen(obj)
+        if refused:
+            return refused
         kind = KINDS.get(str(obj.get("kind")))
         place = (namespace_of(obj) or "default") if kind is not None and kind.namespaced else ""
         key = Key(str(obj.get("kind")), place, name_of(obj))

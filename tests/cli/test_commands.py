@@ -72,7 +72,93 @@ def test_bad_input_is_lines_and_exit_code_2(here: Path, capsys: pytest.CaptureFi
     assert (code, err) == (2, "")
     assert len(json.loads(out)["problems"]) == 2
     (here / "empty").mkdir()
-    assert call(capsys, "run", "empty") == (2, "", "no scenarios found\n")
+    folder = "no scenarios found in empty (YAML files that begin with 'scenario: NAME', or lie in a folder scenarios)\n"
+    assert call(capsys, "run", "empty") == (2, "", folder)
+    (here / "good.yaml").write_text(GOOD)
+    assert call(capsys, "run", "good.yaml", "-k", "qq") == (
+        2,
+        "",
+        "no scenarios found whose id contains 'qq' in good.yaml\n",
+    )
+    assert call(capsys, "run", "good.yaml", "--html", "no/a.html") == (
+        2,
+        "",
+        "--html no/a.html: there is no folder no\n",
+    )
+    assert call(capsys, "run", "good.yaml", "--junit", "empty") == (2, "", "--junit empty: is a folder\n")
+
+
+def test_a_mistake_found_while_running_does_not_hide_other_cases(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    late = "scenario: late\nwhen: [{delete: [Pod/none]}]\nthen: [{pods: {bound: 0}}]\n---\n"
+    (here / "a.yaml").write_text(late + WRONG)
+    code, out, err = call(capsys, "run", "a.yaml")
+    assert (code, err) == (2, "a.yaml:2:8: when: there is no Pod/none at this point\n")
+    assert "FAILED a.yaml::x" in out
+    code, out, _ = call(capsys, "run", "a.yaml", "--format", "json")
+    assert code == 2
+    value = json.loads(out)
+    assert (value["counts"], len(value["problems"])) == ({"failed": 1}, 1)
+
+
+TYPOS = """
+apiVersion: karpenter.azure.com/v1beta1
+kind: AKSNodeClass
+metadata: {name: default}
+spec: {imageFamly: Ubuntu2204}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  weigth: 5
+  limits: {anything/goes: 5}
+  template:
+    metadata: {labels: {any: thing}}
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements: [{key: karpenter.sh/capacity-type, operator: In, value: [spot]}]
+"""
+TYPO_LINES = (
+    "spec.imageFamly: unknown field 'imageFamly'; did you mean 'imageFamily'?",
+    "spec.weigth: unknown field 'weigth'; did you mean 'weight'?",
+    "spec.template.spec.requirements[0].value: unknown field 'value'; did you mean 'values' or 'minValues'?",
+)
+
+
+def test_unknown_fields_of_karpenters_resources(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The API server would drop them without a word; kubectl refuses them, as strict as it is by default."""
+    header = "scenario: x\nthen: [{pods: {bound: 0}}]\n---"
+    (here / "pods.yaml").write_text(TYPOS)
+    (here / "x.yaml").write_text(header + TYPOS)
+    (here / "wrong.yaml").write_text(header.replace("0", "many") + TYPOS)
+    (here / "applied.yaml").write_text("scenario: x\nwhen: [{apply: [pods.yaml]}]\nthen: [{pods: {bound: 0}}]\n")
+    commands = (("simulate", "pods.yaml"), ("explain", "pods.yaml"), ("run", "x.yaml"), ("run", "applied.yaml"))
+    for command in commands:
+        code, _, err = call(capsys, *command)
+        assert code == 2
+        assert tuple(line.partition(": ")[2] for line in err.splitlines()) == TYPO_LINES
+    assert call(capsys, "simulate", "pods.yaml")[2].startswith("pods.yaml:5:8: ")
+    lines = call(capsys, "run", "wrong.yaml")[2].splitlines()
+    assert tuple(line.partition(": ")[2] for line in lines[1:]) == TYPO_LINES
+    # whoever has CRDs of his own may have more fields, and whoever expects a refusal knows what he does
+    (here / "crds").mkdir()
+    expected = header.replace(
+        "[{pods: {bound: 0}}]", "[{rejected: {object: NodePool/default}}, {rejected: {object: AKSNodeClass/default}}]"
+    )
+    (here / "x.yaml").write_text(expected + TYPOS)
+    assert "unknown field" not in call(capsys, "run", "x.yaml")[2]
+
+
+def test_a_node_class_that_is_refused_has_no_requirements(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "scenario: x\nthen: [{requirements: {of: Standard_D4s_v5, nodeclass: default, absent: [a]}}]\n---"
+    refused = "\napiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: default}\nspec: [a]\n"
+    (here / "x.yaml").write_text(asked + refused)
+    code, out, _ = call(capsys, "run", "x.yaml")
+    assert code == 1
+    assert "it is refused by crd-schema: spec: Invalid value" in out
+    assert "Error" not in out
 
 
 def test_requirements(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.clusters.memory.store import Admission, Request, Store
 from harness.karpenter.validation.admission import Crds, admit
-from harness.kube.core_validation import node_errors, pod_update_errors
+from harness.kube.core_validation import budget_errors, node_errors, pod_update_errors
 from harness.kube.defaults import PriorityRefused, default_changed_pod, default_node, default_pod, default_workload
 from harness.kube.field_errors import FieldError
 from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
@@ -73,6 +73,8 @@ def validation(request: Request) -> dict[str, Any]:
         and not request.subresource
     ):
         errors.extend(pod_update_errors(new, old))
+    elif request.kind.kind == "PodDisruptionBudget" and not request.subresource:
+        errors.extend(budget_errors(spec_of(new)))
     elif request.verb == "create" and request.kind.kind == "Pod":
         errors.extend(pod_spec_errors(spec_of(new)))
     elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):

@@ -129,6 +129,12 @@ def names_of(resource: str) -> tuple[str, str]:
     return table["plural"], table["scope"]
 
 
+def field_paths(resource: str) -> tuple[str, ...]:
+    """The paths of all fields that a resource (``group/version/Kind``) has or had in any release; empty for an unknown one."""
+    table = _tables()["crds"].get(resource)
+    return () if table is None else tuple(dict.fromkeys(path for path, _, _, _ in table["fields"]))
+
+
 def all_rules(kind: str = "") -> Iterator[RuleRow]:
     """The rules of all releases, optionally of one kind."""
     return (row for row in _rule_rows() if _is_kind(row, kind))

@@ -23,6 +23,12 @@ __all__ = ["check"]
 
 def check(body: RequirementsExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict for each key, resource and offering."""
+    for field, kind, name in (("nodepool", "NodePool", body.nodepool), ("nodeclass", "AKSNodeClass", body.nodeclass)):
+        refusal = next((one for one in run.refusals if one.rejection.object == f"{kind}/{name}"), None)
+        if refusal is not None and refusal.rejection.layer in ("crd-schema", "crd-cel"):
+            text = f"it is refused by {refusal.rejection.layer}: {refusal.rejection.text}"
+            yield Verdict.failed(entry.label, entry.mark(field), f"{kind}/{name} to compute with", text)
+            return
     nodepool = _object(run, "NodePool", body.nodepool)
     result = run.world.requirements_of(body.of, nodepool, _object(run, "AKSNodeClass", body.nodeclass))
     if body.dropped is not None:

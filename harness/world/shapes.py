@@ -1,0 +1,48 @@
+"""Objects of the wrong shape, refused at the door: what an API server answers 400 to before anybody looks at the object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.karpenter.validation.layers import Layer, Rejection
+from harness.kube.core_types import shape_errors
+from harness.kube.field_errors import Pointer
+
+__all__ = ["misshapen"]
+
+
+def misshapen(obj: Mapping[str, Any]) -> list[Rejection]:
+    """A rejection for each field of the wrong type, unknown or missing: of core kinds all, of others what every object has.
+
+    Raises TypeError for what is no mapping at all.
+    """
+    if not isinstance(obj, Mapping):
+        raise TypeError(f"an object is a mapping, not {type(obj).__name__}")
+    kind, metadata = obj.get("kind"), obj.get("metadata", {})
+    found: list[tuple[Pointer, str]] = [
+        ((field,), "a text is expected") for field in ("apiVersion", "kind") if not isinstance(obj.get(field), str)
+    ]
+    if not isinstance(metadata, Mapping):
+        found.append((("metadata",), "a map is expected"))
+        metadata = {}
+    for field in ("name", "namespace"):
+        if not isinstance(metadata.get(field) or "", str):
+            found.append((("metadata", field), "a text is expected"))
+    for field in ("labels", "annotations"):
+        if not isinstance(metadata.get(field) or {}, Mapping):
+            found.append((("metadata", field), "a map is expected"))
+    if not found:
+        found = [(error.pointer, error.what) for error in shape_errors(obj)]
+    name = f"{kind}/{metadata.get('name') or ''}"
+    return [
+        Rejection(Layer.CRD_SCHEMA, name, _dotted(pointer), None, "shape", what, f"{_dotted(pointer)}: {what}", pointer)
+        for pointer, what in found
+    ]
+
+
+def _dotted(pointer: Pointer) -> str:
+    text = ""
+    for part in pointer:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text

@@ -1,0 +1,84 @@
+"""Objects of the wrong shape given to a World in Python are refused with the place of each mistake, not with an exception."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.world import World
+
+POD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "a"},
+    "spec": {"containers": [{"name": "c", "image": "i"}]},
+}
+
+
+def pod(**spec: Any) -> dict[str, Any]:
+    return {**POD, "spec": {**POD["spec"], **spec}}
+
+
+MISTYPED: list[tuple[dict[str, Any], list[str]]] = [
+    ({**POD, "metadata": "x"}, ["metadata: a map is expected"]),
+    ({**POD, "metadata": {"name": 5}}, ["metadata.name: a text is expected"]),
+    ({**POD, "metadata": {"name": "a", "labels": ["x"]}}, ["metadata.labels: a map is expected"]),
+    ({"metadata": {"name": "a"}}, ["apiVersion: a text is expected", "kind: a text is expected"]),
+    ({**POD, "kind": ["Pod"]}, ["kind: a text is expected"]),
+    ({**POD, "spec": "x"}, ["spec: a map is expected, not 'x'"]),
+    (pod(containers="x"), ["spec.containers: a list is expected, not 'x'"]),
+    (pod(containers=["x"]), ["spec.containers[0]: a map is expected, not 'x'"]),
+    (pod(nodeSelector=["a"]), ["spec.nodeSelector: a map is expected, not a list"]),
+    (
+        pod(tolerations={"a": "b"}, affinity={"nodeAffinity": "x"}),
+        ["spec.affinity.nodeAffinity: a map is expected, not 'x'", "spec.tolerations: a list is expected, not a map"],
+    ),
+    (pod(nodeSelectr={}), ["spec.nodeSelectr: unknown field 'nodeSelectr'"]),
+    (
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}, "spec": {"replicas": "3"}},
+        [
+            "spec.replicas: a whole number is expected, not '3'",
+            "spec: 'selector' is missing",
+            "spec: 'template' is missing",
+        ],
+    ),
+    ({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": "x"}, ["metadata: a map is expected"]),
+]
+
+
+@pytest.mark.parametrize(("obj", "texts"), MISTYPED)
+def test_mistyped_objects(obj: dict[str, Any], texts: list[str]) -> None:
+    world = World()
+    assert sorted(one.text for one in world.apply(obj)) == sorted(texts)
+    assert sorted(one.text for one in world.judge(obj)) == sorted(texts)
+    assert world.settle().quiescent
+
+
+def test_what_is_no_object_at_all() -> None:
+    with pytest.raises(TypeError, match="an object is a mapping, not str"):
+        World().apply("x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("spec", "path", "message"),
+    [
+        ({"minAvailable": "foo"}, "spec.minAvailable", "a valid percent string must be a numeric string followed by"),
+        ({"maxUnavailable": "110%"}, "spec.maxUnavailable", "must not be greater than 100%"),
+        ({"minAvailable": -1}, "spec.minAvailable", "must be greater than or equal to 0"),
+        ({"minAvailable": 1, "maxUnavailable": 1}, "spec", "minAvailable and maxUnavailable cannot be both set"),
+    ],
+)
+def test_amounts_of_a_disruption_budget(spec: dict[str, Any], path: str, message: str) -> None:
+    world = World()
+    selector = {"matchLabels": {"app": "x"}}
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b"},
+        "spec": {"selector": selector, **spec},
+    }
+    (rejection,) = world.apply(budget)
+    assert rejection.path == path
+    assert rejection.message.startswith(message)
+    assert world.settle().quiescent
