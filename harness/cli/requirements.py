@@ -73,11 +73,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _object(path: Path | None, kind: str, world: World) -> Mapping[str, Any] | None:
     """The object of a file, admitted by the API server so that it has its defaults; a refusal is bad input."""
+    if path is None:
+        return None
     from harness.scenario.manifests import read_manifests
     from harness.scenario.problems import Mark, Problem, ScenarioError
 
-    if path is None:
-        return None
     name = display_name(path)
     manifests = [manifest for manifest in read_manifests(path, name) if manifest.kind == kind]
     if len(manifests) != 1:

@@ -20,6 +20,8 @@ from harness.scenario.verdicts import Outcome, Verdict
 
 __all__ = ["ExpectationFailed", "ScenarioFile", "ScenarioItem"]
 
+_TAGS: pytest.StashKey[set[str]] = pytest.StashKey()
+
 
 class ExpectationFailed(AssertionError):
     """One expectation that does not hold."""
@@ -50,8 +52,11 @@ class ScenarioItem(pytest.Function):
     def __init__(self, *, case: Case, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.case = case
+        declared = self.config.stash.setdefault(_TAGS, set())
         for tag in case.header.tags:
-            self.config.addinivalue_line("markers", f"{tag}: tag of scenarios")
+            if tag not in declared:  # pytest reads all of them again for each mark
+                declared.add(tag)
+                self.config.addinivalue_line("markers", f"{tag}: tag of scenarios")
             self.add_marker(tag)
         if case.header.skip is not None:
             self.add_marker(pytest.mark.skip(reason=case.header.skip))

@@ -14,9 +14,9 @@ from harness.scenario.manifests import Manifest
 from harness.scenario.models import Axes, Header
 from harness.scenario.models.expectations import ExpectationMap
 from harness.scenario.models.given import Given
-from harness.scenario.problems import Mark, Problem
+from harness.scenario.problems import Mark, Problem, dotted
 from harness.scenario.references import AXES, check_only, check_references, check_variables
-from harness.scenario.validation import dotted, validated
+from harness.scenario.validation import validated
 
 __all__ = ["Case", "Entry", "expanded"]
 
@@ -108,6 +108,8 @@ def _expanded(
     cases: list[Case] = []
     ids: set[str] = set()
     seen: list[Mapping[str, str]] = []
+    varies = bool(document.variables())
+    named = [(manifest, manifest.document.variables()) for manifest in manifests]
     numbers: Sequence[int | None] = range(len(axes.cases)) if axes.cases else [None]
     for number, values in product(numbers, [*product(*axes.matrix.values())]):
         chosen = dict(zip(axes.matrix, values, strict=True))
@@ -117,8 +119,10 @@ def _expanded(
             chosen = {"case": axes.cases[number].case, **chosen}
         seen.append(chosen)
         case_id = "-".join(chosen.values())
-        variant = document.substituted(variables) if variables and document.variables() else document
-        objects = [_substituted(manifest, variables) for manifest in manifests] if variables else manifests
+        variant = document.substituted(variables) if variables and varies else document
+        objects = [
+            _substituted(manifest, variables) if names & variables.keys() else manifest for manifest, names in named
+        ]
         case, issues = _case(variant, objects, chosen, number, case_id, file, directory)
         problems += issues
         if case is None:
@@ -181,8 +185,6 @@ def _axes(document: Document) -> tuple[Axes | None, list[Problem]]:
 
 
 def _substituted(manifest: Manifest, variables: Mapping[str, str]) -> Manifest:
-    if not manifest.document.variables() & variables.keys():
-        return manifest
     document = manifest.document.substituted(variables)
     metadata = document.value["metadata"]
     namespace = metadata.get("namespace")

@@ -9,8 +9,7 @@ from harness.karpenter.validation.fields import unknown_fields
 from harness.kube.core_types import shape_errors
 from harness.kube.quantity import Quantity, QuantityError
 from harness.scenario.manifests import Manifest
-from harness.scenario.problems import Problem, did_you_mean
-from harness.scenario.validation import dotted
+from harness.scenario.problems import Problem, did_you_mean, dotted
 
 __all__ = ["core_problems", "field_problems"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from pathlib import Path
 from typing import Any
 
@@ -113,17 +114,27 @@ _VARIABLE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_-]*)\)")
 
 
 def substitute(node: nodes.Node, values: Mapping[str, str]) -> nodes.Node:
-    """A copy of the tree in which `$(NAME)` stands for its value; the places stay."""
+    """The tree in which `$(NAME)` stands for its value; the places stay, and parts without variables are shared."""
     if isinstance(node, nodes.Scalar):
         text = _replaced(node.text, values)
         return node if text == node.text else replace(node, text=text)
     if isinstance(node, nodes.Sequence):
-        return replace(node, items=[substitute(item, values) for item in node.items])
+        items = [substitute(item, values) for item in node.items]
+        return node if all(map(is_, items, node.items)) else replace(node, items=items)
     pairs: dict[str, tuple[nodes.Scalar, nodes.Node]] = {}
-    for text, (key, value) in node.pairs.items():
-        name = _replaced(text, values)
-        pairs[name] = (replace(key, text=name), substitute(value, values))
+    changed = False
+    for text, pair in node.pairs.items():
+        name, value = _replaced(text, values), substitute(pair[1], values)
+        if name != text:
+            pair = (replace(pair[0], text=name), value)
+            changed = True
+        elif value is not pair[1]:
+            pair = (pair[0], value)
+            changed = True
+        pairs[name] = pair
     merged = [map_ for one in node.merged if isinstance(map_ := substitute(one, values), nodes.Mapping)]
+    if not changed and all(map(is_, merged, node.merged)):
+        return node
     return replace(node, pairs=pairs, merged=merged)
 
 

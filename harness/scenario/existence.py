@@ -13,8 +13,7 @@ from typing import Any
 
 from harness.scenario.crds import unknown_crds
 from harness.scenario.documents import Document
-from harness.scenario.problems import Problem, did_you_mean
-from harness.scenario.validation import dotted
+from harness.scenario.problems import Problem, did_you_mean, dotted
 
 __all__ = ["existence_problems"]
 

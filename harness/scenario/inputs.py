@@ -14,8 +14,7 @@ from harness.scenario.models.base import Model
 from harness.scenario.models.expectations import RequirementsExpectation
 from harness.scenario.models.given import Azure, Given
 from harness.scenario.models.steps import StepMap
-from harness.scenario.problems import Problem, ScenarioError, did_you_mean
-from harness.scenario.validation import dotted
+from harness.scenario.problems import Problem, ScenarioError, did_you_mean, dotted
 
 if TYPE_CHECKING:
     from harness.world import Caches, World

@@ -9,11 +9,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-__all__ = ["FileUnreadable", "Mark", "Problem", "ScenarioError", "did_you_mean"]
+__all__ = ["FileUnreadable", "Mark", "Problem", "ScenarioError", "did_you_mean", "dotted"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -66,3 +66,11 @@ def did_you_mean(word: str, known: Iterable[str], *, limit: int = 12) -> str:
     if names and len(names) <= limit:
         return f"one of {', '.join(names)}"
     return ""
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """`then[0].node.labels`: a path as one writes it; label keys stand as they are."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text

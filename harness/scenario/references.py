@@ -11,8 +11,7 @@ from harness.scenario.manifests import Manifest
 from harness.scenario.models import Axes, Header
 from harness.scenario.models.expectations import ExpectationMap
 from harness.scenario.models.steps import StepMap
-from harness.scenario.problems import Problem, did_you_mean
-from harness.scenario.validation import dotted
+from harness.scenario.problems import Problem, did_you_mean, dotted
 
 Path_ = tuple[str | int, ...]
 

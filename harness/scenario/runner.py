@@ -16,10 +16,9 @@ from harness.scenario.core_objects import core_problems, field_problems
 from harness.scenario.manifests import Manifest, read_manifests
 from harness.scenario.models.base import split_reference
 from harness.scenario.models.steps import StepMap
-from harness.scenario.problems import Mark, Problem, ScenarioError
+from harness.scenario.problems import Mark, Problem, ScenarioError, dotted
 from harness.scenario.run import Refusal, Run
 from harness.scenario.shared import Shared
-from harness.scenario.validation import dotted
 from harness.scenario.values import kubernetes_value
 from harness.scenario.verdicts import CaseReport, Outcome, Verdict
 

@@ -7,9 +7,9 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from harness.scenario.problems import Mark, Problem, did_you_mean
+from harness.scenario.problems import Mark, Problem, did_you_mean, dotted
 
-__all__ = ["dotted", "validated"]
+__all__ = ["validated"]
 
 M = TypeVar("M", bound=BaseModel)
 Locate = Callable[[tuple[str | int, ...]], Mark]
@@ -32,14 +32,6 @@ def validated(model: type[M], value: Any, locate: Locate, holds: Holds) -> tuple
                 continue
             problems.append(Problem(locate(path), dotted(path), what, hint))
         return None, problems
-
-
-def dotted(path: Sequence[str | int]) -> str:
-    """`then[0].node.labels`: a path as one writes it; label keys stand as they are."""
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
 
 
 def _without_tags(loc: tuple[str | int, ...], holds: Holds) -> tuple[str | int, ...]:
