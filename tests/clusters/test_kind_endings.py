@@ -17,6 +17,7 @@ from harness.clusters.real.pki import MissingTool
 from harness.clusters.rest.connection import ClusterLost
 from harness.clusters.waiting import poll
 from harness.engine.ports import ADMIN
+from harness.nodes.boot import BootPlan
 from tests.clusters.conftest import absent
 from tests.clusters.test_endings import lives
 
@@ -108,12 +109,26 @@ def test_the_message_says_what_died_and_nothing_stays(asked: None) -> None:
     try:
         admin = cluster.writer(ADMIN)
         assert cluster.deaths() == ""
-        worker = cluster.container.join("w")
+        plan = BootPlan("w", "1.36.3", {"team": "a"}, (), 110)
+        cluster.boot(plan)
+        worker = cluster.container.nodes["w"]
         worker.get_wrapped_container().kill("SIGKILL")
         said = cluster.deaths()
         assert f"container {worker.container_name} is exited with exit code 137" in said
         assert "journal of kubelet on w:\n    " in said
-        cluster.container.leave("w")
+        cluster.reset()
+        assert cluster.deaths() == ""
+        admin.delete("Node", "w")
+        cluster.boot(plan)
+        assert cluster.container.joins == 2
+        cluster.halt("w")
+        admin.delete("Node", "w")
+        cluster.boot(BootPlan("w", "1.36.3", {"team": "b"}, (), 110))
+        assert cluster.machine_counts() == (2, 3)
+        node = cluster.view.get("Node", "w")
+        assert node is not None
+        assert node["metadata"]["labels"]["team"] == "b"
+        cluster.reset()
 
         cluster.container.sh("pkill", "-9", "kube-apiserver")
         with pytest.raises(ClusterLost) as caught:

@@ -122,6 +122,9 @@ class _Kind(RealCluster):
             "max_pods": plan.max_pods,
             "external_cloud_provider": plan.external_cloud_provider,
         }
+        if name in self._aside and self.container.nodes[name].state():
+            self._aside.remove(name)
+            self.container.leave(name)
         if name in self._aside:
             self._aside.remove(name)
             self._running.add(name)
@@ -148,6 +151,9 @@ class _Kind(RealCluster):
 
     def _put_aside(self, node: str) -> None:
         self._running.discard(node)
+        if self.container.nodes[node].state():
+            self.container.leave(node)  # it has died: the next machine of this name joins anew
+            return
         self.container.nodes[node].sh("systemctl", "stop", "kubelet", check=False)
         self._aside.append(node)
         while len(self._aside) > self._KEPT:

@@ -17,6 +17,13 @@ class MissingTool(RuntimeError):
     """A program or file that a cluster needs is not there; the message names it and where to get it."""
 
 
+class _ClosingSocket(ssl.SSLSocket):
+    """Python leaves a socket open that the other side resets before it becomes one of TLS, and nobody else holds it by then."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 class Authority:
     """Signs certificates into a folder. All certificates share one key: they prove names to a test cluster, nothing else."""
 
@@ -56,6 +63,7 @@ class Authority:
     def context(self, identity: Identity) -> ssl.SSLContext:
         """TLS in the name of somebody, trusting only this authority. Host names are not checked: addresses change with tunnels."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.sslsocket_class = _ClosingSocket
         context.check_hostname = False
         context.load_verify_locations(self.ca)
         context.load_cert_chain(self.client(identity), self.key)

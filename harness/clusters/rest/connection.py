@@ -60,8 +60,10 @@ class Events:
 
     def close(self) -> None:
         """Ends the connection."""
-        self._answer.close()
-        self._connection.close()
+        try:
+            self._answer.close()
+        finally:
+            self._connection.close()
 
 
 class Connection:
@@ -178,8 +180,12 @@ def _open(endpoint: Endpoint, timeout: float | None) -> http.client.HTTPConnecti
         connection = http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=timeout)
     else:
         connection = http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=timeout, context=endpoint.tls)
-    connection.connect()
-    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        connection.connect()
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
