@@ -1,6 +1,6 @@
 """Pods as older core releases read them: rewritten before the simulation, so that the simulation itself has one way.
 
-Core <= 1.8 ``pkg/utils/resources/resources.go`` (MergeResourceLimitsIntoRequests),
+Core < 1.14 ``pkg/utils/resources/resources.go`` (Ceiling), core <= 1.8 the same file (MergeResourceLimitsIntoRequests),
 ``pkg/controllers/provisioning/scheduling/volumetopology.go`` (Inject).
 """
 
@@ -8,9 +8,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.karpenter.scheduling.volumes import VolumeError, VolumeLookup
-from harness.kube.objects import Object, spec_of, with_spec
+from harness.kube.objects import Object, spec_of, status_of, with_spec
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def without_actual_resources(pod: Object) -> Object:
+    """The pod without what its containers have while they are being resized: what they ask for counts."""
+    status = status_of(pod)
+    kept = {
+        field: [{**each, "resources": None} for each in status[field]]
+        for field in ("containerStatuses", "initContainerStatuses")
+        if any(each.get("resources") is not None for each in status.get(field) or ())
+    }
+    return {**pod, "status": {**status, **kept}} if kept else pod
 
 
 def with_limits_as_requests(pod: Object) -> Object:

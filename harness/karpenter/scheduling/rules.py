@@ -17,6 +17,7 @@ _V1_13 = replace(
     simulates_registration=False,
     daemons_named=False,
     resource_claims=ClaimsIn.CONTAINERS,
+    actual_resources=False,
 )
 _V1_12_1 = replace(_V1_13, host_ports_shared=True)
 _V1_12_0 = replace(_V1_12_1, volumes_have_alternatives=False)

@@ -11,7 +11,11 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling.catalog import CatalogIndexes
 from harness.karpenter.scheduling.claims import SchedulingResults
 from harness.karpenter.scheduling.displaced import Displaced
-from harness.karpenter.scheduling.older_pods import with_limits_as_requests, with_volumes_in_affinity
+from harness.karpenter.scheduling.older_pods import (
+    with_limits_as_requests,
+    with_volumes_in_affinity,
+    without_actual_resources,
+)
 from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
 from harness.karpenter.scheduling.rules import rules_of
 from harness.karpenter.scheduling.scheduler import Scheduler
@@ -41,6 +45,8 @@ def solve(
     Raises TopologyError when a constraint stops the whole pass, and ValueError (QuantityError) for pods that no API server admits.
     """
     options, rules = options or SchedulingOptions(), rules_of(release.core)
+    if not rules.actual_resources:
+        snapshot = replace(snapshot, pods=[without_actual_resources(pod) for pod in snapshot.pods])
     if rules.limits_as_requests:
         snapshot = replace(snapshot, pods=[with_limits_as_requests(pod) for pod in snapshot.pods])
     volumes = VolumeLookup(snapshot)

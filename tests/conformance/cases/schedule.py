@@ -31,6 +31,7 @@ def schedule_case(draw: Draw, catalogs: Mapping[str, list[Json]], zone_names: Ma
     own = draw.random()
     if own < 0.04:
         options["reservationLabel"] = RESERVATION
+        options.pop("cpuRequests", None)  # how many NodePools have said no when the first defers is a race of workers
         case = {"instance_types": reserved_sizes(draw, scene.types)}
     elif own < 0.08:
         case = {"instance_types": scarce_sizes(draw, scene.types)}
