@@ -24,7 +24,7 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
     their NodePool and a number, and where there are several their zones are counted together: names and zones are drawn, in the
     order of the pods' uids.
     """
-    found = {
+    found: dict[str, Any] = {
         "Pod": _pods(world),
         "NodeClaim": {
             name_of(claim): {
