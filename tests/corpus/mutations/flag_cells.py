@@ -63,6 +63,8 @@ def _pair_cells(release: ProviderRelease, table: str) -> Iterator[Cell]:
     names = ALL_PROVIDER_RELEASES if version in RECORDED else neighbours(version)
     others = [getattr(provider(name).vocabulary, table) for name in names]
     chosen = {pair for other in others for pair in _pairs(other) ^ pairs} | (pairs if version in RECORDED else set())
+    if table == "known_values":  # of other keys the values are not judged
+        chosen = {pair for pair in chosen if pair[0] in release.vocabulary.well_known}
     title = table.replace("_", "-")
     for key in sorted({key for key, _ in chosen if key not in mine}):
         whole = next(other[key] for other in reversed(others) if key in other)
