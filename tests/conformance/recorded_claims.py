@@ -80,7 +80,13 @@ FAMILIES: Mapping[str, str] = {"Ubuntu2204": "Ubuntu by its version", "AzureLinu
 """Image families that the provider's own tests have images of."""
 
 SIZE_FAMILIES: Mapping[str, str] = {**FAMILIES, "Ubuntu": "any Ubuntu", "Ubuntu2404": "the next Ubuntu by its version"}
-SIZES = ("Standard_NC24ads_A100_v4", "Standard_NV12ads_A10_v5", "Standard_ND96isr_MI300X_v5", "Standard_L2aos_v4")
+SIZES = (
+    "Standard_NC16as_T4_v3",
+    "Standard_NC24ads_A100_v4",
+    "Standard_NV12ads_A10_v5",
+    "Standard_ND96isr_MI300X_v5",
+    "Standard_L2aos_v4",
+)
 """Sizes with GPUs that some releases have images for, and one whose name older releases cannot read."""
 
 SIZE_REGION = "northcentralus"
