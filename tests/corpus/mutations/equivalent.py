@@ -86,9 +86,9 @@ EQUIVALENT: tuple[Equivalent, ...] = (
             "gpu_registry",
             change,
             "no region sells the sizes that one list has and the other has not",
-            (release,),
+            releases,
         )
-        for release, change in (("1.12.2", "as in 1.13.0"), ("1.13.0", "as in 1.12.2"), ("1.13.1", "as in 1.12.2"))
+        for releases, change in ((("1.12.2",), "as in 1.13.0"), (("1.13.0", "1.13.1"), "as in 1.12.2"))
     ),
     *(
         Equivalent(
