@@ -70,6 +70,22 @@ def test_variables_of_the_script(launch: Launcher, release: str, expected: tuple
     assert (*(found.get(name) for name in names), provider, bool(found["KUBE_BINARY_URL"])) == expected
 
 
+@pytest.mark.parametrize(
+    ("release", "driver"),
+    [
+        ("1.4.0", ("cuda", "550.144.03", "20250328201547")),
+        ("1.12.2", ("cuda", "550.144.03", "20250328201547")),
+        ("1.13.1", ("cuda", "580.126.09", "20260126030251")),
+        ("1.14.0", ("cuda-lts", "580.159.04", "20260629214430")),
+    ],
+)
+def test_gpu_drivers(launch: Launcher, release: str, driver: tuple[str, str, str]) -> None:
+    claim = nodeclaim("default-abcde", size=["Standard_NC16as_T4_v3"])
+    made = launch(claim, release=release, kubernetes="1.33.0", spec={"imageFamily": "Ubuntu2204"})
+    found = variables(made.vm["properties"]["osProfile"]["customData"])
+    assert (found["GPU_DRIVER_TYPE"], found["GPU_DRIVER_VERSION"], found["GPU_IMAGE_SHA"]) == driver
+
+
 @pytest.mark.parametrize(("release", "installed"), [("1.10.2", "true"), ("1.12.2", "false")])
 def test_a_gpu_without_a_driver(launch: Launcher, release: str, installed: str) -> None:
     """`spec.gpu.mode` counts since 1.12; before, the CRD did not have it."""

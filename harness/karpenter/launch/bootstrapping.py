@@ -81,7 +81,7 @@ def provision_values(given: BootstrapInput) -> dict[str, Any]:
         profile["localDNSProfile"] = dns
     gpu = gpu_sizes(given.release.gpu_registry).get(gpu_key(item.name))
     if gpu is not None and gpu.manufacturer == keys.NVIDIA:
-        kind = _GRID if gpu_driver(item.name).kind == "grid" else _CUDA
+        kind = _GRID if gpu_driver(item.name, given.release).kind == "grid" else _CUDA
         profile["gpuProfile"] = {"driverType": kind, "installGPUDriver": (spec.get("gpu") or {}).get("mode") != "None"}
     memory = item.capacity["memory"].value() / (1 - given.options.vm_memory_overhead_percent)
     helper = {"skuCPU": item.capacity["cpu"].value(), "skuMemory": math.ceil(memory / _GIB)}

@@ -63,7 +63,7 @@ def _variables(given: ScriptInput) -> dict[str, str]:
     options, environment, subnet = given.options, given.environment, given.subnet
     kubernetes = kubernetes_version(given.nodeclass)
     arch = architecture_of(given.item)
-    driver = gpu_driver(given.item.name) if _installs_driver(given) else None
+    driver = gpu_driver(given.item.name, given.release) if _installs_driver(given) else None
     labels = ",".join(f"{key}={value}" for key, value in sorted(given.labels.items()))
     flags = " ".join(f"{name}={value}" for name, value in given.flags.items())
     return {

@@ -174,6 +174,7 @@ class ProviderRelease:
       service, before 10.0.0.10 whatever it is.
     * ``vm_type``: what AKS's scripts take the VM for; ``script_timeout``: they are told how long they may take;
       ``binaries_from_image``: from Kubernetes 1.34 on they are told no address of kubelet's binary.
+    * ``gpu_drivers``: name of the set of GPU drivers that nodes install.
     * ``gpu_driver_optional``: ``spec.gpu.mode`` counts, and other nodes are not told to configure drivers if needed.
     * ``credential_providers``: minor version of Kubernetes 1 → version of the registry credential provider; the last one for newer.
     * ``nodeclass_hash_version``, ``nodeclass_hash_fields``: how an AKSNodeClass is hashed (Go names of spec fields).
@@ -235,6 +236,7 @@ class ProviderRelease:
     vm_type: str
     script_timeout: str
     binaries_from_image: bool
+    gpu_drivers: str
     gpu_driver_optional: bool
     credential_providers: Mapping[int, str]
     nodeclass_hash_version: str

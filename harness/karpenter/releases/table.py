@@ -208,6 +208,7 @@ _CHANGES: Mapping[str, _Change] = {
             "vm_type": "vmss",
             "script_timeout": "",
             "binaries_from_image": False,
+            "gpu_drivers": "1.4.0",
             "gpu_driver_optional": False,
             "credential_providers": {30: "1.30.10", 31: "1.31.4", 32: "1.32.3"},
             "nodeclass_hash_version": "v2",
@@ -365,6 +366,7 @@ _CHANGES: Mapping[str, _Change] = {
             "known_skus": "1.13.1",
             "skus_without_price": "",
             "gpu_registry": "1.13.1",
+            "gpu_drivers": "1.13.1",
             "price_required": False,
             "spot_needs_low_priority": True,
         },
@@ -380,6 +382,7 @@ _CHANGES: Mapping[str, _Change] = {
         set={
             "known_skus": "1.14.0",
             "gpu_registry": "1.14.0",
+            "gpu_drivers": "1.14.0",
             "only_known_skus": False,
             "unknown_skus_cost_missing_price": True,
             "quota_checked": True,
