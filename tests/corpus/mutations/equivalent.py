@@ -65,6 +65,13 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         Equivalent("image-families", family, "is there", _NOT_IN_CRD, releases)
         for family, releases in (("Ubuntu", ("1.4.0", "1.6.1")), ("Ubuntu2404", ("1.4.0", "1.6.2")))
     ),
+    Equivalent(
+        "crd of *",
+        "node.kubernetes.io/*",
+        "is not open beside domain*:kubernetes.io",
+        "the rule leaves the whole domain node.kubernetes.io open",
+        ("1.4.0", "1.6.5", "1.6.6", "1.7.2"),
+    ),
     Equivalent("provision-modes", "aksmachineapi", "is there", _MACHINES, ("1.4.0", "1.6.5", "1.6.6", "1.6.8")),
     Equivalent(
         "provision-modes",

@@ -40,7 +40,9 @@ def policy_cells(name: str, base: str = DEFAULT_BASE) -> Iterator[Cell]:
 
 def _said_already(policy: Policy, table: str, key: str) -> bool:
     """Whether another of the document's lists says at least as much about the key, so that one more would change nothing."""
-    weaker = DECISIONS[1:] if key in policy.well_known else ()
+    weaker: tuple[str, ...] = DECISIONS[1:] if key in policy.well_known else ()
+    if key in policy.perhaps_well_known:
+        weaker = (*weaker, "later")
     if key in policy.schedulable:
         weaker = (*weaker, "well_known", "later", "allowed")
     return key not in getattr(policy, table) and table in weaker
