@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files", nargs="+", type=Path, metavar="FILE", help="NodePools, AKSNodeClasses, pods and workloads"
     )
     parser.add_argument("--region", default="eastus", metavar="R", help="Azure region (default %(default)s)")
-    parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version (default: the new release's)")
+    parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version (default: the older of the two releases')")
     parser.add_argument("--mode", metavar="M", help="provision mode of both; each release's default when absent")
     add_format(parser)
 
@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints what changes, with its place in the files. Exit code 1 when something changes for the worse."""
     from harness.cli.manifests import read_files
     from harness.cli.worlds import InputError, create_world
+    from harness.explain.label_sides import common_kubernetes
     from harness.explain.upgrade import Effect, UpgradeCheck
     from harness.scenario.problems import ScenarioError
 
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             karpenter=release.version,
             crds=crds,
             region=arguments.region,
-            kubernetes=arguments.kubernetes or newest.kubernetes,
+            kubernetes=kubernetes,
             provision_mode=arguments.mode,
         )
 
@@ -65,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
             provision_mode=arguments.mode,
         )
         oldest = create_world(karpenter=arguments.before, provision_mode=arguments.mode)
+        # a cluster keeps its Kubernetes when Karpenter is upgraded, and older releases get no Nodes on newer ones
+        kubernetes = arguments.kubernetes or common_kubernetes([oldest.release, newest.release])
         check = UpgradeCheck(new_world, oldest.release, newest.release)
         findings = check.findings([manifest.object for manifest in manifests])
     except InputError as error:
@@ -75,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         "from": oldest.release.version,
         "to": newest.release.version,
         "region": newest.region,
-        "kubernetes": newest.kubernetes,
+        "kubernetes": kubernetes,
     }
     if arguments.format == "json":
         print_json({**head, "findings": [_value(finding, manifests) for finding in findings]})

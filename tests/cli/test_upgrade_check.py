@@ -147,8 +147,8 @@ def test_an_upgrade_without_consequences(check: Check) -> None:
             id="a pod that Karpenter ignores",
         ),
         pytest.param(
+            "1.6.1",
             "1.6.2",
-            "1.6.3",
             [nodeclass("{imageFamily: AzureLinux}"), pool()],
             {"effect": "changed", "kind": "hash", "object": "AKSNodeClass/default", "before": "v2", "after": "v3"},
             id="the hash's version",
