@@ -194,3 +194,20 @@ def test_an_item_that_the_manifest_has_not_any_more_goes(factory: Any) -> None:
     assert found is not None
     containers = found["spec"]["template"]["spec"]["containers"]
     assert [(each["name"], each.get("env")) for each in containers] == [("c", [{"name": "B", "value": "3"}])]
+
+
+def test_a_scenario_may_use_the_namespace_of_the_system(factory: Any) -> None:
+    """Its objects there are seen, run and removed like others; the cluster's own parts are not."""
+    labels = {"app": "agent"}
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "100m"}}}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    meta = {"name": "agent", "namespace": "kube-system"}
+    spec = {"selector": {"matchLabels": labels}, "template": template}
+    daemons = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": meta, "spec": spec}
+    world = World(kubernetes="1.36.3", cluster=factory)
+    assert world.apply(NODECLASS, NODEPOOL, daemons, pod()) == []
+    assert world.settle().quiescent
+    (agent,) = world.list("Pod", namespace="kube-system")
+    assert agent["spec"]["nodeName"] == (world.get("Pod", "web") or {})["spec"]["nodeName"]
+    after = World(kubernetes="1.36.3", cluster=factory)
+    assert [after.list(kind, namespace="kube-system") for kind in ("DaemonSet", "Pod")] == [[], []]

@@ -281,8 +281,6 @@ class Attached:
 
 def _is_cleared(obj: Object) -> bool:
     kind, name = obj["kind"], name_of(obj)
-    if namespace_of(obj) in _KEPT_NAMESPACES:
-        return False
     if kind == "Node":
         return "node-role.kubernetes.io/control-plane" not in labels_of(obj)
     if kind == "Namespace":

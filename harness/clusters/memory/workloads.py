@@ -91,7 +91,7 @@ class Workloads:
             self._writer.create(pod)
         for pod in plan.delete:
             self._delete(pod)
-        self._report(owner, pods)
+        self._report(owner, pods, len(plan.create) - len(plan.delete))
         return DONE
 
     def _roll(self, owner: Object, sets: list[Object]) -> None:
@@ -107,13 +107,15 @@ class Workloads:
         if current is not None:
             self._set_status(owner, {**status_of(current), "updatedReplicas": status_of(current).get("replicas", 0)})
 
-    def _report(self, owner: Object, pods: list[Object]) -> None:
+    def _report(self, owner: Object, pods: list[Object], missing: int) -> None:
         living = [pod for pod in pods if not metadata_of(pod).get("deletionTimestamp") and not is_terminal(pod)]
         ready = sum(1 for pod in living if is_ready(pod))
         if owner["kind"] in ("ReplicaSet", "StatefulSet"):
             self._set_status(owner, {"replicas": len(living), "readyReplicas": ready, "availableReplicas": ready})
         elif owner["kind"] == "DaemonSet":
-            self._set_status(owner, {"currentNumberScheduled": len(living), "numberReady": ready})
+            wanted = max(0, len(living) + missing)
+            counts = {"currentNumberScheduled": len(living), "desiredNumberScheduled": wanted, "numberReady": ready}
+            self._set_status(owner, counts)
         elif owner["kind"] == "Job":
             self._set_status(owner, {"active": len(living), "ready": ready})
 

@@ -270,11 +270,16 @@ class RealCluster:
                 each.close()
 
 
+_PARTS = frozenset({"kube-dns", "kube-proxy", "kindnet"})
+"""What the parts that kubeadm and kind install in kube-system are labelled as."""
+
+
 def _is_infrastructure(obj: Object) -> bool:
-    """The cluster's own parts: what lives in kube-system, and kind's control plane."""
-    if namespace_of(obj) in ("kube-system", "local-path-storage"):
-        return True
-    return obj["kind"] == "Node" and CONTROL_PLANE in labels_of(obj)
+    """The cluster's own parts: kind's control plane and what kubeadm and kind install. Others may have theirs in kube-system, too."""
+    labels, namespace = labels_of(obj), namespace_of(obj)
+    if namespace == "kube-system":
+        return labels.get("k8s-app") in _PARTS or labels.get("tier") == "control-plane"
+    return namespace == "local-path-storage" or (obj["kind"] == "Node" and CONTROL_PLANE in labels)
 
 
 def _served_at(manifest: dict[str, Any]) -> str:
