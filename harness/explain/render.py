@@ -45,7 +45,7 @@ def _pod(pod: PodExplanation, size: str | None) -> Iterator[str]:
         bought = f", {change.size} at {change.price:.4f} USD/h" if change.size else ""
         yield f"  It would help to {change.text} (then: {place}{bought})"
     if pod.tried and not pod.changes:
-        yield f"  No single change is enough: {pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
+        yield f"  No change, nor two together, would be enough: {pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
 
 
 def _verdict(pool: PoolExplanation) -> str:

@@ -7,15 +7,16 @@ pod) is run again with it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from harness.explain.candidates import NodeClassSeen
 from harness.explain.changes import Change, smallest_changes
 from harness.explain.guesses import counted_guesses
 from harness.explain.reasons import Cause, causes_of
 from harness.explain.waiting import nominations, waiting_reasons
-from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
 from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolFiltered, PoolTried, TypeVerdict
 from harness.kube.fingerprint import fingerprint
@@ -133,13 +134,14 @@ class Explainer:
         considered = sentence or tried  # else an existing Node or a NodeClaim in the making took it first
         filtered = ledger.filtered if considered and key not in results.ignored else ()
         pools = tuple(map(self._pool, [*filtered, *tried.values()]))
-        nodes = tuple(
-            (entry.node, str(entry.reason)) for entry in entries if isinstance(entry, NodeTried) and entry.reason
-        )
+        asked = {entry.node: entry.reason for entry in entries if isinstance(entry, NodeTried)}  # of the last step
+        nodes = tuple((name, str(reason)) for name, reason in asked.items() if reason is not None)
         changes: tuple[Change, ...] = ()
         count = 0
         if not node and sentence and key not in results.ignored:
-            changes, count = smallest_changes(pod, snapshot, types, [*tried.values(), *filtered], self._decide)
+            looked_at = [*tried.values(), *filtered]
+            classes = self._classes(snapshot, {one.nodepool for one in looked_at})
+            changes, count = smallest_changes(pod, snapshot, types, looked_at, classes, self._decide)
         state = "bound" if node else "ignored" if key in results.ignored else "pending"
         place = self._place(node) or _joined(entries)
         explained = PodExplanation(key, state, place, sentence, pools, nodes, changes, count, waiting, node)
@@ -181,11 +183,27 @@ class Explainer:
         reason = "" if entry.reason is None else str(entry.reason)
         return PoolExplanation(entry.nodepool, reason, verdicts, dropped, guessed=guessed)
 
-    def _dropped(self, nodepool: str) -> Sequence[Any]:
-        pool = self._world.get("NodePool", nodepool) or {}
-        reference = pool.get("spec", {}).get("template", {}).get("spec", {}).get("nodeClassRef", {})
-        nodeclass = self._world.get("AKSNodeClass", reference.get("name", ""))
+    def _dropped(self, nodepool: str) -> Sequence[DroppedSize]:
+        nodeclass = self._nodeclass(self._world.get("NodePool", nodepool) or {})
         return self._world.offers.list(nodeclass).dropped if nodeclass is not None else ()
+
+    def _nodeclass(self, pool: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        reference = pool.get("spec", {}).get("template", {}).get("spec", {}).get("nodeClassRef", {})
+        return self._world.get("AKSNodeClass", reference.get("name", ""))
+
+    def _classes(self, snapshot: ClusterSnapshot, names: Set[str]) -> list[NodeClassSeen]:
+        """The AKSNodeClasses of some NodePools, with what they would offer when changed."""
+        pools = [pool for pool in snapshot.nodepools if name_of(pool) in names]
+        found = {name_of(one): one for pool in pools if (one := self._nodeclass(pool)) is not None}
+        return [
+            NodeClassSeen(
+                nodeclass,
+                frozenset(name_of(pool) for pool in pools if self._nodeclass(pool) == nodeclass),
+                frozenset(one.filter for one in self._world.offers.list(nodeclass).dropped),
+                lambda changed: self._world.offers.list(changed).types,
+            )
+            for nodeclass in found.values()
+        ]
 
     def _place(self, node: str) -> str:
         if not node:
