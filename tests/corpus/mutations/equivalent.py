@@ -29,6 +29,7 @@ class Equivalent:
 
 _MACHINES = "a controller does not start in a mode that it does not know, so nobody has such a cluster"
 _NO_FIELD = "the release's AKSNodeClass has no field that asks for it, so the label would never be written"
+_NO_MACHINES = "the release makes virtual machines only, so that nothing is sent to AKS's machines"
 _NOT_IN_CRD = "the API server refuses the family: it is not in the enum of the release's AKSNodeClass"
 
 EQUIVALENT: tuple[Equivalent, ...] = (
@@ -111,6 +112,22 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "claim_requirement_labels",
         "as in 1.7.2",
         "what a kubelet may not set is withheld from it afterwards, wherever it came from",
+    ),
+    *(
+        Equivalent("flag of release", flag, "*", reason, ("1.4.0", "1.6.5", "1.6.6"))
+        for flag, reason in (
+            ("local_dns", _NO_FIELD),
+            ("local_dns_preferred_from", _NO_FIELD),
+            ("machine_drops_legacy_labels", _NO_MACHINES),
+            ("machine_claim_has_priorities", _NO_MACHINES),
+        )
+    ),
+    Equivalent(
+        "flag of release",
+        "claim_keeps_well_known",
+        "as in 1.6.5",
+        "of each key that it keeps every size has one value, which the NodeClaim gets anyhow",
+        ("1.6.6",),
     ),
     Equivalent(
         "flag of core",
