@@ -125,13 +125,13 @@ def _print(value: Mapping[str, Any], refused: Sequence[Call]) -> None:
 
     print(f"{value['region']}, provider {value['release']}")
     rows = [
-        (node["name"], node["size"] or "", node["zone"] or "", node["capacityType"] or "", node["nodepool"] or "")
+        (node["name"], node["size"] or "", node["zone"] or "", node["capacityType"] or "", _pool(node))
         for node in value["nodes"]
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row, node in zip(rows, value["nodes"], strict=True):
         name, size, zone, capacity, pool = (text.ljust(width) for text, width in zip(row, widths, strict=True))
-        print(f"  {name}  {size}  {zone}  {capacity}  NodePool {pool}  {counted(node['pods'], 'pod')}")
+        print(f"  {name}  {size}  {zone}  {capacity}  {pool}  {counted(node['pods'], 'pod')}")
     pods = value["pods"]
     print(
         f"{counted(len(value['nodes']), 'node')}, {counted(pods['bound'], 'pod')} bound, {pods['pending']} pending, "
@@ -141,6 +141,10 @@ def _print(value: Mapping[str, Any], refused: Sequence[Call]) -> None:
         print(line)
     if value["motion"]:
         print(value["motion"])
+
+
+def _pool(node: Mapping[str, Any]) -> str:
+    return f"NodePool {node['nodepool']}" if node["nodepool"] else "not Karpenter's"
 
 
 def _refusal_lines(refused: Sequence[Call]) -> Iterator[str]:

@@ -34,6 +34,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "core.v1.PodSpec": ("containers",),
     "core.v1.PreferredSchedulingTerm": ("preference", "weight"),
     "core.v1.Taint": ("key", "effect"),
+    "core.v1.TopologySelectorLabelRequirement": ("key", "values"),
     "core.v1.TopologySpreadConstraint": ("maxSkew", "topologyKey", "whenUnsatisfiable"),
     "core.v1.WeightedPodAffinityTerm": ("podAffinityTerm", "weight"),
     "meta.v1.LabelSelectorRequirement": ("key", "operator"),
