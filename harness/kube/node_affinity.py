@@ -53,13 +53,15 @@ def term_matches(term: Object, node: Object) -> bool:
 def required_matches(pod: Object, node: Object) -> bool:
     """Whether nodeSelector and required node affinity of the pod take the node."""
     spec = spec_of(pod)
-    labels = labels_of(node)
-    for key, value in (spec.get("nodeSelector") or {}).items():
-        if labels.get(key) != value:
-            return False
-    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    )
+    selector, affinity = spec.get("nodeSelector"), spec.get("affinity")
+    if selector:
+        labels = labels_of(node)
+        for key, value in selector.items():
+            if labels.get(key) != value:
+                return False
+    if not affinity:
+        return True
+    required = (affinity.get("nodeAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
     if required is None:
         return True
     return any(term_matches(term, node) for term in required.get("nodeSelectorTerms") or ())

@@ -20,11 +20,25 @@ def priority_of(pod: Object) -> int:
 class NodeInfo:
     """What the scheduler knows of one node: its object, its pods, and what they have taken."""
 
-    __slots__ = ("allocatable", "by_namespace", "lowest", "name", "node", "pods", "ports", "repelling", "requested")
+    __slots__ = (
+        "allocatable",
+        "by_namespace",
+        "labels",
+        "lowest",
+        "name",
+        "node",
+        "pods",
+        "ports",
+        "repelling",
+        "requested",
+        "taints",
+    )
 
     def __init__(self, node: Object, pods: Iterable[Object] = ()) -> None:
         self.node = node
         self.name = name_of(node)
+        self.labels: Mapping[str, str] = labels_of(node)
+        self.taints: Sequence[Mapping[str, str]] = spec_of(node).get("taints") or ()
         self.allocatable: Mapping[str, Quantity] = parse_list(status_of(node).get("allocatable"))
         self.pods: list[Object] = []
         self.by_namespace: dict[str, list[Object]] = {}
@@ -78,13 +92,3 @@ class NodeInfo:
             if quantity > free:
                 short.append(name)
         return short
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        """The node's labels."""
-        return labels_of(self.node)
-
-    @property
-    def taints(self) -> Sequence[Mapping[str, str]]:
-        """The node's taints."""
-        return spec_of(self.node).get("taints") or ()
