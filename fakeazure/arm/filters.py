@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fakeazure.arm.tokens import Tokens
+
 Predicate = Callable[[Mapping[str, Any]], bool]
 
 _TOKEN = re.compile(r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),]))")
@@ -33,26 +35,13 @@ class FilterError(ValueError):
 
 def parse_filter(text: str) -> Predicate:
     """Compile a filter. An empty one accepts everything. Field names match the item's keys exactly, text compares as is."""
-    tokens = _tokens(text)
-    if not tokens:
+    parser = _Parser(text, _TOKEN, FilterError)
+    if parser.peek() is None:
         return lambda item: True
-    parser = _Parser(tokens)
     predicate = parser.either()
     if parser.peek() is not None:
         raise FilterError(f"unexpected {parser.peek()!r} in {text!r}")
     return predicate
-
-
-def _tokens(text: str) -> list[str]:
-    tokens: list[str] = []
-    position = 0
-    while position < len(text.rstrip()):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise FilterError(f"unexpected character {text[position:].strip()[:1]!r} in {text!r}")
-        tokens.append(match.group().strip())
-        position = match.end()
-    return tokens
 
 
 def _literal(token: str) -> Any:
@@ -73,21 +62,7 @@ def _field(item: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-class _Parser:
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens = tokens
-        self._position = 0
-
-    def peek(self) -> str | None:
-        return self._tokens[self._position] if self._position < len(self._tokens) else None
-
-    def take(self, *wanted: str) -> str:
-        token = self.peek()
-        if token is None or (wanted and token not in wanted):
-            raise FilterError(f"expected {' or '.join(wanted) or 'more'}, found {token!r}")
-        self._position += 1
-        return token
-
+class _Parser(Tokens):
     def either(self) -> Predicate:
         left = self.both()
         while self.peek() == "or":

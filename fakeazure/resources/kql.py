@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from fakeazure.arm.tokens import Tokens
+
 Row = Mapping[str, Any]
 Predicate = Callable[[Row], bool]
 Stage = Callable[[list[Row]], list[Row]]
@@ -29,8 +31,7 @@ class QueryError(ValueError):
 
 def compile_query(text: str) -> tuple[str, Stage]:
     """A query as (table, function over its rows)."""
-    tokens = _tokens(text)
-    parser = _Parser(tokens)
+    parser = _Parser(text, _TOKEN, QueryError)
     table = parser.take()
     stages: list[Stage] = []
     while parser.peek() is not None:
@@ -43,18 +44,6 @@ def compile_query(text: str) -> tuple[str, Stage]:
         return rows
 
     return table, run
-
-
-def _tokens(text: str) -> list[str]:
-    tokens: list[str] = []
-    position = 0
-    while position < len(text.rstrip()):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise QueryError(f"unexpected {text[position:].strip()[:10]!r}")
-        tokens.append(match.group().strip())
-        position = match.end()
-    return tokens
 
 
 def _text(value: Any) -> str:
@@ -101,21 +90,7 @@ _TESTS: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-class _Parser:
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens = tokens
-        self._position = 0
-
-    def peek(self) -> str | None:
-        return self._tokens[self._position] if self._position < len(self._tokens) else None
-
-    def take(self, *wanted: str) -> str:
-        token = self.peek()
-        if token is None or (wanted and token not in wanted):
-            raise QueryError(f"expected {' or '.join(wanted) or 'more'}, found {token!r}")
-        self._position += 1
-        return token
-
+class _Parser(Tokens):
     def stage(self) -> Stage:
         name = self.take("where", "project", "limit", "take", "count", "order")
         if name == "where":

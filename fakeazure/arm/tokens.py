@@ -1,0 +1,36 @@
+"""Reading a text token by token: what the small languages of Azure's APIs (OData filters, Kusto queries) share."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["Tokens"]
+
+
+class Tokens:
+    """The tokens of a text, taken one after the other. ``error`` is raised, with where it stands, for what is not understood."""
+
+    def __init__(self, text: str, pattern: re.Pattern[str], error: type[ValueError]) -> None:
+        """``pattern`` matches one token with the blanks before it."""
+        self._error = error
+        self._tokens: list[str] = []
+        self._position = 0
+        place, end = 0, len(text.rstrip())
+        while place < end:
+            match = pattern.match(text, place)
+            if match is None:
+                raise error(f"unexpected {text[place:].strip()[:10]!r} in {text!r}")
+            self._tokens.append(match.group().strip())
+            place = match.end()
+
+    def peek(self) -> str | None:
+        """The next token, None at the end."""
+        return self._tokens[self._position] if self._position < len(self._tokens) else None
+
+    def take(self, *wanted: str) -> str:
+        """Takes the next token, which has to be one of those wanted, if any are named."""
+        token = self.peek()
+        if token is None or (wanted and token not in wanted):
+            raise self._error(f"expected {' or '.join(wanted) or 'more'}, found {token!r}")
+        self._position += 1
+        return token
