@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -11,6 +12,9 @@ from harness.engine.ports import ADMIN, Identity, View, Writer
 from harness.kube.objects import Object
 
 T = TypeVar("T")
+
+TAINTED = "node(s) had untolerated taint(s)"
+UNHELPFUL = "Preemption is not helpful for scheduling"
 
 
 @dataclass
@@ -44,6 +48,22 @@ class Subject:
         if not found["metadata"].get("namespace"):
             self.made.append((found["kind"], found["metadata"]["name"]))
         return found
+
+    def without_control_plane(self, sentence: str) -> str:
+        """kube-scheduler's sentence about a pod, as it would be if kind's control plane were no node."""
+        if self.name != "kind":
+            return sentence
+
+        def fewer(match: re.Match[str]) -> str:
+            counted = {reason: int(count) for count, reason in re.findall(r"(\d+) ([^,]+?)(?:, |$)", match[2])}
+            reason = next((each for each in (TAINTED, UNHELPFUL) if counted.get(each)), "")
+            left = match[2]  # about the pod, and no node in particular
+            if reason:
+                counted[reason] -= 1
+                left = ", ".join(f"{count} {reason}" for reason, count in counted.items() if count)
+            return f"0/{int(match[1]) - 1} nodes are available: {left}."
+
+        return re.sub(r"0/(\d+) nodes are available: ([^.]*)\.", fewer, sentence)
 
     def eventually(self, probe: Callable[[], T | None], what: str) -> T:
         """What `probe` answers once it is true: at once where nothing happens behind our back."""

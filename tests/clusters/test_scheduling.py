@@ -18,7 +18,7 @@ CLAIMS = "no new claims to deallocate, preemption:"
 def message(cluster: Subject, name: str) -> str:
     """What kube-scheduler wrote about a pod that has no node."""
     found = condition(cluster.view.get("Pod", name, cluster.namespace) or {}, "PodScheduled") or {}
-    return str(found.get("message") or "")
+    return cluster.without_control_plane(str(found.get("message") or ""))
 
 
 def node_of(cluster: Subject, name: str) -> str | None:
