@@ -17,6 +17,10 @@ _ZONE = "topology.kubernetes.io/zone"
 _OWN_CONDITIONS = ("Launched", "Registered", "Initialized")
 
 
+_HOST_ARCH = "beta.kubernetes.io/arch"
+"""Of the labels about the processor the one that a kubelet is not told."""
+
+
 def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
     """Where pods are, what NodeClaims and Nodes look like, who wrote each label, and what was refused.
 
@@ -42,12 +46,13 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
         },
         "Node": {
             name_of(node): {
-                "labels": dict(labels_of(node)),
+                "labels": {key: value for key, value in labels_of(node).items() if capacity or key != _HOST_ARCH},
                 "taints": sorted(f"{each['key']}:{each['effect']}" for each in spec_of(node).get("taints") or ()),
                 "providerID": spec_of(node).get("providerID"),
                 "writes": {
                     key: [f"{write.kind} by {write.by} from {write.from_}: {write.value}" for write in writes]
                     for key, writes in world.writes(name_of(node)).items()
+                    if capacity or key != _HOST_ARCH
                 },
                 **({"allocatable": dict(status_of(node).get("allocatable") or {})} if capacity else {}),
             }

@@ -14,6 +14,7 @@ from harness.clusters.failures import ClusterFailed
 from harness.clusters.real.pki import MissingTool
 from harness.pytest_plugin.clusters import ClusterRunners
 from harness.pytest_plugin.grouping import Groups
+from harness.scenario.files import load
 
 # four groups, whose cases stand in turns in two files
 FILE = """
@@ -171,3 +172,43 @@ def test_a_cluster_that_cannot_be_had_is_one_message_and_no_second_attempt(
     assert "Traceback" not in result.stdout.str()
     assert str(Path(leases.__file__).name) not in result.stdout.str()
     assert attempts == ["kind"]
+
+
+OLD = """
+scenario: a pod gets a Node
+matrix: {karpenter: [1.6.5, 1.14.0]}
+then: [{pods: {bound: {web: default}}}]
+---
+apiVersion: karpenter.azure.com/v1beta1
+kind: AKSNodeClass
+metadata: {name: default}
+spec: {}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements:
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "1"}}}]}
+"""
+
+
+def test_a_case_that_the_clusters_kubernetes_breaks_is_skipped_and_others_are_not(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A kubelet 1.36 does not start with the flags that release 1.6.5 gives it; newer releases work with any version."""
+    (tmp_path / "old.yaml").write_text(OLD)
+    old, new = load(tmp_path / "old.yaml", "old.yaml")[0].cases
+    clusters = runners(pytestconfig, monkeypatch)
+    monkeypatch.setattr(clusters, "_runner", lambda name: None)
+    monkeypatch.setattr(clusters, "_version", "1.36.3")
+    assert "on 1.36.3, which the cluster is, something else comes of it" in clusters._unsupported(old)
+    assert clusters._unsupported(new) == ""
