@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_format, bad_input, print_json
+from harness.cli.output import add_format, bad_input, print_json, show
 
 if TYPE_CHECKING:
     from harness.explain.scheduling import PodExplanation
@@ -59,10 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
     if motion:
-        print(motion)
-    print(as_text(explained, size=arguments.size) if explained else "no pods")
+        show(motion)
+    show(as_text(explained, size=arguments.size) if explained else "no pods")
     for line in guess_lines(guesses):
-        print(line)
+        show(line)
     return 0
 
 

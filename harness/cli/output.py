@@ -6,11 +6,13 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any
 
 from harness.scenario.problems import ScenarioError
 
-__all__ = ["add_format", "bad_input", "colour", "counted", "display_name", "print_json"]
+__all__ = ["add_format", "bad_input", "colour", "counted", "display_name", "fitted", "print_json", "show"]
 
 BAD_INPUT = 2
 
@@ -28,6 +30,31 @@ def colour() -> bool:
 def counted(number: int, noun: str) -> str:
     """`1 pod`, `2 pods`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def fitted(text: str, width: int) -> str:
+    """The text with lines broken between words, what goes on indented below its line; words are never broken."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        first = " " * (len(line) - len(line.lstrip()))
+        below = f"{first}    "
+        if len(line) > width:
+            lines += wrap(
+                line.strip(),
+                width,
+                initial_indent=first,
+                subsequent_indent=below,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def show(text: str) -> None:
+    """Prints text; on a terminal with its lines fitted to the width, elsewhere as it is, for other programs to read."""
+    print(fitted(text, get_terminal_size().columns) if sys.stdout.isatty() else text)
 
 
 def print_json(value: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_format, bad_input, counted, print_json
+from harness.cli.output import add_format, bad_input, counted, print_json, show
 
 if TYPE_CHECKING:
     from fakeazure.journal import Call
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"added, because no file has one: {', '.join(added)}")
     _print(value, _refused(world))
     if pending:
-        print("\n" + as_text(pending))
+        show("\n" + as_text(pending))
     return 0
 
 
@@ -138,9 +138,9 @@ def _print(value: Mapping[str, Any], refused: Sequence[Call]) -> None:
         f"{value['price_per_hour']:.4f} USD per hour, settled after {value['seconds']:.0f} s"
     )
     for line in (*guess_lines(value["guessed"]), *_refusal_lines(refused)):
-        print(line)
+        show(line)
     if value["motion"]:
-        print(value["motion"])
+        show(value["motion"])
 
 
 def _pool(node: Mapping[str, Any]) -> str:

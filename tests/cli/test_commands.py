@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harness.cli import COMMANDS, main
+from harness.cli.output import fitted
 
 GOOD = "scenario: x\nthen: [{requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: 4}}}]\n"
 WRONG = GOOD.replace(": 4}", ": 5}")
@@ -291,6 +292,13 @@ def test_simulate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "guessed, not recorded from Azure: zones" in out
     assert code == 0
     assert "1 node, 1 pod bound, 0 pending, 0." in out
+
+
+def test_lines_are_fitted_to_a_terminal_between_words() -> None:
+    text = "Pod a: pending\n  Karpenter says: one two three four\n  verylongwordthatdoesnotfit"
+    assert fitted(text, 22) == (
+        "Pod a: pending\n  Karpenter says: one\n      two three four\n  verylongwordthatdoesnotfit"
+    )
 
 
 def test_many_refusals_are_summed_up(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
