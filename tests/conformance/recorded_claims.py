@@ -302,6 +302,33 @@ def _neighbours(recorder: Recorder, head: Json) -> list[Json]:
         },
         _nodeclass(),
         recorder.nodepool_object(),
+        *_near_required(recorder, head),
+    ]
+
+
+def _near_required(recorder: Recorder, head: Json) -> list[Json]:
+    """Those of these keys that a NodePool may require, all in one, and those that a NodeClaim may."""
+    taken = [{"key": key, "operator": "Exists"} for key in NEAR_CLOSED]
+    taken = [each for each in taken if not _pool_refused(recorder, [each])]
+    nodepool = recorder.nodepool_object()
+    nodepool["spec"]["template"]["spec"]["requirements"] += taken
+    claimed = [{"key": key, "operator": "Exists"} for key in NEAR_CLOSED]
+    claim = _claim(recorder, requirements=[each for each in claimed if not _errors(recorder, [each])])
+    return [
+        {
+            "scenario": "keys near closed domains that a NodePool may require",
+            **head,
+            "then": [{"accepted": {"object": "NodePool/default"}}],
+        },
+        _nodeclass(),
+        nodepool,
+        {
+            "scenario": "keys near closed domains that a NodeClaim may require",
+            **head,
+            "then": [_launched(recorder, claim, "NodeClaim/mine")],
+        },
+        _nodeclass(),
+        _manifest(claim),
     ]
 
 
