@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from harness.clusters.attached.unrest import Said, unrest
+from harness.clusters.attached.unrest import Said, unrest, unsaid
 from harness.clusters.attached.writer import AttachedWriter
 from harness.clusters.cluster import Boot
 from harness.clusters.memory.journal import Journal
@@ -236,7 +236,9 @@ class Attached:
                 if died:
                     raise ClusterLost(f"a part of the {self.remote.name} cluster died\n{died}")
             self._listen()
-            said = self._said if self.remote.events_come_later and not events.passed else None
+            said = self._said if self.remote.events_come_later else None
+            if said is not None and events.passed:
+                said.update(list(unsaid(self.view, said)))  # counted up, not told anew: nothing more comes
             machines = getattr(self.remote, "machines", ())
             owed = list(unrest(self.view, self._version, machines=machines, said=said))
             quiet = 0 if owed else quiet + 1

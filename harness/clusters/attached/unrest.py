@@ -25,7 +25,7 @@ from harness.kube.scheduler import Unschedulable, schedule
 from harness.kube.selectors import Selector
 from harness.kube.volume_binding import PodVolumes
 
-__all__ = ["Said", "unrest"]
+__all__ = ["Said", "unrest", "unsaid"]
 
 Said = tuple[str, str, str]
 """Of an Event of kube-scheduler: namespace and name of the pod, and the message."""
@@ -53,7 +53,7 @@ def unrest(
     yield from _orphans(view)
     yield from _pods(view, version)
     if said is not None:
-        yield from _unsaid(view, said)
+        yield from (f"Pod/{namespace}/{name}: no Event of its scheduling" for namespace, name, _ in unsaid(view, said))
 
 
 def _nodes(view: View, machines: Collection[str]) -> Iterator[str]:
@@ -148,7 +148,7 @@ def _pods(view: View, version: tuple[int, int]) -> Iterator[str]:
                 yield f"{what}: others have to leave {verdict.preemption.node} for it"
 
 
-def _unsaid(view: View, said: Collection[Said]) -> Iterator[str]:
+def unsaid(view: View, said: Collection[Said]) -> Iterator[Said]:
     """Decisions of kube-scheduler without their Event. A pod that was made on its Node was not decided about."""
     for pod in view.list("Pod"):
         found = condition(pod, "PodScheduled")
@@ -159,7 +159,7 @@ def _unsaid(view: View, said: Collection[Said]) -> Iterator[str]:
             continue
         message = f"Successfully assigned {namespace}/{name} to {node}" if node else found.get("message") or ""
         if (namespace, name, message) not in said and len(message) <= _LONGEST:
-            yield f"Pod/{namespace}/{name}: no Event of its scheduling"
+            yield namespace, name, message
 
 
 def _is_ours(pod: Object) -> bool:
