@@ -209,6 +209,8 @@ def _existing(run: Run, reference: str, mark: Mark) -> Mapping[str, Any]:
 
 def _change(run: Run, reference: str, mark: Mark, patch: Mapping[str, Any]) -> None:
     changed = _merged(_existing(run, reference, mark), patch)
+    # as kubectl patch and scale do: whatever controllers write meanwhile is no conflict
+    changed["metadata"] = {key: value for key, value in changed["metadata"].items() if key != "resourceVersion"}
     manifest = run.manifest(reference)
     for rejection in run.world.apply(changed):
         run.refusals.append(Refusal(rejection, manifest))
