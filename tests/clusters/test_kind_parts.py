@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from harness.clusters.attached.unrest import unrest
 from harness.clusters.cluster import Boot
 from harness.clusters.kind.journals import refusal
 from harness.clusters.kind.kubeadm import flags_file, init_config, join_config
+from harness.clusters.kind.reaper import thaw
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.owner import NOBODY, lives, this_process
 from harness.clusters.usage import Usage
@@ -224,3 +226,13 @@ def test_a_machine_of_other_hardware_has_a_simulated_kubelet(
     assert bool((made.get("status") or {}).get("nodeInfo")) is node
     first = world.writes(made["metadata"]["name"])["kubernetes.io/hostname"][0]
     assert (first.by, first.from_) == ("kubelet", "kubelet-default")
+
+
+def test_what_a_killed_node_had_frozen_is_let_go(tmp_path: Path) -> None:
+    """A frozen process outlives every signal, so that Docker cannot remove its container."""
+    pod = tmp_path / "abc" / "kubelet.slice" / "pod"
+    pod.mkdir(parents=True)
+    (pod / "freezer.state").write_text("FROZEN")
+    thaw("abc", tmp_path)
+    assert (pod / "freezer.state").read_text() == "THAWED"
+    thaw("gone", tmp_path)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TypeVar
 
 from docker import DockerClient, from_env
 from docker.errors import APIError, NotFound
 
+from harness.clusters.kind.reaper import thaw
 from harness.clusters.waiting import Patience, poll
 
 __all__ = ["READ_SECONDS", "connect", "discard", "patiently", "sentence", "where"]
@@ -74,6 +76,8 @@ def discard(client: DockerClient, container: str) -> None:
             return True
         except APIError as error:
             # 409: its removal is under way
+            with suppress(APIError):
+                thaw(client.api.inspect_container(container)["Id"])
             if not may_pass(error) and (error.response is None or error.response.status_code != 409):
                 raise
         return False

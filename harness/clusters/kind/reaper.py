@@ -14,9 +14,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-__all__ = ["labelled", "main", "remove_all"]
+__all__ = ["labelled", "main", "remove_all", "thaw"]
+
+_FREEZER = Path("/sys/fs/cgroup/freezer/docker")
 
 _ATTEMPTS = 300
 _PAUSE = 1.0
@@ -67,6 +70,16 @@ def remove_all(label: str) -> list[str]:
     return there
 
 
+def thaw(container: str, freezer: Path = _FREEZER) -> None:
+    """Lets go of what a container (its full id) froze of its own, where the system has cgroups v1 and this process may.
+
+    The node's runtime freezes a pod for moments; killed in such a one it leaves processes that no signal ends.
+    """
+    for state in (freezer / container).rglob("freezer.state"):
+        with suppress(OSError):
+            state.write_text("THAWED")
+
+
 class _Daemon:
     """Docker's plain answers: lists without a look at each thing, which may go meanwhile."""
 
@@ -92,9 +105,15 @@ class _Daemon:
             yield "network", each["Name"], each.get("Labels") or {}
 
     def remove(self, kind: str, name: str) -> None:
-        """Removes one thing."""
+        """Removes one thing. Raises APIError."""
+        from docker.errors import APIError
+
         if kind == "container":
-            self._api.remove_container(name, force=True, v=True)
+            try:
+                self._api.remove_container(name, force=True, v=True)
+            except APIError:
+                thaw(self._api.inspect_container(name)["Id"])
+                raise
         elif kind == "volume":
             self._api.remove_volume(name)
         else:
