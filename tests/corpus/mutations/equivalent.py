@@ -54,15 +54,6 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         )
     ),
     *(
-        Equivalent(
-            "winning-base-keys",
-            f"kubernetes.azure.com/{name}",
-            "is there",
-            "every size has the one value that is also the base label's, and a size's value wins over a NodeClaim's",
-        )
-        for name in ("cluster", "os-sku", "fips_enabled")
-    ),
-    *(
         Equivalent("image-families", family, "is there", _NOT_IN_CRD, releases)
         for family, releases in (("Ubuntu", ("1.4.0", "1.6.1")), ("Ubuntu2404", ("1.4.0", "1.6.2")))
     ),
