@@ -52,7 +52,7 @@ class CatalogIndex:
         self._offered: dict[tuple[Requirement | None, ...], tuple[int, tuple[int, ...]]] = {}
         self._prices: dict[tuple[int, ...], list[float]] = {}
         self._ranks: dict[tuple[int, ...], list[int]] = {}
-        self._cheapest: dict[tuple[int, tuple[int, ...], tuple[int, ...]], int] = {}
+        self._cheapest: dict[tuple[int, tuple[int, ...], tuple[int, ...], bool], int] = {}
 
     def _never_negative(self) -> int:
         mask = 0
@@ -186,14 +186,17 @@ class CatalogIndex:
         size = len(present)
         return [index for index in ranks if index < size and present[index] == "1"]
 
-    def cheapest(self, count: int, accepted: tuple[int, ...], masks: tuple[int, ...]) -> int:
-        """The first ``count`` types by price, sorted as Go sorts a list that has the types of each mask one after the other."""
-        key = (count, accepted, masks)
+    def cheapest(self, count: int, accepted: tuple[int, ...], masks: tuple[int, ...], by_name: bool) -> int:
+        """The first ``count`` types by price. Equal ones stand ``by_name``, or as Go sorts a list with the types of each mask in turn."""
+        key = (count, accepted, masks, by_name)
         found = self._cheapest.get(key)
         if found is None:
             prices = self.prices(accepted)
             ordered = [index for mask in masks for index in bits(mask)]
-            sort_slice(ordered, prices.__getitem__)
+            if by_name:
+                ordered.sort(key=lambda index: (prices[index], self.types[index].name))
+            else:
+                sort_slice(ordered, prices.__getitem__)
             found = self._cheapest[key] = sum(1 << index for index in ordered[:count])
         return found
 

@@ -66,7 +66,8 @@ class PlannedNodeClaim:
             index, requirements = template.index, self._requirements
             accepted = index.offered(requirements.items)[1]
             masks = tuple(group.mask & self.mask for group in template.groups)
-            mask = index.cheapest(self._rules.max_instance_types, accepted, masks)
+            rules = self._rules
+            mask = index.cheapest(rules.max_instance_types, accepted, masks, rules.equal_prices_by_name)
             lenient = self._rules.min_values_relaxable and self._options.min_values_policy == BEST_EFFORT
             if requirements.has_min_values and not lenient:
                 unmet = template.unmet_min_values(requirements, mask)

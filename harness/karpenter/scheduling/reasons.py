@@ -284,6 +284,9 @@ class PoolIncompatible:
     cause: "Reason"
 
     def __str__(self) -> str:
+        if isinstance(self.cause, ReservationsTaken):
+            name = quote(self.nodepool)
+            return f"compatible with nodepool {name} but failed to add pod while adhering to reservation fallback policy, {self.cause}"
         overhead = resources_text(self.overhead)
         return f"incompatible with nodepool {quote(self.nodepool)}, daemonset overhead={overhead}, {self.cause}"
 

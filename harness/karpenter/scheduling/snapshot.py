@@ -117,7 +117,7 @@ class SchedulingRules:
     * ``plain_errors``: sentences carry their values inside, and name the NodePool that gives them.
     * ``hosts_registered_first``: a new node's hostname becomes a domain before its first pod is tried, and pods only go to hosts
       that are domains of their constraints; else any new host is as good as an empty domain.
-    * ``max_instance_types``: how many a NodeClaim names.
+    * ``max_instance_types``: how many a NodeClaim names; ``equal_prices_by_name``: of those that cost the same, the first by name.
     * ``actual_resources``: while a container is being resized, the most of what it asks for and has counts; else what it asks for.
     * ``claim_checks``: what the volume claims of pending pods must be.
     * ``static_nodepools``: NodePools with ``replicas`` take no part; else the field means nothing.
@@ -145,6 +145,7 @@ class SchedulingRules:
     plain_errors: bool = False
     hosts_registered_first: bool = False
     max_instance_types: int = 600
+    equal_prices_by_name: bool = False
     actual_resources: bool = True
     claim_checks: ClaimChecks = ClaimChecks.DELETION
     static_nodepools: bool = True
