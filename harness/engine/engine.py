@@ -110,7 +110,7 @@ class Engine:
         self._routes: dict[str, list[tuple[int, Router]]] = {}
         self._heap: list[_Work] = []
         self._pending: dict[Slot, _Work] = {}
-        self._failures: dict[Slot, int] = {}
+        self._failures: dict[Slot, tuple[int, str]] = {}  # how often in a row, and the last message
         self._busy: dict[Slot, int] = {}
         self._seq = 0
         self._runaway: Runaway | None = None
@@ -157,11 +157,16 @@ class Engine:
         return self._run(self.clock.now + nanoseconds(seconds))
 
     def waiting(self) -> list[str]:
-        """What is still queued, soonest first, in words (for messages about what still moves)."""
-        live = sorted(work for slot, work in self._pending.items())
-        return [
-            f"{self._controllers[w.controller].name} {w.key} in {(w.due - self.clock.now) / SECOND:g}s" for w in live
-        ]
+        """What is still queued, in words (for messages about what still moves): what fails first, then the soonest."""
+        live = sorted(self._pending.items(), key=lambda item: (item[0] not in self._failures, item[1]))
+        return [self._told(slot, work) for slot, work in live]
+
+    def _told(self, slot: Slot, work: _Work) -> str:
+        after = f"{self._controllers[work.controller].name} {work.key} in {(work.due - self.clock.now) / SECOND:g}s"
+        if slot not in self._failures:
+            return after
+        count, message = self._failures[slot]
+        return f"{after}, after {count} {'failure' if count == 1 else 'failures'} ({message})"
 
     def _run(self, until: int | None) -> Settled:
         start, first = self.clock.now, self.steps
@@ -227,8 +232,8 @@ class Engine:
         try:
             result = controller.reconcile(work.key)
         except ReconcileError as error:
-            failures = self._failures.get(slot, 0)
-            self._failures[slot] = failures + 1
+            failures = self._failures[slot][0] if slot in self._failures else 0
+            self._failures[slot] = (failures + 1, str(error))
             base, longest = controller.backoff
             result = Result(min(base * 2 ** min(failures, 32), longest), busy=error.busy)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.karpenter.validation.layers import Layer
 from harness.karpenter.vocabulary import NODEPOOL
 from harness.kube.objects import condition, labels_of, name_of, spec_of, status_of
 from harness.kube.pods import is_provisionable
@@ -58,6 +59,9 @@ def _on_its_way(world: World, pod: Object, target: str) -> Iterator[str]:
         yield f"Karpenter made NodeClaim {name_of(claim)} for it" + (f", Node {name_of(node)}" if node else "")
         for stage in _STAGES:
             found = condition(claim, stage)
+            if found is None and stage == "Launched" and (failed := _launch_failure(world, name_of(claim))):
+                yield f"NodeClaim {name_of(claim)} is not {stage}: {failed}"
+                break
             if found is not None and found.get("status") != "True":
                 told = found.get("message") or found.get("reason") or "not yet"
                 yield f"NodeClaim {name_of(claim)} is not {stage}: {told}"
@@ -76,6 +80,12 @@ def _taints(world: World, pod: Object, node: Object, claim: Object | None) -> It
             yield f"Node {name_of(node)} has the taint {taint_text(taint)}, {why}; or let the pod tolerate it"
         else:
             yield f"Node {name_of(node)} has the taint {taint_text(taint)}, which the pod does not tolerate"
+
+
+def _launch_failure(world: World, claim: str) -> str:
+    """The last failed launch of a NodeClaim that got no condition for it."""
+    told = [one.text for one in world.rejections if one.layer is Layer.LAUNCH and one.object == f"NodeClaim/{claim}"]
+    return told[-1] if told else ""
 
 
 def _identity(taint: Object) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """Virtual time: what settle waits for, what only advance reaches, retries, and circles."""
 
+import re
 from collections.abc import Callable, Hashable, Mapping
 
 import pytest
@@ -106,6 +107,22 @@ def test_settle_gives_up_on_what_never_ends():
     assert not settled.quiescent
     assert settled.exhausted is not None
     assert "scripted for ever" in settled.exhausted
+
+
+def test_what_fails_for_ever_is_told_first_with_its_message():
+    def script(key: Hashable, call: int) -> Result:
+        if key == "broken":
+            raise ReconcileError("nil pointer")
+        return Result(1.0)
+
+    engine, controller = scripted(script)
+    engine.max_seconds = 60
+    engine.enqueue(controller, "sound")
+    engine.enqueue(controller, "broken")
+    exhausted = engine.settle().exhausted or ""
+    assert re.search(r": scripted broken in \d+s, after \d+ failures \(nil pointer\), scripted sound in", exhausted), (
+        exhausted
+    )
 
 
 def test_time_does_not_run_backwards():

@@ -13,6 +13,7 @@ NODECLASS = """
 apiVersion: karpenter.azure.com/v1beta1
 kind: AKSNodeClass
 metadata: {name: default}
+spec: {}
 """
 POOL = (
     NODECLASS

@@ -135,7 +135,7 @@ then:
 - labels: {are: {team: {nodepool: yes}}}
 - node: {of: Pod/web, labels: {kubernetes.io/arch: {writes: [{by: kubelet, kind: set}]}}}
 ---
-{apiVersion: karpenter.azure.com/v1beta1, kind: AKSNodeClass, metadata: {name: default}}
+{apiVersion: karpenter.azure.com/v1beta1, kind: AKSNodeClass, metadata: {name: default}, spec: {}}
 ---
 apiVersion: karpenter.sh/v1
 kind: NodePool

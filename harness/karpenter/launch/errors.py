@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-__all__ = ["FailureKind", "LaunchError"]
+__all__ = ["FailureKind", "LaunchError", "LaunchPanic"]
 
 _SHOWN = 1200
 
@@ -83,3 +83,12 @@ class LaunchError(Exception):
 
 def _shortened(text: str) -> str:
     return text if len(text) < _SHOWN else text[:_SHOWN] + "..."
+
+
+class LaunchPanic(Exception):
+    """The provider's code dies on its way to a launch; ``str()`` is what controller-runtime, which recovers it, tells.
+
+    Nothing of the reconciliation is kept: no condition, no later step, so that the NodeClaim is tried again for ever.
+    """
+
+    NIL_POINTER = "panic: runtime error: invalid memory address or nil pointer dereference [recovered]"

@@ -16,7 +16,7 @@ from harness.karpenter.launch.choice import Choice, Shuffle, choose, claim_requi
 from harness.karpenter.launch.claim import Created, created_from_machine, created_from_vm
 from harness.karpenter.launch.custom_data import ScriptInput, script
 from harness.karpenter.launch.environment import LaunchEnvironment
-from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.errors import LaunchError, LaunchPanic
 from harness.karpenter.launch.images import (
     ImageDefinition,
     ImageFamily,
@@ -267,6 +267,10 @@ def _machine_plan(launch: Launch, wanted: Requirements, choice: Choice) -> Machi
 
 
 def _ephemeral(launch: Launch, choice: Choice) -> Ephemeral | None:
+    if (launch.nodeclass.get("spec") or {}).get("osDiskSizeGB") is None:
+        # UseEphemeralDisk follows the pointer, which only an AKSNodeClass without `spec` leaves empty: the API server
+        # fills in the rest (kaz v1.14.0 pkg/providers/instancetype/instancetypes.go, v1.4.0 pkg/providers/imagefamily/resolver.go)
+        raise LaunchPanic(LaunchPanic.NIL_POINTER)
     return ephemeral_disk(launch.skus[choice.instance_type.name], launch.release.ephemeral_rule)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from harness.engine.clock import SECOND, Clock, parse, render
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.karpenter.launch.errors import LaunchPanic
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.durations import parse_duration
@@ -95,7 +96,11 @@ class NodeClaimLifecycle:
                 {"metadata": {"finalizers": [*finalizers_of(claim), TERMINATION_FINALIZER]}},
             )
         draft = Draft(claim, self._clock.timestamp())
-        error = self._launch.step(draft)
+        try:
+            error = self._launch.step(draft)
+        except LaunchPanic as panic:
+            self._sink.log("error", self.name, "Reconciler error", NodeClaim=name_of(claim), error=str(panic))
+            raise ReconcileError(str(panic)) from panic
         registered = self._registration.step(draft)
         self._initialization.step(draft)
         after = self._liveness.step(draft)

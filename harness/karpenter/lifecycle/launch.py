@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.engine.ports import Sink, Writer
-from harness.karpenter.launch.errors import FailureKind, LaunchError
+from harness.karpenter.launch.errors import FailureKind, LaunchError, LaunchPanic
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.provider import Instance, Provider
 from harness.karpenter.validation.layers import Layer, Rejection
@@ -28,7 +28,7 @@ class Launch:
         self._created: dict[str, Instance] = {}
 
     def step(self, draft: Draft) -> str | None:
-        """Launches if need be. Answers the error to retry on, None when there is none."""
+        """Launches if need be. Answers the error to retry on, None when there is none. Raises LaunchPanic."""
         conditions = draft.conditions
         if not conditions.is_unknown("Launched"):
             conditions.refresh("Launched")
@@ -38,6 +38,9 @@ class Launch:
         if created is None:
             try:
                 created = self._provider.create(draft.object)
+            except LaunchPanic as panic:
+                self._sink.rejected((_rejection(draft, LaunchError(str(panic), condition_reason="panic")),))
+                raise
             except LaunchError as error:
                 self._sink.rejected((_rejection(draft, error),))
                 if error.kind in (FailureKind.CAPACITY, FailureKind.NODECLASS_NOT_READY):
