@@ -349,7 +349,8 @@ class Fitting:
             self._reservations.reserve(host, fit.reserved)
             self._reservations.release(host, nodeclaim.reserved - fit.reserved)
             nodeclaim.reserved = fit.reserved
-        self._topology.register_host(host)
+        if not self._rules.hosts_registered_first:
+            self._topology.register_host(host)
         self._topology.record(shape, nodeclaim.template.taints, fit.requirements, nodeclaim.host, nodeclaim.bit)
 
 

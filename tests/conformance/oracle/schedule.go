@@ -286,7 +286,7 @@ func providerIDs(in *schedIn) (out []string) {
 	}
 	for _, n := range in.Nodes {
 		if marked[n.Name] {
-			out = append(out, n.Spec.ProviderID)
+			out = append(out, lo.CoalesceOrEmpty(n.Spec.ProviderID, n.Name))
 		}
 	}
 	for _, n := range in.NodeClaims {
