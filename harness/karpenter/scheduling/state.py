@@ -150,6 +150,10 @@ class ClusterState:
                 by_provider[provider_id] = StateNode(None, nodeclaim, core, name_of(nodeclaim) in snapshot.deleting)
         for node in _by_name(snapshot.nodes):
             self._add_node(node, by_provider)
+            # marks are kept by provider id: that of a Node which does not count yet is its NodeClaim's, too
+            machine = by_provider.get(_provider_id(node))
+            if machine is not None and name_of(node) in snapshot.deleting:
+                machine.marked = True
         self.nodes = list(by_provider.values())
         self._place_pods(volumes)
         limits = {name_of(csi): _limits(csi) for csi in snapshot.csinodes}
@@ -159,16 +163,12 @@ class ClusterState:
     def _add_node(self, node: Object, by_provider: dict[str, StateNode]) -> None:
         labels, name = labels_of(node), name_of(node)
         managed = bool(labels.get(NODEPOOL))
-        provider_id = spec_of(node).get("providerID") or ""
-        if not provider_id:
-            if managed:
-                return
-            provider_id = name
+        if managed and not spec_of(node).get("providerID"):
+            return
         if managed and not labels.get(INSTANCE_TYPE) and not labels.get(INITIALIZED):
             return
-        state = by_provider.setdefault(provider_id, StateNode(None, None, self._core))
+        state = by_provider.setdefault(_provider_id(node), StateNode(None, None, self._core))
         state.node = node
-        state.marked = state.marked or name in self.snapshot.deleting
         self.by_node[name] = state
 
     def _place_pods(self, volumes: VolumeLookup) -> None:
@@ -193,6 +193,11 @@ class ClusterState:
     def displaced_pods(self, movable: Callable[[Object], bool]) -> list[Object]:
         """Pods of nodes that are going away which are ``movable``, by node."""
         return [pod for state in self.nodes if state.deleting for pod in _by_name(state.pods) if movable(pod)]
+
+
+def _provider_id(node: Object) -> str:
+    """Under what core keeps a Node: its provider id, its name where it has none."""
+    return str(spec_of(node).get("providerID") or name_of(node))
 
 
 def _by_name(objects: Iterable[Object]) -> list[Any]:
