@@ -301,7 +301,9 @@ class FakeAzure:
     def upgrade_cluster(self, kubernetes: str) -> None:
         """Let the cluster's control plane run another version of Kubernetes; its machines are behind from then on."""
         names = self.state.settings
-        cluster = ResourceId(names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,))
+        cluster = ResourceId(
+            names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,)
+        )
         document = self.state.found(cluster).document
         versions = {"kubernetesVersion": kubernetes, "currentKubernetesVersion": kubernetes}
         self.state.store.put(cluster, {**document, "properties": {**document["properties"], **versions}})

@@ -42,7 +42,14 @@ def seed(
         return ResourceId(names.subscription, names.node_resource_group, namespace, (type_,), (name,))
 
     vnet = node_id("Microsoft.Network", "virtualNetworks", f"aks-vnet-{CLUSTER_ID}")
-    add_network(state, vnet, location=names.location, prefix="10.224.0.0/12", subnets={"aks-subnet": subnet_prefix}, guid=vnet_guid)
+    add_network(
+        state,
+        vnet,
+        location=names.location,
+        prefix="10.224.0.0/12",
+        subnets={"aks-subnet": subnet_prefix},
+        guid=vnet_guid,
+    )
     identity = node_id(IDENTITIES.namespace, IDENTITIES.name, f"{names.cluster}-agentpool")
     client_id = kubelet_client_id or guid_of(f"client{identity}")
     for plain, name, properties in (
@@ -53,9 +60,7 @@ def seed(
     ):
         id_ = node_id(plain.namespace, plain.name, name)
         state.store.put(id_, plain.document(id_, {"properties": properties}, names.location))
-    cluster = ResourceId(
-        names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,)
-    )
+    cluster = ResourceId(names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,))
     body: dict[str, Any] = {
         "properties": {
             "kubernetesVersion": kubernetes,

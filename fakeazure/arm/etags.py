@@ -6,7 +6,9 @@ from fakeazure.arm.messages import Document, Request
 from fakeazure.arm.texts import refuse
 
 
-def check_etag(request: Request, document: Document | None, *, etag: str | None = None, row: str = "PreconditionFailed") -> None:
+def check_etag(
+    request: Request, document: Document | None, *, etag: str | None = None, row: str = "PreconditionFailed"
+) -> None:
     """Refuse with 412 if a condition does not hold for the resource as it is; None for one that does not exist.
 
     `etag` is the resource's own where it is not its top-level `etag`; `row` names the error's row in the table of texts.

@@ -13,7 +13,9 @@ from fakeazure.arm.tokens import Tokens
 
 Predicate = Callable[[Mapping[str, Any]], bool]
 
-_TOKEN = re.compile(r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),]))")
+_TOKEN = re.compile(
+    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),]))"
+)
 _FUNCTIONS: Mapping[str, Callable[[str, str], bool]] = {
     "contains": lambda value, part: part in value,
     "startswith": lambda value, part: value.startswith(part),

@@ -100,7 +100,8 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
         ),
         "ZonalAllocationFailed": (
             409,
-            "Allocation failed. We do not have sufficient capacity for the requested VM size in this zone. " + _GUIDANCE,
+            "Allocation failed. We do not have sufficient capacity for the requested VM size in this zone. "
+            + _GUIDANCE,
         ),
         "AllocationFailed": (
             409,
@@ -192,7 +193,10 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
         ),
         # Microsoft.ContainerService
         "MachineNotFound": (404, "The machine '{machine}' of agent pool '{pool}' was not found."),  # guess
-        "AgentPoolNotFound": (404, "The agent pool '{pool}' was not found in the managed cluster '{cluster}'."),  # guess
+        "AgentPoolNotFound": (
+            404,
+            "The agent pool '{pool}' was not found in the managed cluster '{cluster}'.",
+        ),  # guess
         "NoValidMachines": (400, "Cannot find any valid machines to delete. Please check your input machine names."),
         "VMSizeNotSupported": (
             400,
@@ -200,7 +204,10 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
             "Please refer to aka.ms/aks/vm-size-selector to find supported VM sizes in location '{location}'.",
         ),
         "MachineChangeNotAllowed": (400, "Changing property '{property}' is not allowed."),
-        "MissingRequiredProperty": (400, "ConvertProvisionProfile failed with error: missing field: {field} cannot be empty"),
+        "MissingRequiredProperty": (
+            400,
+            "ConvertProvisionProfile failed with error: missing field: {field} cannot be empty",
+        ),
     }
 )
 """Row name → (HTTP status, text). The row name is the error code, unless `_CODES` names another."""

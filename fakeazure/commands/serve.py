@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
     parser.add_argument("--http-port", type=int, default=8080, help="tokens and plain HTTP; 0 takes a free one")
     parser.add_argument("--https-port", type=int, default=8443, help="ARM; 0 takes a free one; -1 serves no HTTPS")
-    parser.add_argument("--state", type=Path, default=Path(".fakeazure"), help="directory for certificates and cloud.json")
+    parser.add_argument(
+        "--state", type=Path, default=Path(".fakeazure"), help="directory for certificates and cloud.json"
+    )
     parser.add_argument("--market", type=Path, help="JSON file: quota, restrictions, capacity, faults, prices")
     parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast the cloud's clock runs")
     parser.add_argument("--instant", action="store_true", help="long-running operations are over at once")
@@ -47,9 +49,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         clock = WallClock(options.speed)
         market = _market(options.market)
-        cloud = FakeAzure(
-            region=options.region, clock=clock, azure=market, timing=INSTANT if options.instant else None
-        )
+        cloud = FakeAzure(region=options.region, clock=clock, azure=market, timing=INSTANT if options.instant else None)
     except (MarketError, ValueError) as error:
         print(f"fakeazure: {error}", file=sys.stderr)
         return BAD_INPUT

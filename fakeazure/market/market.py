@@ -93,7 +93,12 @@ class Market:
 
     def refusal(self, size: Size, subject: Subject, *, subscription: str, id_: str) -> Failure | None:
         """Why this placement is closed to the subscription, whatever is in stock; None if it is open."""
-        facts: dict[str, object] = {"size": size.name, "location": size.location, "zone": subject.zone, "name": subject.name}
+        facts: dict[str, object] = {
+            "size": size.name,
+            "location": size.location,
+            "zone": subject.zone,
+            "name": subject.name,
+        }
         if size.restricted_everywhere:
             return failure("SkuNotAvailable", target="sku.name", facts=facts)
         if subject.zone:
@@ -103,14 +108,20 @@ class Market:
             if not zones:
                 return failure("AvailabilityZoneNotSupported", target="zones", type=type_, facts=facts)
             if subject.zone not in zones:
-                return failure("InvalidAvailabilityZone", target="zones", type=type_, zones=",".join(zones), facts=facts)
+                return failure(
+                    "InvalidAvailabilityZone", target="zones", type=type_, zones=",".join(zones), facts=facts
+                )
             if subject.zone not in size.zones or subject.zone in size.restricted_zones:
-                return failure("SkuNotAvailableInZones", target="sku.name", id=id_, subscription=subscription, facts=facts)
+                return failure(
+                    "SkuNotAvailableInZones", target="sku.name", id=id_, subscription=subscription, facts=facts
+                )
         if subject.priority == "Spot" and not size.has("LowPriorityCapable"):
             return failure("SpotNotSupported", target="priority", priority="Spot", size=size.name)
         return None
 
-    def allocate(self, size: Size, subject: Subject, *, subscription: str, id_: str, now: float) -> Allocation | Failure:
+    def allocate(
+        self, size: Size, subject: Subject, *, subscription: str, id_: str, now: float
+    ) -> Allocation | Failure:
         """Let a launch in, or say why not. Order: restrictions, declared faults, quota, stock.
 
         A failure takes nothing. An allocation counts against quota at once, also if its operation will fail at the end.
@@ -121,9 +132,7 @@ class Market:
         fault = self.faults.take(subject, now, at_end=False)
         if fault is not None:
             return fault.failure(subject, id=id_, subscription=subscription)
-        charge = charge_of(
-            subscription, size.location, family=size.family, vcpus=size.vcpus, priority=subject.priority
-        )
+        charge = charge_of(subscription, size.location, family=size.family, vcpus=size.vcpus, priority=subject.priority)
         shortage = self.quota.shortage(charge)
         if shortage is not None:
             return shortage.failure()

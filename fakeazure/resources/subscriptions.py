@@ -95,9 +95,7 @@ def _resources(state: State, request: Request) -> Response:
 
 def _in(id_: ResourceId, subscription: str, group: str) -> bool:
     return (
-        len(id_.types) == 1
-        and id_.subscription.lower() == subscription.lower()
-        and id_.group.lower() == group.lower()
+        len(id_.types) == 1 and id_.subscription.lower() == subscription.lower() and id_.group.lower() == group.lower()
     )
 
 

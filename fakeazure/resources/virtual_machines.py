@@ -61,7 +61,11 @@ def document_of(state: State, id_: ResourceId, body: Mapping[str, Any], location
         name = text(disk, "name")
         if name and not section(disk, "diffDiskSettings"):
             managed["id"] = str(ResourceId(id_.subscription, id_.group, NAMESPACE, ("disks",), (name,)))
-        rendered["storageProfile"] = {"dataDisks": [], **storage, "osDisk": {"osType": "Linux", **disk, "managedDisk": managed}}
+        rendered["storageProfile"] = {
+            "dataDisks": [],
+            **storage,
+            "osDisk": {"osType": "Linux", **disk, "managedDisk": managed},
+        }
     document: dict[str, Any] = {
         "id": str(id_),
         "name": id_.name,
@@ -113,9 +117,7 @@ def _put(state: State, request: Request) -> Response:
         if problem is not None:
             raise ArmError(problem)
     subject = vm_lifecycle.subject_of(document, size.family)
-    allocation = state.market.allocate(
-        size, subject, subscription=id_.subscription, id_=str(id_), now=state.now()
-    )
+    allocation = state.market.allocate(size, subject, subscription=id_.subscription, id_=str(id_), now=state.now())
     if isinstance(allocation, Failure):
         if state.timing.nic_reserved > 0:
             for nic in nics:

@@ -53,9 +53,7 @@ def _put(state: State, request: Request) -> Response:
         finish=lambda: _installed(state, vm, id_, secret),
         failed=lambda failure: _failed(state, id_),
     )
-    return state.operations.accepted(
-        200 if existed else 201, operation, request.api_version, state.found(id_).document
-    )
+    return state.operations.accepted(200 if existed else 201, operation, request.api_version, state.found(id_).document)
 
 
 def _settle(state: State, id_: ResourceId, provisioning: str) -> bool:

@@ -259,9 +259,7 @@ def power(state: State, id_: ResourceId, to: str) -> None:
         return
     facts.power = to
     vm = snapshot(state, id_)
-    state.events.emit(
-        PoweredOn(vm, state.now(), restarted=True) if to == "running" else PoweredOff(vm, state.now())
-    )
+    state.events.emit(PoweredOn(vm, state.now(), restarted=True) if to == "running" else PoweredOff(vm, state.now()))
 
 
 def instance_view(state: State, id_: ResourceId) -> dict[str, Any]:
@@ -284,9 +282,7 @@ def instance_view(state: State, id_: ResourceId) -> dict[str, Any]:
     if failure is not None:
         statuses[0] |= {"code": f"ProvisioningState/failed/{failure.code}", "message": failure.message}
     if word != "failed":
-        statuses.append(
-            {"code": f"PowerState/{facts.power}", "level": "Info", "displayStatus": f"VM {facts.power}"}
-        )
+        statuses.append({"code": f"PowerState/{facts.power}", "level": "Info", "displayStatus": f"VM {facts.power}"})
     return {"computerName": document["name"], "osName": "linux", "statuses": statuses}
 
 

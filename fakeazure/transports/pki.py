@@ -57,7 +57,20 @@ def make_pki(directory: Path, *, hosts: tuple[str, ...] = HOSTS, addresses: tupl
     authority = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")
     signing = ("-CAcreateserial", "-days", DAYS, "-sha256", "-extfile", extensions)
     for arguments in (
-        ("req", "-x509", *curve, "-keyout", ca_key, "-out", pki.ca, "-days", DAYS, "-subj", "/CN=fakeazure CA", *authority),
+        (
+            "req",
+            "-x509",
+            *curve,
+            "-keyout",
+            ca_key,
+            "-out",
+            pki.ca,
+            "-days",
+            DAYS,
+            "-subj",
+            "/CN=fakeazure CA",
+            *authority,
+        ),
         ("req", *curve, "-keyout", pki.key, "-out", request, "-subj", "/CN=management.azure.com"),
         ("x509", "-req", "-in", request, "-CA", pki.ca, "-CAkey", ca_key, *signing, "-out", pki.certificate),
     ):

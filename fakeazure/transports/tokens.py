@@ -69,9 +69,7 @@ class Tokens:
         }
         return f"{_part({'alg': 'none', 'typ': 'JWT'})}.{_part(claims)}.unsigned"
 
-    def _identity(
-        self, method: str, query: Mapping[str, str], headers: Mapping[str, str], raw: bytes
-    ) -> Response:
+    def _identity(self, method: str, query: Mapping[str, str], headers: Mapping[str, str], raw: bytes) -> Response:
         given = dict(query)
         if method == "POST":  # Cloud Shell
             given |= dict(parse_qsl(raw.decode("utf-8", "replace")))

@@ -132,12 +132,20 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
     order = {"Namespace": 0, "AKSNodeClass": 1, "NodePool": 2}
     problems: list[Problem] = []
     for manifest in sorted(manifests, key=lambda one: order.get(one.kind, 3)):
-        for rejection in world.apply(manifest.object):
+        for rejection in world.apply(_as_new(manifest.object)):
             place = manifest.document.position(rejection.pointer)
             problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}"))
     if problems:
         raise ScenarioError(problems)
     return [_name(obj) for obj in added]
+
+
+def _as_new(obj: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An object as `kubectl get -o yaml` prints it, ready to be created: the version that a cluster gave it is not the file's."""
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict) or "resourceVersion" not in metadata:
+        return obj
+    return {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
 
 
 def _name(obj: Mapping[str, Any]) -> str:

@@ -135,7 +135,8 @@ def _print(value: Mapping[str, Any], refused: Sequence[Call]) -> None:
     pods = value["pods"]
     print(
         f"{counted(len(value['nodes']), 'node')}, {counted(pods['bound'], 'pod')} bound, {pods['pending']} pending, "
-        f"{value['price_per_hour']:.4f} USD per hour, settled after {value['seconds']:.0f} s"
+        f"{value['price_per_hour']:.4f} USD per hour, "
+        f"{'not settled' if value['motion'] else 'settled'} after {value['seconds']:.0f} s"
     )
     for line in (*guess_lines(value["guessed"]), *_refusal_lines(refused)):
         show(line)

@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files", nargs="+", type=Path, metavar="FILE", help="NodePools, AKSNodeClasses, pods and workloads"
     )
     parser.add_argument("--region", default="eastus", metavar="R", help="Azure region (default %(default)s)")
-    parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version (default: the older of the two releases')")
+    parser.add_argument(
+        "--kubernetes", metavar="V", help="Kubernetes version (default: the older of the two releases')"
+    )
     parser.add_argument("--mode", metavar="M", help="provision mode of both; each release's default when absent")
     add_format(parser)
 

@@ -7,7 +7,7 @@ A controller reads a local `View`, writes through a `Writer` that speaks for one
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -140,15 +140,6 @@ class Writer(Protocol):
     ) -> None: ...
 
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object: ...
-
-
-@dataclass(frozen=True, slots=True)
-class CloudResponse:
-    """An answer of Azure Resource Manager. `body` may share structure with the cloud's own state: never change it."""
-
-    status: int
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: Mapping[str, Any] | None = None
 
 
 class Cloud(Protocol):

@@ -23,7 +23,6 @@ __all__ = [
     "decisions",
     "differences",
     "differences_of",
-    "mentions",
 ]
 
 
@@ -132,12 +131,6 @@ def decisions(policy: Policy, key: str) -> tuple[Decision, Decision, Decision]:
     if key in policy.allowed:
         return pod, Decision(yes, "allowed although it is not well-known"), stays
     return pod, Decision(no, f"all of {AKS_DOMAIN} is closed but for what is well-known or allowed"), stays
-
-
-def mentions(policy: Policy, key: str) -> bool:
-    """Whether the document speaks of a key by name, in its tables or in its lists."""
-    named = policy.open_keys | policy.perhaps_well_known | policy.later
-    return key in named or claim_of(key) is not None
 
 
 def _answer(cell: bool | None) -> Answer:

@@ -18,7 +18,6 @@ SKU_EPHEMERAL_OS_SIZE = f"{GROUP}/sku-storage-ephemeralos-maxsize"
 SKU_ULTRA_SSD = f"{GROUP}/sku-storage-ultra-ssd"
 SKU_HYPERV = f"{GROUP}/sku-hyperv-generation"
 PLACEMENT_SCOPE = f"{GROUP}/placement-scope"
-NODE_CLASS = f"{GROUP}/aksnodeclass"
 
 AKS_CPU = f"{AKS_DOMAIN}/sku-cpu"
 AKS_MEMORY = f"{AKS_DOMAIN}/sku-memory"

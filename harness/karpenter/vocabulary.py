@@ -22,7 +22,6 @@ ARCH = "kubernetes.io/arch"
 OS = "kubernetes.io/os"
 HOSTNAME = "kubernetes.io/hostname"
 WINDOWS_BUILD = "node.kubernetes.io/windows-build"
-RESERVATION_ID = "karpenter.azure.com/capacity-reservation-id"
 
 SPOT, ON_DEMAND, RESERVED = "spot", "on-demand", "reserved"
 

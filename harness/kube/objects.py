@@ -1,7 +1,7 @@
 """Kubernetes objects as plain JSON-shaped mappings, and the few readings of them that everything needs.
 
 An object handed out by a cluster is shared and must be treated as immutable: whoever wants another
-object builds one (`copy_json`, `assign`, `with_labels`), and gives it to a Writer.
+object builds one (`copy_json`, `assign`), and gives it to a Writer.
 """
 
 from __future__ import annotations
@@ -160,11 +160,6 @@ def with_metadata(obj: Object, **fields: Any) -> dict[str, Any]:
     """A copy with the given `metadata` fields replaced; a value of None removes the field."""
     meta = {**metadata_of(obj), **fields}
     return {**obj, "metadata": {k: v for k, v in meta.items() if v is not None}}
-
-
-def with_labels(obj: Object, labels: Mapping[str, str]) -> dict[str, Any]:
-    """A copy with these labels added over the present ones."""
-    return with_metadata(obj, labels={**labels_of(obj), **labels})
 
 
 def with_spec(obj: Object, **fields: Any) -> dict[str, Any]:

@@ -294,6 +294,45 @@ def test_simulate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 node, 1 pod bound, 0 pending, 0." in out
 
 
+def test_simulate_takes_what_kubectl_get_prints(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "got.yaml").write_text(
+        """\
+apiVersion: v1
+kind: List
+metadata: {resourceVersion: ""}
+items:
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    creationTimestamp: "2026-01-01T00:00:00Z"
+    managedFields: []
+    name: web
+    namespace: default
+    resourceVersion: "1234"
+    uid: 11111111-2222-3333-4444-555555555555
+  spec:
+    containers:
+    - {name: c, image: c, resources: {requests: {cpu: "1"}}}
+  status: {phase: Pending}
+"""
+    )
+    assert main(["simulate", "got.yaml"]) == 0
+    assert "1 pod bound, 0 pending" in capsys.readouterr().out
+
+
+def test_simulate_that_does_not_settle_says_so(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "class.yaml").write_text(
+        "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: default}\n---\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, image: c}]}\n"
+    )
+    main(["simulate", "class.yaml"])
+    printed = capsys.readouterr().out
+    assert "1 pending, 0.0000 USD per hour, not settled after" in printed
+    assert "panic: runtime error: invalid memory address or nil pointer dereference [recovered]" in " ".join(
+        printed.split()
+    )
+
+
 def test_lines_are_fitted_to_a_terminal_between_words() -> None:
     text = "Pod a: pending\n  Karpenter says: one two three four\n  verylongwordthatdoesnotfit"
     assert fitted(text, 22) == (

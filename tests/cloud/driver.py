@@ -86,9 +86,7 @@ class SmallCatalogue:
     """Two regions: eastus with zones, westus without."""
 
     def __init__(self) -> None:
-        west = tuple(
-            record(sku["name"], sku["family"], 2, zones=(), location="westus") for sku in SMALL[:2]
-        )
+        west = tuple(record(sku["name"], sku["family"], 2, zones=(), location="westus") for sku in SMALL[:2])
         self._regions = {
             "eastus": SmallRegion("eastus", ("1", "2", "3"), SMALL),
             "westus": SmallRegion("westus", (), west),

@@ -38,7 +38,8 @@ markets = st.fixed_dictionaries(
         ),
         "restrictions": st.lists(
             st.fixed_dictionaries(
-                {"size": st.sampled_from(SIZES)}, optional={"zones": st.lists(st.sampled_from(["1", "2", "3"]), min_size=1)}
+                {"size": st.sampled_from(SIZES)},
+                optional={"zones": st.lists(st.sampled_from(["1", "2", "3"]), min_size=1)},
             ),
             max_size=2,
         ),
@@ -136,7 +137,9 @@ def test_prices_list_says_what_the_market_charges(overlay: dict[str, float | Non
         "GET", "/api/retail/prices", query={"$filter": "armRegionName eq 'eastus' and priceType eq 'Consumption'"}
     ).body
     assert body is not None
-    listed = {item["armSkuName"]: item["retailPrice"] for item in body["Items"] if not item["skuName"].endswith(" Spot")}
+    listed = {
+        item["armSkuName"]: item["retailPrice"] for item in body["Items"] if not item["skuName"].endswith(" Spot")
+    }
     region = driver.cloud.market.region("eastus")
     assert region is not None
     assert listed == dict(driver.cloud.market.prices.table(region, "eastus"))

@@ -24,7 +24,9 @@ from tests.cloud.driver import MACHINES, Driver, error_of
 TAINTS = ["example.com/dedicated=x:NoSchedule", "karpenter.sh/unregistered:NoExecute"]
 
 
-def machine_body(size: str = "Standard_D2s_v5", zone: str = "1", priority: str = "Regular", **labels: str) -> dict[str, Any]:
+def machine_body(
+    size: str = "Standard_D2s_v5", zone: str = "1", priority: str = "Regular", **labels: str
+) -> dict[str, Any]:
     return {
         "zones": [zone] if zone else [],
         "properties": {
@@ -121,7 +123,9 @@ def test_node_is_told_aks_own_labels_then_those_of_the_body() -> None:
         ({"networkDataplane": "azure"}, ("ebpf-dataplane",), ("azure-cni-overlay",)),
     ],
 )
-def test_network_labels_follow_the_cluster(network: dict[str, str], absent: tuple[str, ...], present: tuple[str, ...]) -> None:
+def test_network_labels_follow_the_cluster(
+    network: dict[str, str], absent: tuple[str, ...], present: tuple[str, ...]
+) -> None:
     driver = Driver(network=network)
     put(driver, "m", machine_body())
     driver.cloud.advance(10)
@@ -188,7 +192,9 @@ def test_fields_of_a_machine_that_bring_labels(body: dict[str, Any], expected: d
     vnet = ResourceId.parse(POD_VNET)
     guid = "11111111-2222-3333-4444-555555555555"
     driver.cloud.state.add_group(vnet.subscription, vnet.group, "eastus")
-    add_network(driver.cloud.state, vnet, location="eastus", prefix="10.0.0.0/8", subnets={"pods": "10.1.0.0/16"}, guid=guid)
+    add_network(
+        driver.cloud.state, vnet, location="eastus", prefix="10.0.0.0/8", subnets={"pods": "10.1.0.0/16"}, guid=guid
+    )
     plain = own_labels(Driver(), machine_body())
     found = own_labels(driver, body)
     assert {key: value for key, value in found.items() if plain.get(key) != value} == expected
@@ -291,7 +297,10 @@ def test_nodes_of_agent_pools_have_the_same_labels(facts: dict[str, Any], keys: 
     )
     found = aks_labels(replace(plain, **facts))
     assert {key.removeprefix("kubernetes.azure.com/") for key in found if "/" in key} == set(keys.split())
-    assert (found["kubernetes.azure.com/os-sku-requested"], found["kubernetes.azure.com/os-sku-effective"]) == ("Ubuntu", "Ubuntu2204")
+    assert (found["kubernetes.azure.com/os-sku-requested"], found["kubernetes.azure.com/os-sku-effective"]) == (
+        "Ubuntu",
+        "Ubuntu2204",
+    )
     assert found["kubernetes.azure.com/nodepool-type"] == "VirtualMachineScaleSets"
 
 
@@ -319,7 +328,9 @@ def test_label_table_is_sound() -> None:
         ),
     ],
 )
-def test_compute_errors_come_late_and_wrapped(azure: dict[str, Any], zone: str, priority: str, outer: str, inner: str) -> None:
+def test_compute_errors_come_late_and_wrapped(
+    azure: dict[str, Any], zone: str, priority: str, outer: str, inner: str
+) -> None:
     driver = Driver(azure)
     answer = put(driver, "m", machine_body(zone=zone, priority=priority))
     assert answer.status == 201
@@ -390,7 +401,9 @@ def test_batch_creates_many_from_one_template() -> None:
     driver.cloud.advance(10)
     body = driver.call("GET", f"{driver.pool_path()}/machines", None, MACHINES).body
     assert body is not None
-    assert [(item["name"], item["zones"], item["properties"]["tags"]["karpenter.sh_nodepool"]) for item in body["value"]] == [
+    assert [
+        (item["name"], item["zones"], item["properties"]["tags"]["karpenter.sh_nodepool"]) for item in body["value"]
+    ] == [
         ("m1", ["1"], "one"),
         ("m2", ["2"], "two"),
     ]
@@ -461,7 +474,10 @@ def test_failed_vm_tells_that_creation_failed() -> None:
 def test_pool_and_cluster_must_exist() -> None:
     driver = Driver()
     pool = driver.pool_path()
-    assert error_of(driver.call("GET", pool.replace("aksmanagedap", "x") + "/machines", None, MACHINES))[:2] == (404, "NotFound")
+    assert error_of(driver.call("GET", pool.replace("aksmanagedap", "x") + "/machines", None, MACHINES))[:2] == (
+        404,
+        "NotFound",
+    )
     missing = driver.call("GET", pool.replace("managedClusters/c", "managedClusters/d") + "/machines", None, MACHINES)
     assert error_of(missing)[:2] == (404, "ResourceNotFound")
     assert properties(driver.call("GET", pool, None, MACHINES))["type"] == "VirtualMachines"
@@ -534,7 +550,9 @@ def test_bootstrapping_answers_custom_data_and_command_with_the_token_left_open(
     assert TOKEN in answer.body["cse"]
 
 
-@pytest.mark.parametrize(("field", "name"), [("name", "Name"), ("maxPods", "MaxPods"), ("vnetSubnetID", "VnetSubnetID")])
+@pytest.mark.parametrize(
+    ("field", "name"), [("name", "Name"), ("maxPods", "MaxPods"), ("vnetSubnetID", "VnetSubnetID")]
+)
 def test_bootstrapping_names_the_missing_field(field: str, name: str) -> None:
     profile = {key: value for key, value in PROFILE.items() if key != field}
     status, code, message = error_of(bootstrap(Driver(), profile))
@@ -544,7 +562,14 @@ def test_bootstrapping_names_the_missing_field(field: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("vcpus", "gib", "cpu", "by_size"),
-    [(2, 3.5, 100, 896), (2, 4, 100, 1024), (2, 8, 100, 1843), (4, 16, 140, 2662), (8, 32, 180, 3645), (64, 256, 740, 12165)],
+    [
+        (2, 3.5, 100, 896),
+        (2, 4, 100, 1024),
+        (2, 8, 100, 1843),
+        (4, 16, 140, 2662),
+        (8, 32, 180, 3645),
+        (64, 256, 740, 12165),
+    ],
 )
 def test_reservations(vcpus: int, gib: float, cpu: int, by_size: int) -> None:
     assert reserved_cpu(vcpus) == cpu

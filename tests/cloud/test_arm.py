@@ -18,7 +18,14 @@ GROUP = f"{SUB}/resourceGroups/MC_rg_c_eastus/providers"
     [
         ("GET", f"{SUB}/providers/Microsoft.Compute/skus", "", 400, "MissingApiVersionParameter", "api-version"),
         ("GET", f"{SUB}/providers/Microsoft.Compute/skus", "latest", 400, "InvalidApiVersionParameter", "'latest'"),
-        ("GET", "/subscriptions/nope/providers/Microsoft.Compute/skus", "2021-07-01", 404, "SubscriptionNotFound", "'nope'"),
+        (
+            "GET",
+            "/subscriptions/nope/providers/Microsoft.Compute/skus",
+            "2021-07-01",
+            404,
+            "SubscriptionNotFound",
+            "'nope'",
+        ),
         (
             "GET",
             f"{SUB}/resourceGroups/nope/providers/Microsoft.Compute/virtualMachines/a",
@@ -39,7 +46,14 @@ GROUP = f"{SUB}/resourceGroups/MC_rg_c_eastus/providers"
         ("GET", f"{GROUP}/Contoso.Tea/pots/a", "2025-04-01", 404, "InvalidResourceNamespace", "contoso.tea"),
         ("POST", f"{SUB}/providers/Microsoft.Compute/skus", "2021-07-01", 405, "MethodNotAllowed", "'POST'"),
         ("PUT", f"{GROUP}/Microsoft.Compute/virtualMachines/a", "2025-04-01", 400, "InvalidRequestContent", "body"),
-        ("GET", f"{SUB}/providers/Microsoft.Compute/locations/mars/usages", "2025-04-01", 400, "NoRegisteredProviderFound", "mars"),
+        (
+            "GET",
+            f"{SUB}/providers/Microsoft.Compute/locations/mars/usages",
+            "2025-04-01",
+            400,
+            "NoRegisteredProviderFound",
+            "mars",
+        ),
         ("GET", f"{SUB}/providers/Microsoft.Compute/locations/eastus/operations/x", "2025-04-01", 404, "NotFound", "x"),
         ("GET", "/", "2025-04-01", 404, "InvalidResourceType", ""),
     ],
@@ -74,7 +88,10 @@ def test_throttling_refills_with_virtual_time() -> None:
 
 def test_paging_by_absolute_next_link() -> None:
     driver = Driver(page_size=3, base_url="https://arm.test")
-    path, query = f"{SUB}/providers/Microsoft.Compute/skus", {"api-version": "2021-07-01", "$filter": "location eq 'eastus'"}
+    path, query = (
+        f"{SUB}/providers/Microsoft.Compute/skus",
+        {"api-version": "2021-07-01", "$filter": "location eq 'eastus'"},
+    )
     names, pages = [], 0
     while path:
         body = driver.cloud.request("GET", path, query=query).body
@@ -85,13 +102,21 @@ def test_paging_by_absolute_next_link() -> None:
         assert not link or link.startswith(f"https://arm.test{path}?")
         path, query = (path, query | {"$skiptoken": link.rpartition("=")[2]}) if link else ("", query)
     assert (len(names), len(set(names)), pages) == (7, 7, 3)
-    bad = driver.cloud.request("GET", f"{SUB}/providers/Microsoft.Compute/skus", query={"api-version": "2021-07-01", "$skiptoken": "x"})
+    bad = driver.cloud.request(
+        "GET", f"{SUB}/providers/Microsoft.Compute/skus", query={"api-version": "2021-07-01", "$skiptoken": "x"}
+    )
     assert error_of(bad)[1] == "InvalidRequestContent"
 
 
 @pytest.mark.parametrize(
     ("text", "count"),
-    [("", 9), ("location eq 'eastus'", 7), ("location eq 'East US'", 7), ("location eq 'westus'", 2), ("location eq 'mars'", 0)],
+    [
+        ("", 9),
+        ("location eq 'eastus'", 7),
+        ("location eq 'East US'", 7),
+        ("location eq 'westus'", 2),
+        ("location eq 'mars'", 0),
+    ],
 )
 def test_sku_list_is_filtered_by_location(text: str, count: int) -> None:
     query = {"api-version": "2021-07-01"} | ({"$filter": text} if text else {})
@@ -213,7 +238,11 @@ def test_conditional_puts(headers: dict[str, str], on_new: int, on_old: int) -> 
         assert answer.status == status
     for name, status in (("other", on_new), ("old", on_old)):
         answer = driver.cloud.request(
-            "PUT", driver.nic_path(name), query={"api-version": "2022-01-01"}, body=driver.nic_body(name), headers=headers
+            "PUT",
+            driver.nic_path(name),
+            query={"api-version": "2022-01-01"},
+            body=driver.nic_body(name),
+            headers=headers,
         )
         assert answer.status == status
 

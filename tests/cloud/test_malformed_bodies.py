@@ -16,12 +16,33 @@ from fakeazure.timing import INSTANT
 from tests.cloud.driver import MACHINES, NETWORK, Driver
 from tests.cloud.test_aks_machines import PROFILE, machine_body
 
-JUNK: tuple[Any, ...] = (None, "", "x", 0, -1, 1e400, True, [], ["x"], [None], [[]], {}, {"a": 1}, {"id": []}, "/subscriptions/x")
+JUNK: tuple[Any, ...] = (
+    None,
+    "",
+    "x",
+    0,
+    -1,
+    1e400,
+    True,
+    [],
+    ["x"],
+    [None],
+    [[]],
+    {},
+    {"a": 1},
+    {"id": []},
+    "/subscriptions/x",
+)
 
 Target = Callable[[Driver], tuple[str, str, str, dict[str, Any]]]
 
 TARGETS: Mapping[str, Target] = {
-    "vm": lambda d: ("PUT", d.vm_path("a"), "2025-04-01", d.vm_body("a", additionalCapabilities={"ultraSSDEnabled": False})),
+    "vm": lambda d: (
+        "PUT",
+        d.vm_path("a"),
+        "2025-04-01",
+        d.vm_body("a", additionalCapabilities={"ultraSSDEnabled": False}),
+    ),
     "nic": lambda d: ("PUT", d.nic_path("b"), NETWORK, d.nic_body("b", networkSecurityGroup={"id": ""})),
     "machine": lambda d: ("PUT", f"{d.pool_path()}/machines/m", MACHINES, machine_body()),
     "delete": lambda d: ("POST", f"{d.pool_path()}/deleteMachines", MACHINES, {"machineNames": ["m"]}),
@@ -31,12 +52,20 @@ TARGETS: Mapping[str, Target] = {
         "2024-04-01",
         {"query": "Resources | take 1", "options": {"$top": 1, "$skipToken": "0"}, "subscriptions": [SUBSCRIPTION]},
     ),
-    "group": lambda d: ("PUT", f"/subscriptions/{SUBSCRIPTION}/resourceGroups/n", "2021-04-01", {"location": "eastus", "tags": {"a": "b"}}),
+    "group": lambda d: (
+        "PUT",
+        f"/subscriptions/{SUBSCRIPTION}/resourceGroups/n",
+        "2021-04-01",
+        {"location": "eastus", "tags": {"a": "b"}},
+    ),
     "vnet": lambda d: (
         "PUT",
         d.path("Microsoft.Network/virtualNetworks", "v"),
         NETWORK,
-        {"location": "eastus", "properties": {"subnets": [{"name": "s", "properties": {"addressPrefix": "10.1.0.0/24"}}]}},
+        {
+            "location": "eastus",
+            "properties": {"subnets": [{"name": "s", "properties": {"addressPrefix": "10.1.0.0/24"}}]},
+        },
     ),
     "extension": lambda d: (
         "PUT",

@@ -42,7 +42,11 @@ def test_controller_finds_its_vms_and_nics() -> None:
     [row] = rows(ask(driver, VMS))
     shown = driver.get_vm("aks-a").body
     assert shown is not None
-    assert (row["id"], row["type"], row["resourceGroup"]) == (shown["id"], "microsoft.compute/virtualmachines", "mc_rg_c_eastus")
+    assert (row["id"], row["type"], row["resourceGroup"]) == (
+        shown["id"],
+        "microsoft.compute/virtualmachines",
+        "mc_rg_c_eastus",
+    )
     assert row["properties"] == shown["properties"]
     assert row["tags"]["karpenter.sh_nodepool"] == "default"
     assert {row["name"] for row in rows(ask(driver, NICS))} == {"aks-a", "aks-alone", "other"}
@@ -95,7 +99,12 @@ def test_learns_late_of_what_comes_and_goes() -> None:
 
 
 ROWS = [
-    {"name": "a", "type": "t/one", "tags": {"k": "v", "karpenter.sh_nodepool": "x"}, "properties": {"priority": "Spot"}},
+    {
+        "name": "a",
+        "type": "t/one",
+        "tags": {"k": "v", "karpenter.sh_nodepool": "x"},
+        "properties": {"priority": "Spot"},
+    },
     {"name": "B", "type": "T/Two", "tags": {}, "properties": {"priority": "Regular"}},
     {"name": "c", "type": "t/one", "properties": {}},
 ]
@@ -138,7 +147,15 @@ def test_query_can_project_and_count() -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["", "Resources |", "Resources | summarize x", "Resources | where", "Resources | where a == b", "Resources | take x", "R | where ;"],
+    [
+        "",
+        "Resources |",
+        "Resources | summarize x",
+        "Resources | where",
+        "Resources | where a == b",
+        "Resources | take x",
+        "R | where ;",
+    ],
 )
 def test_query_mistakes(query: str) -> None:
     with pytest.raises(QueryError):

@@ -31,7 +31,12 @@ def test_accepted_as_creating_then_succeeds_and_powers_on() -> None:
     assert shown["properties"]["provisioningState"] == "Succeeded"
     [event] = driver.events
     assert isinstance(event, PoweredOn)
-    assert (event.vm.name, event.vm.size, event.vm.zone, event.vm.priority) == ("aks-a", "Standard_D2s_v5", "1", "Regular")
+    assert (event.vm.name, event.vm.size, event.vm.zone, event.vm.priority) == (
+        "aks-a",
+        "Standard_D2s_v5",
+        "1",
+        "Regular",
+    )
     assert event.vm.custom_data == "IyEvYmluL2Jhc2g="
     assert event.vm.provider_id == f"azure://{driver.vm_path('aks-a').replace('MC_rg_c_eastus', 'mc_rg_c_eastus')}"
 

@@ -19,8 +19,7 @@ from tests.conformance.material import read_json
 FILES = sorted(GOLDEN.glob("v*/*.jsonl.gz"))
 REGRESSION_FILES = sorted(REGRESSIONS.glob("*.jsonl"))
 
-#: (release, op) → how many vectors are still answered differently: these were recorded while the oracle's API server did not find
-#: PersistentVolumes by a namespaced name; `make golden` records them anew
+#: (release, op) → how many vectors are still answered differently
 DIFFERENT: dict[tuple[str, str], int] = {}
 
 

@@ -116,7 +116,9 @@ def client(request: pytest.FixtureRequest) -> Iterator[Client]:
 
 def test_same_answer_as_the_port(client: Client) -> None:
     answer = client.call("GET", f"{SKUS}?api-version=2021-07-01&$filter=location eq 'westus'")
-    direct = client.driver.cloud.request("GET", SKUS, query={"api-version": "2021-07-01", "$filter": "location eq 'westus'"})
+    direct = client.driver.cloud.request(
+        "GET", SKUS, query={"api-version": "2021-07-01", "$filter": "location eq 'westus'"}
+    )
     assert (answer.status, answer.body) == (direct.status, json.loads(json.dumps(direct.body)))
     assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
 
@@ -164,7 +166,11 @@ def test_token_is_asked_for_and_can_be_had(client: Client) -> None:
     blind = client.call("GET", f"/msi/token?{query}", token=None)
     assert blind.status == 400
     answer = client.call("GET", f"/msi/token?{query}", token=None, headers={"X-IDENTITY-HEADER": "x"})
-    assert (answer.status, answer.body["token_type"], answer.body["resource"]) == (200, "Bearer", "https://management.fake.test")
+    assert (answer.status, answer.body["token_type"], answer.body["resource"]) == (
+        200,
+        "Bearer",
+        "https://management.fake.test",
+    )
     assert int(answer.body["expires_on"]) > 1_700_000_000
     assert client.call("GET", f"{SKUS}?api-version=2021-07-01", token=answer.body["access_token"]).status == 200
 
@@ -172,12 +178,17 @@ def test_token_is_asked_for_and_can_be_had(client: Client) -> None:
 def test_authorities(client: Client) -> None:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     config = client.call("GET", "/adfs/.well-known/openid-configuration", token=None).body
-    assert (config["token_endpoint"], config["issuer"]) == (f"{client.origin}/adfs/oauth2/token", f"{client.origin}/adfs")
+    assert (config["token_endpoint"], config["issuer"]) == (
+        f"{client.origin}/adfs/oauth2/token",
+        f"{client.origin}/adfs",
+    )
     answer = client.call("POST", "/adfs/oauth2/token", b"client_id=a&resource=r", token=None, headers=form)
     assert answer.body["expires_in"] > 0
     config = client.call("GET", "/some-tenant/v2.0/.well-known/openid-configuration", token=None).body
     assert config["token_endpoint"] == f"{client.origin}/some-tenant/oauth2/v2.0/token"
-    found = client.call("GET", "/common/discovery/instance?authorization_endpoint=https://h/tid/oauth2/v2.0/authorize", token=None)
+    found = client.call(
+        "GET", "/common/discovery/instance?authorization_endpoint=https://h/tid/oauth2/v2.0/authorize", token=None
+    )
     assert found.body["tenant_discovery_endpoint"] == f"{client.origin}/tid/v2.0/.well-known/openid-configuration"
 
 
@@ -260,7 +271,10 @@ def test_other_hosts_are_not_azure() -> None:
     responses = pytest.importorskip("responses")
     import requests
 
-    with InProcess(FakeAzure(catalogue=CATALOGUE)), pytest.raises((requests.ConnectionError, responses.ConnectionError)):
+    with (
+        InProcess(FakeAzure(catalogue=CATALOGUE)),
+        pytest.raises((requests.ConnectionError, responses.ConnectionError)),
+    ):
         requests.get("https://example.com/", timeout=1)
 
 

@@ -49,7 +49,9 @@ def test_serve_prints_the_environment_and_stops(tmp_path: Path, capsys: pytest.C
     ports = ["--http-port", "0", "--https-port", "0"]
     assert run(["serve", "--region", "westus", *ports, "--state", str(state), "--for", "0.1"]) == 0
     printed = capsys.readouterr().out
-    exported = dict(line.removeprefix("export ").split("=", 1) for line in printed.splitlines() if line.startswith("export "))
+    exported = dict(
+        line.removeprefix("export ").split("=", 1) for line in printed.splitlines() if line.startswith("export ")
+    )
     assert exported["LOCATION"] == "westus"
     assert exported["VNET_SUBNET_ID"].endswith("/virtualNetworks/aks-vnet-12345678/subnets/aks-subnet")
     assert Path(exported["SSL_CERT_FILE"]).exists()
@@ -66,7 +68,9 @@ def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
         port = probe.getsockname()[1]
     codes: list[int] = []
     serving = threading.Thread(
-        target=lambda: codes.append(run(["serve", "--http-port", str(port), "--https-port", "-1", "--for", "1.5", "--print-calls"]))
+        target=lambda: codes.append(
+            run(["serve", "--http-port", str(port), "--https-port", "-1", "--for", "1.5", "--print-calls"])
+        )
     )
     serving.start()
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -95,7 +99,9 @@ def test_serve_names_mistakes_in_the_market(
     assert message in capsys.readouterr().err
 
 
-def test_serve_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serve_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert run(["serve", "--http-port", "0", "--https-port", "0", "--state", str(tmp_path / "s"), "--for", "0.1"]) == 3
     assert "openssl" in capsys.readouterr().err

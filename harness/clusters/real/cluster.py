@@ -17,7 +17,6 @@ from harness.clusters.rest.events import EventFeed, Told
 from harness.clusters.rest.mirror import Mirror
 from harness.clusters.rest.writer import RestWriter
 from harness.clusters.waiting import poll, unique
-from harness.engine.clock import Clock
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, Identity
 from harness.karpenter.validation.admission import Crds
 from harness.kube.objects import Object, labels_of, namespace_of
@@ -256,10 +255,6 @@ class RealCluster:
 
     def _has(self, path: str) -> bool:
         return self.admin.raw("GET", path)[0] == 200
-
-    def use_clock(self, clock: Clock | None) -> None:
-        """The virtual time in which the mirror dates what it sees from now on."""
-        self.view.clock = clock
 
     def close(self) -> None:
         """Ends the watches and the connections; the cluster stays."""

@@ -16,7 +16,6 @@ from harness.clusters.memory.selection import by_fields, by_labels
 from harness.clusters.rest.connection import ClusterLost, Connection
 from harness.clusters.rest.paths import path_of
 from harness.clusters.rest.watch import Heard, Watch
-from harness.clusters.waiting import Deadline
 from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ports import Change, ChangeType
 from harness.kube.kinds import KINDS, Kind
@@ -169,14 +168,6 @@ class Mirror:
                 raise ClusterLost(heard.lost)
             self._apply(heard)
         return self.seen - before
-
-    def await_quiet(self, quiet: float, seconds: float) -> bool:
-        """Pumps until nothing was heard for `quiet` seconds; False when that did not happen within `seconds`."""
-        deadline = Deadline(seconds)
-        while not deadline.passed:
-            if not self.pump(quiet):
-                return True
-        return False
 
     def changed(self, kind: Kind, obj: Object) -> None:
         """Our own write, known before the watch tells."""

@@ -90,18 +90,7 @@ _RESTRICTED_IN_1_13_0 = frozenset(
     {
         keys.SKU_HYPERV,
         *keys.LEGACY,
-        *(
-            f"{keys.AKS_DOMAIN}/{name}"
-            for name in (
-                "accelerator",
-                "agentpool",
-                "agentpool-family",
-                "availability-zone",
-                "network-policy",
-                "storageprofile",
-                "storagetier",
-            )
-        ),
+        *(f"{keys.AKS_DOMAIN}/{name}" for name in _RESTRICTED_NAMES_IN_1_13_0),
     }
 )
 

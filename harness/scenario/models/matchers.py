@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema,
 from pydantic_core import PydanticCustomError
 
 from harness.kube.quantity import Quantity, QuantityError
-from harness.scenario.models.base import Flag, Integer, Model, Number, Text
+from harness.scenario.models.base import Integer, Model, Number, Text
 
 __all__ = [
     "CountConditions",
@@ -146,7 +146,6 @@ QuantityMatch = Annotated[
     Annotated[QuantityText, Tag("value")] | Annotated[QuantityConditions, Tag("conditions")],
     Discriminator(value_or_conditions),
 ]
-FlagMatch = Flag
 
 Partial = Annotated[
     dict[str, Any],
