@@ -17,6 +17,10 @@ __all__ = ["pod_spec_errors"]
 Part = Mapping[str, Any]
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _TOLERATION_OPERATORS = ("Equal", "Exists")
+_COMPARISONS = (
+    "Lt",
+    "Gt",
+)  # behind TaintTolerationComparisonOperators, which is off (alpha since 1.35; unknown before, so refused, too)
 _ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
 _POLICIES = ("Honor", "Ignore")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -296,7 +300,9 @@ def _toleration(toleration: Part, at: _Place) -> Iterator[FieldError]:
     elif operator == "Exists":
         if value:
             yield at.child("operator").invalid(value, "value must be empty when `operator` is 'Exists'")
-    elif operator not in ("Lt", "Gt"):
+    elif operator in _COMPARISONS:
+        yield at.child("operator").unsupported(operator, (*_TOLERATION_OPERATORS, *_COMPARISONS))
+    else:
         yield at.child("operator").unsupported(operator, _TOLERATION_OPERATORS)
     if effect and effect not in _EFFECTS:
         yield at.child("effect").unsupported(effect, _EFFECTS)

@@ -165,6 +165,14 @@ REFUSED: list[tuple[str, dict[str, Any], list[str]]] = [
         ['spec.tolerations[0].operator: Unsupported value: "Maybe": supported values: "Equal", "Exists"'],
     ),
     (
+        "toleration's comparison",
+        {"tolerations": [{"key": "a", "operator": "Gt", "value": "3"}]},
+        [
+            'spec.tolerations[0].operator: Unsupported value: "Gt": '
+            'supported values: "Equal", "Exists", "Lt", "Gt"'
+        ],
+    ),
+    (
         "toleration's effect",
         {"tolerations": [{"operator": "Exists", "effect": "Never"}]},
         [
