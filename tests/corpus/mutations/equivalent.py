@@ -28,9 +28,8 @@ class Equivalent:
 
 
 _MACHINES = "a controller does not start in a mode that it does not know, so nobody has such a cluster"
-_NO_FIELD = "the release's AKSNodeClass has no field that asks for it, so the label would never be written"
+_NOT_READ = "the release does not read the field that asks for it, not even where newer CRDs let somebody set it"
 _NO_MACHINES = "the release makes virtual machines only, so that nothing is sent to AKS's machines"
-_NOT_IN_CRD = "the API server refuses the family: it is not in the enum of the release's AKSNodeClass"
 
 EQUIVALENT: tuple[Equivalent, ...] = (
     Equivalent(
@@ -46,17 +45,7 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "until core 1.9.0 the whole domain kubernetes.io is closed",
         ("1.4.0", "1.6.5", "1.6.6", "1.7.2"),
     ),
-    *(
-        Equivalent("base-keys", f"kubernetes.azure.com/{name}", "is there", _NO_FIELD, releases)
-        for name, releases in (
-            ("artifactstreaming-enabled", ("1.4.0", "1.6.5", "1.6.6", "1.7.2")),
-            ("fips_enabled", ("1.4.0",)),
-        )
-    ),
-    *(
-        Equivalent("image-families", family, "is there", _NOT_IN_CRD, releases)
-        for family, releases in (("Ubuntu", ("1.4.0", "1.6.1")), ("Ubuntu2404", ("1.4.0", "1.6.2")))
-    ),
+    Equivalent("base-keys", "kubernetes.azure.com/fips_enabled", "is there", _NOT_READ, ("1.4.0",)),
     Equivalent(
         "crd of *",
         "node.kubernetes.io/*",
@@ -107,8 +96,7 @@ EQUIVALENT: tuple[Equivalent, ...] = (
     *(
         Equivalent("flag of release", flag, "*", reason, ("1.4.0", "1.6.5", "1.6.6"))
         for flag, reason in (
-            ("local_dns", _NO_FIELD),
-            ("local_dns_preferred_from", _NO_FIELD),
+            ("local_dns_preferred_from", _NOT_READ),
             ("machine_drops_legacy_labels", _NO_MACHINES),
             ("machine_claim_has_priorities", _NO_MACHINES),
         )
