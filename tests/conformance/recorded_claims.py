@@ -16,6 +16,7 @@ import yaml
 
 from fakeazure.catalog import Catalogue
 from harness.karpenter.releases import ProvisionMode, provider
+from tests.conformance.recorded_file import write_recording
 from tests.conformance.recorded_labels import (
     HARNESS_OPTIONS,
     IDENTITY,
@@ -145,9 +146,10 @@ def write_recorded_claims(recorder: Recorder, regional: Recorder, date: str) -> 
         *_unknown_values(recorder, head),
         *_empty_zone(regional, head),
     ]
-    path = SCENARIOS / f"claims-{recorder.release}.yaml"
-    path.write_text(MODELINE + yaml.dump_all(documents, Dumper=_Lines, sort_keys=False, width=1_000_000))
-    return path
+    return write_recording(
+        SCENARIOS / f"claims-{recorder.release}.yaml",
+        MODELINE + yaml.dump_all(documents, Dumper=_Lines, sort_keys=False, width=1_000_000),
+    )
 
 
 def _contradiction(recorder: Recorder, head: Json) -> list[Json]:

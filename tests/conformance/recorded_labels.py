@@ -21,6 +21,7 @@ import yaml
 from harness.karpenter.releases import ProvisionMode, provider
 from tests.conformance.build import Oracle
 from tests.conformance.processes import Answerer
+from tests.conformance.recorded_file import write_recording
 
 __all__ = ["HARNESS_OPTIONS", "Recorder", "plain_pod", "record_labels", "seed_keys", "write_recorded"]
 
@@ -412,10 +413,10 @@ def write_recorded(recorders: Sequence[Recorder], date: str) -> Path:
             )
             documents.append({"apiVersion": "karpenter.azure.com/v1beta1", "kind": "AKSNodeClass", **NODECLASS})
             documents.append(recorder.nodepool_object(pinned=pinned))
-    path = SCENARIOS / f"keys-{first.release}.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(MODELINE + _plain(yaml.dump_all(documents, Dumper=_Rows, sort_keys=False, width=1_000_000)))
-    return path
+    return write_recording(
+        SCENARIOS / f"keys-{first.release}.yaml",
+        MODELINE + _plain(yaml.dump_all(documents, Dumper=_Rows, sort_keys=False, width=1_000_000)),
+    )
 
 
 def _plain(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from tests.conformance.recorded_file import write_recording
 from tests.conformance.recorded_labels import MODELINE, NODECLASS, Recorder, seed_keys
 
 __all__ = ["write_recorded_refusals"]
@@ -64,9 +65,10 @@ def write_recorded_refusals(recorder: Recorder, date: str) -> Path:
         },
         *_manifests(recorder),
     ]
-    path = SCENARIOS / f"required-keys-{recorder.release}.yaml"
-    path.write_text(MODELINE + yaml.dump_all(documents, Dumper=_Cases, sort_keys=False, width=1_000_000))
-    return path
+    return write_recording(
+        SCENARIOS / f"required-keys-{recorder.release}.yaml",
+        MODELINE + yaml.dump_all(documents, Dumper=_Cases, sort_keys=False, width=1_000_000),
+    )
 
 
 def _verdicts(recorder: Recorder, nodepool: Json) -> list[Json]:

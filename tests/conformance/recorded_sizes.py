@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from tests.conformance.recorded_file import write_recording
 from tests.conformance.recorded_labels import MODELINE, NODECLASS, Recorder
 
 __all__ = ["write_recorded_sizes"]
@@ -37,9 +38,10 @@ def write_recorded_sizes(zonal: Recorder, regional: Recorder, date: str) -> Path
         for scenario in found:
             documents.append(scenario)
             documents.append({"apiVersion": "karpenter.azure.com/v1beta1", "kind": "AKSNodeClass", **NODECLASS})
-    path = SCENARIOS / f"sizes-{zonal.release}.yaml"
-    path.write_text(MODELINE + yaml.dump_all(documents, Dumper=_Flow, sort_keys=False, width=1_000_000))
-    return path
+    return write_recording(
+        SCENARIOS / f"sizes-{zonal.release}.yaml",
+        MODELINE + yaml.dump_all(documents, Dumper=_Flow, sort_keys=False, width=1_000_000),
+    )
 
 
 def _scenario(recorder: Recorder, item: Json, words: str, date: str) -> Json:
