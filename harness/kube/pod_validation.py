@@ -31,6 +31,8 @@ _REQUIRED, _PREFERRED = (
 _OF_NAMESPACES = frozenset({"configmaps", "persistentvolumeclaims", "pods", "secrets", "services", "storage"})
 _HOLDS_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
 _HOLDS_NONE = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+_NO_SELECTOR = "must not be specified when labelSelector is not set"
+_IN_BOTH = "exists in both matchLabelKeys and {}"
 _HOLDS_ONE = "must be specified single value when `operator` is 'Lt' or 'Gt'"
 
 
@@ -65,12 +67,15 @@ class _Place:
         return FieldError(ErrorType.NOT_SUPPORTED, self.text, detail, value, self.pointer)
 
 
-def pod_spec_errors(spec: Part, at: Pointer = ("spec",)) -> list[FieldError]:
-    """The errors of a pod's spec, defaults filled in, that stands at ``at``."""
-    return list(_pod_spec(spec, _Place(".".join(map(str, at)), at)))
+def pod_spec_errors(spec: Part, at: Pointer = ("spec",), *, merged: bool = True) -> list[FieldError]:
+    """The errors of a pod's spec, defaults filled in, that stands at ``at``.
+
+    ``merged``: whether the API server is one that writes matchLabelKeys of spread constraints into their selectors.
+    """
+    return list(_pod_spec(spec, _Place(".".join(map(str, at)), at), merged))
 
 
-def _pod_spec(spec: Part, at: _Place) -> Iterator[FieldError]:
+def _pod_spec(spec: Part, at: _Place, merged: bool) -> Iterator[FieldError]:
     for field in ("containers", "initContainers"):
         for number, container in enumerate(spec.get(field) or ()):
             yield from _container(container, at.child(field).index(number))
@@ -89,7 +94,7 @@ def _pod_spec(spec: Part, at: _Place) -> Iterator[FieldError]:
         yield from _affinity(affinity, at.child("affinity"))
     constraints = spec.get("topologySpreadConstraints")
     if constraints:
-        yield from _spread(constraints, at.child("topologySpreadConstraints"))
+        yield from _spread(constraints, at.child("topologySpreadConstraints"), merged)
     for number, toleration in enumerate(spec.get("tolerations") or ()):
         yield from _toleration(toleration, at.child("tolerations").index(number))
 
@@ -222,6 +227,7 @@ def _expression(expression: Part, at: _Place, *, numeric: bool) -> Iterator[Fiel
 def _pod_term(term: Part, at: _Place) -> Iterator[FieldError]:
     for field in ("labelSelector", "namespaceSelector"):
         yield from _selector(term.get(field) or {}, at.child(field))
+    yield from _label_keys(term, at)
     key = term.get("topologyKey") or ""
     if not key:
         yield at.child("topologyKey").required("can not be empty")
@@ -251,7 +257,7 @@ def _values(values: Sequence[str], at: _Place) -> Iterator[FieldError]:
 # spread and tolerations
 
 
-def _spread(constraints: Sequence[Part], at: _Place) -> Iterator[FieldError]:
+def _spread(constraints: Sequence[Part], at: _Place, merged: bool) -> Iterator[FieldError]:
     kinds = [(one.get("topologyKey"), one.get("whenUnsatisfiable")) for one in constraints]
     last = {kind: number for number, kind in enumerate(kinds)}
     for number, constraint in enumerate(constraints):
@@ -277,10 +283,45 @@ def _spread(constraints: Sequence[Part], at: _Place) -> Iterator[FieldError]:
         for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if constraint.get(field) is not None and constraint[field] not in _POLICIES:
                 yield here.child(field).unsupported(constraint[field], _POLICIES)
-        selector = constraint.get("labelSelector")
-        if constraint.get("matchLabelKeys") and selector is None:
-            yield here.child("matchLabelKeys").forbidden("must not be specified when labelSelector is not set")
-        yield from _selector(selector or {}, here.child("labelSelector"))
+        yield from (_label_keys if merged else _label_keys_apart)(constraint, here)
+        yield from _selector(constraint.get("labelSelector") or {}, here.child("labelSelector"))
+
+
+def _label_keys(part: Part, at: _Place) -> Iterator[FieldError]:
+    """Of a selector into which the keys have been written: what is there twice was also in it before."""
+    selector, keys = part.get("labelSelector"), part.get("matchLabelKeys") or ()
+    for field in ("matchLabelKeys", "mismatchLabelKeys"):
+        if part.get(field) and selector is None:
+            yield at.child(field).forbidden(_NO_SELECTOR)
+        elif part.get(field):
+            place = at.child(field)
+            yield from (wrong for number, key in enumerate(part[field]) for wrong in _name(key, place.index(number)))
+    if selector is not None:
+        places = {key: number for number, key in enumerate(keys)}
+        seen = set(selector.get("matchLabels") or ())
+        for expression in selector.get("matchExpressions") or ():
+            key = expression.get("key")
+            if key in places and key in seen:
+                yield at.index(places[key]).invalid(key, _IN_BOTH.format("labelSelector"))
+            seen.add(key)
+    others = part.get("mismatchLabelKeys") or ()
+    for number, key in enumerate(keys):
+        if key in others:
+            yield at.child("matchLabelKeys").index(number).invalid(key, _IN_BOTH.format("mismatchLabelKeys"))
+
+
+def _label_keys_apart(constraint: Part, at: _Place) -> Iterator[FieldError]:
+    """Of a selector that stays as it is."""
+    keys, selector = constraint.get("matchLabelKeys") or (), constraint.get("labelSelector")
+    here = at.child("matchLabelKeys")
+    if keys and selector is None:
+        yield here.forbidden(_NO_SELECTOR)
+    given: Part = selector or {}
+    used = {*(given.get("matchLabels") or ()), *(each.get("key") for each in given.get("matchExpressions") or ())}
+    for number, key in enumerate(keys):
+        yield from _name(key, here.index(number))
+        if key in used:
+            yield here.index(number).invalid(key, _IN_BOTH.format("labelSelector"))
 
 
 def _toleration(toleration: Part, at: _Place) -> Iterator[FieldError]:

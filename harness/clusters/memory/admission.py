@@ -10,6 +10,7 @@ from harness.karpenter.validation.admission import Crds, admit
 from harness.kube.core_validation import budget_errors, node_errors, pod_update_errors
 from harness.kube.defaults import PriorityRefused, default_changed_pod, default_node, default_pod, default_workload
 from harness.kube.field_errors import FieldError
+from harness.kube.label_keys import merge_label_keys
 from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
 from harness.kube.objects import Object, spec_of
 from harness.kube.pod_validation import pod_spec_errors
@@ -20,8 +21,8 @@ _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
 _TEMPLATED = _WORKLOADS | {"DaemonSet"}
 
 
-def defaults(store: Callable[[], Store]) -> Admission:
-    """Fills in what the API server and its admission plugins fill in at creation, and of pods at every change."""
+def defaults(store: Callable[[], Store], kubernetes: tuple[int, int]) -> Admission:
+    """Fills in what an API server of this version and its admission plugins fill in at creation, and of pods at every change."""
 
     def class_of(name: str) -> Object | None:
         if name:
@@ -39,7 +40,7 @@ def defaults(store: Callable[[], Store]) -> Admission:
             if changed and request.old is not None:
                 return default_changed_pod(request.object, request.old)
             if kind == "Pod":
-                return default_pod(request.object, class_of)
+                return merge_label_keys(default_pod(request.object, class_of), kubernetes)
             if kind == "Node":
                 return default_node(request.object)
         except PriorityRefused as error:
@@ -54,8 +55,11 @@ def defaults(store: Callable[[], Store]) -> Admission:
     return judge
 
 
-def validation(request: Request) -> dict[str, Any]:
-    """Validates objects of core kinds: metadata as far as it changed, Nodes, pods, templates of pods, and updates of pods."""
+def validation(request: Request, *, merged: bool) -> dict[str, Any]:
+    """Validates objects of core kinds: metadata as far as it changed, Nodes, pods, templates of pods, and updates of pods.
+
+    ``merged``: whether `defaults` wrote matchLabelKeys of spread constraints into their selectors.
+    """
     if request.kind.custom:
         return request.object
     new, old = request.object, request.old
@@ -76,10 +80,10 @@ def validation(request: Request) -> dict[str, Any]:
     elif request.kind.kind == "PodDisruptionBudget" and not request.subresource:
         errors.extend(budget_errors(spec_of(new)))
     elif request.verb == "create" and request.kind.kind == "Pod":
-        errors.extend(pod_spec_errors(spec_of(new)))
+        errors.extend(pod_spec_errors(spec_of(new), merged=merged))
     elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):
         template = spec_of(new).get("template") or {}
-        errors.extend(pod_spec_errors(spec_of(template), ("spec", "template", "spec")))
+        errors.extend(pod_spec_errors(spec_of(template), ("spec", "template", "spec"), merged=merged))
     if errors:
         text = str(errors[0]) if len(errors) == 1 else f"[{', '.join(str(each) for each in errors)}]"
         causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in errors]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from harness.clusters.memory.admission import custom_resources, defaults, validation
 from harness.clusters.memory.journal import Journal
@@ -19,6 +20,7 @@ from harness.engine.ids import Ids
 from harness.engine.ports import CONTROLLER_MANAGER, SCHEDULER, Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
+from harness.kube.label_keys import merges_spread
 from harness.kube.objects import Key
 
 _CRDS = 3  # the place of the CRDs among the judges
@@ -28,14 +30,16 @@ class MemoryCluster:
     """A cluster without servers: `view` reads it, `writer(identity)` writes it, `journal` knows who did."""
 
     def __init__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> None:
+        major, minor = (int(part) for part in kubernetes.split(".")[:2])
+        version = (major, minor)
         self.store = Store(engine.clock, ids)
         self.store.admission.extend(
             (
                 lifecycle(lambda: self.store),
-                defaults(lambda: self.store),
+                defaults(lambda: self.store, version),
                 node_restriction(lambda: self.store),
                 custom_resources(crds, kubernetes),
-                validation,
+                partial(validation, merged=merges_spread(version)),
             )
         )
         self.store.authorize = authorize
@@ -43,9 +47,8 @@ class MemoryCluster:
             self.store.adopt(namespace)
         self._kubernetes = kubernetes
         self.store.subscribe(engine.notify)
-        version = tuple(int(part) for part in kubernetes.split(".")[:2])
         engine.add(
-            KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, (version[0], version[1])),
+            KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, version),
             *controllers(self.store, self.writer(CONTROLLER_MANAGER), engine.clock, self.store.exists),
             VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
             NamespaceController(self.store, CONTROLLER_MANAGER),
