@@ -26,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """For each pod × NodePool: how many sizes each rule removes, Karpenter's sentence, and what would help."""
-    from harness.cli.manifests import apply_manifests, read_files, settle, world_of
+    from harness.cli.given import read_files
+    from harness.cli.manifests import apply_manifests, settle, world_of
     from harness.cli.worlds import InputError, check_size
     from harness.explain.guesses import guess_lines, guesses_of
     from harness.explain.render import as_text, as_value
@@ -34,11 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.scenario.problems import ScenarioError, did_you_mean
 
     try:
-        manifests = read_files(arguments.files)
+        given = read_files(arguments.files)
         world = world_of(arguments)
         check_size(world, arguments.size)
         explainer = Explainer(world)
-        added = apply_manifests(world, manifests)
+        added = apply_manifests(world, given.manifests)
     except InputError as error:
         return bad_input(f"harness explain: {error}")
     except ScenarioError as error:
@@ -54,10 +55,13 @@ def run(arguments: argparse.Namespace) -> int:
             return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
     guesses = guesses_of(world, _sizes(world, explained, arguments.size))
     if arguments.format == "json":
-        print_json({"added": added, "motion": motion or None, "pods": as_value(explained), "guessed": guesses})
+        value = {"added": added, **given.value(), "motion": motion or None, "pods": as_value(explained)}
+        print_json({**value, "guessed": guesses})
         return 0
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
+    for line in given.notes():
+        show(line)
     if motion:
         show(motion)
     show(as_text(explained, size=arguments.size) if explained else "no pods")

@@ -1,4 +1,4 @@
-"""Manifest files for `explain` and `simulate`: read, completed with what is missing, and applied."""
+"""Manifests for `explain` and `simulate`: the options beside them, what is added to them, and how a world takes them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.output import display_name
+from harness.kube.label_keys import without_merged_keys
 
 if TYPE_CHECKING:
     from harness.scenario.manifests import Manifest
     from harness.world import World
 
-__all__ = ["add_inputs", "apply_manifests", "market", "read_files", "settle", "world_of"]
+__all__ = ["add_inputs", "apply_manifests", "market", "settle", "world_of"]
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """The options that say what is given."""
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="Kubernetes manifests: NodePools, AKSNodeClasses, pods"
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="Kubernetes manifests: NodePools, AKSNodeClasses, pods and what makes pods; folders of them; - is standard input",
     )
     parser.add_argument("--release", metavar="R", help="release of the provider (default 1.14.0)")
     parser.add_argument("--region", metavar="R", help="Azure region (default eastus)")
@@ -97,27 +101,6 @@ def market(arguments: argparse.Namespace) -> dict[str, Any]:
     return value
 
 
-def read_files(paths: Sequence[Path]) -> list[Manifest]:
-    """The objects of all files. Raises ScenarioError with every mistake of all of them."""
-    from harness.scenario.core_objects import core_problems, field_problems
-    from harness.scenario.manifests import read_manifests
-    from harness.scenario.problems import Problem, ScenarioError
-
-    found: list[Manifest] = []
-    problems: list[Problem] = []
-    for path in paths:
-        try:
-            manifests = read_manifests(path, display_name(path))
-            found += manifests
-            for manifest in manifests:
-                problems += [*core_problems(manifest), *field_problems(manifest)]
-        except ScenarioError as error:
-            problems += error.problems
-    if problems:
-        raise ScenarioError(problems)
-    return found
-
-
 def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
     """Applies them, a default AKSNodeClass or NodePool first where there is none; answers what was added.
 
@@ -141,11 +124,12 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
 
 
 def _as_new(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An object as `kubectl get -o yaml` prints it, ready to be created: the version that a cluster gave it is not the file's."""
+    """An object as `kubectl get -o yaml` prints it, ready to be created: without what a cluster gave it, but for its uid."""
     metadata = obj.get("metadata")
     if not isinstance(metadata, dict) or "resourceVersion" not in metadata:
         return obj
-    return {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
+    new = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
+    return without_merged_keys(new) if obj.get("kind") == "Pod" else new
 
 
 def _name(obj: Mapping[str, Any]) -> str:

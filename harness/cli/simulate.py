@@ -26,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
-    from harness.cli.manifests import apply_manifests, read_files, settle, world_of
+    from harness.cli.given import read_files
+    from harness.cli.manifests import apply_manifests, settle, world_of
     from harness.cli.worlds import InputError
     from harness.explain.guesses import guesses_of
     from harness.explain.price import price_per_hour
@@ -35,10 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.scenario.problems import ScenarioError
 
     try:
-        manifests = read_files(arguments.files)
+        given = read_files(arguments.files)
         world = world_of(arguments)
         explainer = Explainer(world)
-        added = apply_manifests(world, manifests)
+        added = apply_manifests(world, given.manifests)
     except InputError as error:
         return bad_input(f"harness simulate: {error}")
     except ScenarioError as error:
@@ -54,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         "kubernetes": world.kubernetes,
         "provision_mode": str(world.options.provision_mode),
         "added": added,
+        **given.value(),
         "nodes": nodes,
         "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
         "guessed": guesses_of(world, sizes),
@@ -69,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
+    for line in given.notes():
+        show(line)
     _print(value, _refused(world))
     if pending:
         show("\n" + as_text(pending))

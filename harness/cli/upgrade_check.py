@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.output import add_format, bad_input, print_json
+from harness.cli.output import add_format, bad_input, print_json, show
 
 if TYPE_CHECKING:
+    from harness.cli.given import Given
     from harness.explain.upgrade import Finding
     from harness.karpenter.releases import ProviderRelease
     from harness.scenario.manifests import Manifest
@@ -32,7 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="before", required=True, metavar="R", help="release that runs today")
     parser.add_argument("--to", dest="after", required=True, metavar="R", help="release to upgrade to")
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="NodePools, AKSNodeClasses, pods and workloads"
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="NodePools, AKSNodeClasses, pods and workloads; folders of them; - is standard input",
     )
     parser.add_argument("--region", default="eastus", metavar="R", help="Azure region (default %(default)s)")
     parser.add_argument(
@@ -44,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints what changes, with its place in the files. Exit code 1 when something changes for the worse."""
-    from harness.cli.manifests import read_files
+    from harness.cli.given import read_files
     from harness.cli.worlds import InputError, create_world
     from harness.explain.label_sides import common_kubernetes
     from harness.explain.upgrade import Effect, UpgradeCheck
@@ -60,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
 
     try:
-        manifests = read_files(arguments.files)
+        given = read_files(arguments.files)
+        manifests = given.manifests
         newest = create_world(
             karpenter=arguments.after,
             region=arguments.region,
@@ -83,9 +89,9 @@ def run(arguments: argparse.Namespace) -> int:
         "kubernetes": kubernetes,
     }
     if arguments.format == "json":
-        print_json({**head, "findings": [_value(finding, manifests) for finding in findings]})
+        print_json({**head, **given.value(), "findings": [_value(finding, manifests) for finding in findings]})
     else:
-        _print(head, findings, manifests)
+        _print(head, given, findings)
     return WORSE if any(finding.effect is Effect.WORSE for finding in findings) else 0
 
 
@@ -113,14 +119,16 @@ def _value(finding: Finding, manifests: Sequence[Manifest]) -> dict[str, Any]:
     }
 
 
-def _print(head: Mapping[str, str], findings: Sequence[Finding], manifests: Sequence[Manifest]) -> None:
+def _print(head: Mapping[str, str], given: Given, findings: Sequence[Finding]) -> None:
     print(f"provider {head['from']} → {head['to']}, {head['region']}, Kubernetes {head['kubernetes']}")
+    for line in given.notes():
+        show(line)
     for name in dict.fromkeys(finding.object for finding in findings):
         print(f"\n{name}")
         own = [finding for finding in findings if finding.object == name]
         order = list(_SIGNS)
         for finding in sorted(own, key=lambda one: order.index(str(one.effect))):
-            print(f"  {_SIGNS[finding.effect]} {_place(finding, manifests)}: {finding.text}")
+            print(f"  {_SIGNS[finding.effect]} {_place(finding, given.manifests)}: {finding.text}")
             if finding.layer is not None:
                 from_ = f", since {finding.since}" if finding.since else ""
                 print(f"      by {finding.layer}, rule {finding.rule}{from_}")

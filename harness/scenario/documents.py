@@ -16,7 +16,7 @@ from harness.scenario import nodes
 from harness.scenario.problems import FileUnreadable, Mark, Problem, ScenarioError
 from harness.scenario.values import kubernetes_value, text_value
 
-__all__ = ["MAX_BYTES", "Document", "documents", "read_text", "substitute"]
+__all__ = ["MAX_BYTES", "Document", "decoded", "documents", "read_text", "substitute"]
 
 MAX_BYTES = 4 * 1024 * 1024
 
@@ -163,18 +163,23 @@ def _names(node: nodes.Node) -> Iterator[str]:
 def read_text(path: Path, file: str | None = None) -> str:
     """The text of a file; FileUnreadable when it is absent, larger than 4 MiB, or not text."""
     name = file or str(path)
-
-    def unreadable(what: str, hint: str = "", place: tuple[int, int] = (1, 1)) -> FileUnreadable:
-        return FileUnreadable([Problem(Mark(name, *place), "", what, hint)])
-
     try:
         if path.is_dir():
-            raise unreadable("is a directory")
+            raise _unreadable(name, "is a directory")
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
             size = path.stat().st_size if len(data) > MAX_BYTES else len(data)
     except OSError as error:
-        raise unreadable(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise _unreadable(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+    return decoded(data, name, size)
+
+
+def decoded(data: bytes, name: str, size: int = 0) -> str:
+    """The text of what was read from `name` (`size` bytes, if more than the limit); FileUnreadable as for `read_text`."""
+
+    def unreadable(what: str, hint: str = "", place: tuple[int, int] = (1, 1)) -> FileUnreadable:
+        return _unreadable(name, what, hint, place)
+
     if len(data) > MAX_BYTES:
         raise unreadable(
             f"is {max(size, len(data)) / 1024 / 1024:.1f} MiB large", f"scenario files end at {MAX_BYTES >> 20} MiB"
@@ -192,6 +197,10 @@ def read_text(path: Path, file: str | None = None) -> str:
         column = bad.start() - text.rfind("\n", 0, bad.start())
         raise unreadable(f"character U+{ord(bad.group()):04X} is not allowed in YAML", place=(line, column))
     return text
+
+
+def _unreadable(name: str, what: str, hint: str = "", place: tuple[int, int] = (1, 1)) -> FileUnreadable:
+    return FileUnreadable([Problem(Mark(name, *place), "", what, hint)])
 
 
 def documents(text: str, file: str) -> tuple[list[Document], list[Problem]]:

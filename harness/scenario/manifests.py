@@ -10,7 +10,7 @@ from typing import Any
 from harness.scenario.documents import Document, documents, read_text
 from harness.scenario.problems import Mark, Problem, ScenarioError, did_you_mean
 
-__all__ = ["Manifest", "manifests_of", "read_manifests"]
+__all__ = ["Manifest", "manifests_of", "manifests_of_text", "read_manifests"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,12 @@ class Manifest:
 def read_manifests(path: Path, file: str | None = None) -> tuple[Manifest, ...]:
     """The Kubernetes objects of a manifest file (headers of scenarios in it are passed over)."""
     name = file or str(path)
-    found, problems = documents(read_text(path, name), name)
+    return manifests_of_text(read_text(path, name), name)
+
+
+def manifests_of_text(text: str, name: str) -> tuple[Manifest, ...]:
+    """As `read_manifests`, for a text that is already read."""
+    found, problems = documents(text, name)
     manifests: list[Manifest] = []
     for document in found:
         if not document.is_header:

@@ -310,13 +310,20 @@ items:
     namespace: default
     resourceVersion: "1234"
     uid: 11111111-2222-3333-4444-555555555555
+    labels: {app: web}
   spec:
     containers:
     - {name: c, image: c, resources: {requests: {cpu: "1"}}}
+    topologySpreadConstraints:  # as a server from 1.34 on stores it
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchExpressions: [{key: app, operator: In, values: [web]}]}
+      matchLabelKeys: [app]
   status: {phase: Pending}
 """
     )
-    assert main(["simulate", "got.yaml"]) == 0
+    assert main(["simulate", "got.yaml", "--kubernetes", "1.34.0"]) == 0
     assert "1 pod bound, 0 pending" in capsys.readouterr().out
 
 
@@ -384,7 +391,7 @@ def test_simulate_of_what_does_not_exist(
     [
         (("1}", "1.5.5}"), "pod.yaml:5:"),
         (('cpu: "1"', 'cpu: "-1"'), "pod.yaml:5:"),
-        (("kind: Pod", "kind: Pood"), "pod.yaml:2:1: "),
+        (("kind: Pod", "kind: Pood"), "pod.yaml:3:1: kind: there is no kind 'Pood' in v1; did you mean "),
         (("apiVersion: v1\n", ""), "pod.yaml:2:1: neither a scenario nor a Kubernetes object: 'apiVersion' missing"),
     ],
 )

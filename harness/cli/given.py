@@ -1,0 +1,195 @@
+"""The objects of files given to a command: those that the simulation acts on, and those that it leaves out and names.
+
+Files come as they are found: a folder of a repository, what `kubectl get -o yaml` prints, the output of `helm template`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from harness.cli.output import display_name
+from harness.kube.builtin_kinds import BUILT_IN_GROUPS, CONSEQUENCES, NOT_KEPT, kept_as
+from harness.kube.kinds import KINDS, served
+from harness.scenario.core_objects import core_problems, field_problems
+from harness.scenario.documents import MAX_BYTES, decoded
+from harness.scenario.manifests import Manifest, manifests_of_text, read_manifests
+from harness.scenario.problems import Mark, Problem, ScenarioError, did_you_mean
+
+__all__ = ["Given", "read_files"]
+
+STDIN = Path("-")
+_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+_ALIKE = 0.85  # groups that differ by a letter or two: karpenter.sk, but not another cloud's karpenter.k8s.aws
+_FEW = 3  # names of a kind that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What some files hold.
+
+    `manifests` are simulated. `not_simulated` are of kinds that no part of the simulation reads. `derived` have a controller that
+    is given too: it makes them anew, so that they would be there twice.
+    """
+
+    manifests: tuple[Manifest, ...]
+    not_simulated: tuple[Manifest, ...] = ()
+    derived: tuple[Manifest, ...] = ()
+
+    def notes(self) -> Iterator[str]:
+        """A line for each group that is left out."""
+        if self.not_simulated:
+            yield f"not simulated: {_listed(self.not_simulated)}"
+        if self.derived:
+            yield f"left to their controllers: {_listed(self.derived)}"
+        if self.on_absent_nodes:
+            yield f"bound to Nodes that no file has, so not scheduled here: {_listed(self.on_absent_nodes)}"
+
+    @property
+    def on_absent_nodes(self) -> tuple[Manifest, ...]:
+        """Pods of a running cluster whose Nodes were not given with them."""
+        nodes = {one.name for one in self.manifests if one.kind == "Node"}
+        return tuple(
+            one
+            for one in self.manifests
+            if one.kind == "Pod" and (one.object.get("spec") or {}).get("nodeName") not in (None, "", *nodes)
+        )
+
+    def value(self) -> dict[str, list[dict[str, str | None]]]:
+        """The same for JSON, with every object."""
+        return {
+            "not_simulated": [_value(one) for one in self.not_simulated],
+            "left_to_controllers": [_value(one) for one in self.derived],
+            "on_absent_nodes": [_value(one) for one in self.on_absent_nodes],
+        }
+
+
+def read_files(paths: Sequence[Path]) -> Given:
+    """The objects of all files: of folders every YAML and JSON file, of `-` standard input.
+
+    Raises ScenarioError with every mistake of all of them.
+    """
+    found: list[Manifest] = []
+    left_out: list[Manifest] = []
+    problems: list[Problem] = []
+    for path in _files(paths, problems):
+        try:
+            manifests = _read(path)
+        except ScenarioError as error:
+            problems += error.problems
+            continue
+        for manifest in manifests:
+            api_version = str(manifest.object["apiVersion"])
+            if served(api_version, manifest.kind) is not None:
+                found.append(manifest)
+                problems += [*core_problems(manifest), *field_problems(manifest)]
+            elif mistake := _unknown(manifest, api_version):
+                problems.append(mistake)
+            else:
+                left_out.append(manifest)
+    if problems:
+        raise ScenarioError(problems)
+    names = {(one.kind, one.name, one.namespace) for one in found}
+    kept: list[Manifest] = []
+    derived: list[Manifest] = []
+    for manifest in found:
+        (derived if _controller(manifest) in names else kept).append(manifest)
+    return Given(tuple(kept), tuple(left_out), tuple(derived))
+
+
+def _files(paths: Sequence[Path], problems: list[Problem]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        inside = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file())
+        if not inside:
+            what = "there is no file .yaml, .yml or .json in this directory"
+            problems.append(Problem(Mark(display_name(path), 1, 1), "", what))
+        yield from inside
+
+
+def _read(path: Path) -> tuple[Manifest, ...]:
+    if path == STDIN:
+        return manifests_of_text(decoded(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"), "stdin")
+    return read_manifests(path, display_name(path))
+
+
+def _unknown(manifest: Manifest, api_version: str) -> Problem | None:
+    """What is wrong with a kind that is not served; None where it is one that may be left out."""
+    group = api_version.rpartition("/")[0]
+    kind = manifest.kind
+    kept = kept_as(group, kind)
+
+    def problem(field: str, what: str, hint: str = "") -> Problem:
+        return Problem(manifest.document.position((field,)), field, what, hint)
+
+    if kept is not None:
+        return problem("apiVersion", f"{kind} is not served as {api_version}", f"it is as {kept}")
+    if kind in NOT_KEPT.get(group, ()):
+        return None
+    own = {one.kind for one in KINDS.values() if one.group == group}
+    if own or group in BUILT_IN_GROUPS:
+        elsewhere = KINDS.get(kind)
+        if elsewhere is not None:
+            return problem("apiVersion", f"there is no {kind} in {api_version}", f"it is in {elsewhere.api_version}")
+        groups = [name for name, kinds in NOT_KEPT.items() if kind in kinds]
+        if groups:
+            return problem("apiVersion", f"there is no {kind} in {api_version}", f"it is in {groups[-1] or 'v1'}")
+        hint = did_you_mean(kind, {*own, *NOT_KEPT.get(group, ())}, limit=0)
+        return problem("kind", f"there is no kind '{kind}' in {api_version}", hint)
+    meant = _meant(group, kind)
+    if meant:
+        return problem("apiVersion", f"unknown API group '{group}'", f"did you mean '{meant}'?")
+    if "." not in group:  # such groups are Kubernetes' own; a CustomResourceDefinition's has a domain
+        return problem("apiVersion", f"unknown API group '{group}'", did_you_mean(group, BUILT_IN_GROUPS, limit=0))
+    return None
+
+
+def _meant(group: str, kind: str) -> str:
+    """The group of ours that was misspelt, for one of our kinds."""
+    known = KINDS.get(kind)
+    if known is not None and SequenceMatcher(None, group, known.group).ratio() >= _ALIKE:
+        return known.group
+    return ""
+
+
+def _controller(manifest: Manifest) -> tuple[str, str, str] | None:
+    """Kind, name and namespace of the object that makes this one, if it says so."""
+    metadata: Mapping[str, Any] = manifest.object["metadata"]
+    owners = metadata.get("ownerReferences")
+    for owner in owners if isinstance(owners, list) else ():
+        if isinstance(owner, dict) and owner.get("controller") is True:
+            return str(owner.get("kind")), str(owner.get("name")), manifest.namespace
+    return None
+
+
+def _listed(manifests: Sequence[Manifest]) -> str:
+    kinds: dict[str, list[str]] = {}
+    for one in manifests:
+        foreign = f" ({one.object['apiVersion']})" if one.kind in KINDS and not _served(one) else ""
+        kinds.setdefault(one.kind + foreign, []).append(one.name)
+    told = []
+    for kind, names in kinds.items():
+        more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+        meaning = CONSEQUENCES.get(kind)
+        told.append(f"{kind} {', '.join(names[:_FEW])}{more}" + (f" ({meaning})" if meaning else ""))
+    return "; ".join(told)
+
+
+def _served(manifest: Manifest) -> bool:
+    return served(str(manifest.object["apiVersion"]), manifest.kind) is not None
+
+
+def _value(manifest: Manifest) -> dict[str, str | None]:
+    return {
+        "apiVersion": str(manifest.object["apiVersion"]),
+        "kind": manifest.kind,
+        "namespace": manifest.namespace or None,
+        "name": manifest.name,
+        "means": None if _served(manifest) else CONSEQUENCES.get(manifest.kind),
+    }

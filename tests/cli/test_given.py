@@ -1,0 +1,199 @@
+"""Files as users have them: folders, standard input, kinds that are not simulated, objects that others make anew."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import main
+from harness.kube.builtin_kinds import NOT_KEPT
+from harness.kube.kinds import KINDS
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: NAME}
+spec: {containers: [{name: c, image: pause, resources: {requests: {cpu: "1"}}}]}
+"""
+COMMANDS = (("simulate",), ("explain",), ("upgrade-check", "--from", "1.13.1", "--to", "1.14.0"))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def pod(name: str = "web") -> str:
+    return POD.replace("NAME", name)
+
+
+def other(api_version: str, kind: str, name: str = "x") -> str:
+    return f"\napiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: {name}}}\n"
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    code, out, err = call(capsys, *arguments, "--format", "json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_kinds_that_are_not_simulated_are_left_out_and_named(
+    here: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    ingresses = [other("networking.k8s.io/v1", "Ingress", name) for name in "abcde"]
+    found = [
+        other("batch/v1", "CronJob", "w"),
+        *ingresses,
+        other("monitoring.coreos.com/v1", "PodMonitor"),
+        other("hypershift.openshift.io/v1beta1", "NodePool", "theirs"),
+        other("karpenter.k8s.aws/v1", "EC2NodeClass"),
+        pod(),
+    ]
+    (here / "all.yaml").write_text("---".join(found))
+    code, out, err = call(capsys, *command, "all.yaml")
+    assert (code, err) == (0, "")
+    (line,) = [line for line in out.splitlines() if line.startswith("not simulated")]
+    assert line == (
+        "not simulated: CronJob w (its pods come only when it is due); Ingress a, b, c and 2 more; PodMonitor x; "
+        "NodePool (hypershift.openshift.io/v1beta1) theirs; EC2NodeClass x"
+    )
+    value = as_json(capsys, *command, "all.yaml")
+    assert len(value["not_simulated"]) == 9
+    assert value["not_simulated"][0] == {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "namespace": None,
+        "name": "w",
+        "means": "its pods come only when it is due",
+    }
+
+
+def test_every_built_in_kind_is_taken(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = [(group, kind) for group, kinds in NOT_KEPT.items() for kind in kinds]
+    assert not {kind for _, kind in kinds} & KINDS.keys()
+    (here / "all.yaml").write_text("---".join(other(f"{group}/v1" if group else "v1", kind) for group, kind in kinds))
+    assert len(as_json(capsys, "simulate", "all.yaml")["not_simulated"]) == len(kinds)
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "text"),
+    [
+        (
+            "karpenter.sh/v1",
+            "Nodepool",
+            "3:1: kind: there is no kind 'Nodepool' in karpenter.sh/v1; did you mean 'Node",
+        ),
+        ("karpenter.azure.com/v1beta1", "AksNodeClass", "3:1: kind: there is no kind 'AksNodeClass' in karpenter."),
+        (
+            "karpenter.sh/v1beta1",
+            "NodePool",
+            "2:1: apiVersion: NodePool is not served as karpenter.sh/v1beta1; it is as",
+        ),
+        (
+            "karpenter.sk/v1",
+            "NodePool",
+            "2:1: apiVersion: unknown API group 'karpenter.sk'; did you mean 'karpenter.sh'",
+        ),
+        ("app/v1", "Deployment", "2:1: apiVersion: unknown API group 'app'; did you mean 'apps'?"),
+        ("v1", "Deployment", "2:1: apiVersion: there is no Deployment in v1; it is in apps/v1"),
+        ("apps/v1", "CronJob", "2:1: apiVersion: there is no CronJob in apps/v1; it is in batch"),
+        ("extensions/v1beta1", "Deployment", "2:1: apiVersion: Deployment is not served as extensions/v1beta1; it is"),
+        (
+            "networking.k8s.io/v1",
+            "Ingres",
+            "3:1: kind: there is no kind 'Ingres' in networking.k8s.io/v1; did you mean 'I",
+        ),
+    ],
+)
+def test_misspelt_kinds_and_groups(
+    here: Path, capsys: pytest.CaptureFixture[str], api_version: str, kind: str, text: str
+) -> None:
+    (here / "a.yaml").write_text(other(api_version, kind) + "---" + pod() + "---" + other("apps/v2", "Deploymnt"))
+    code, out, err = call(capsys, "simulate", "a.yaml")
+    first, second = err.splitlines()  # all mistakes at once
+    assert (code, out) == (2, "")
+    assert first.startswith(f"a.yaml:{text}")
+    assert second.startswith("a.yaml:12:1: kind: there is no kind 'Deploymnt' in apps/v2; did you mean 'Deployment'")
+
+
+def test_folders_and_standard_input(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "d" / "below").mkdir(parents=True)
+    (here / "d" / "a.yaml").write_text(pod("a"))
+    (here / "d" / "below" / "b.json").write_text(
+        '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}, "spec": {"containers": [{"name": "c"}]}}'
+    )
+    (here / "d" / "README.md").write_text("# not a manifest")
+    assert as_json(capsys, "simulate", "d")["pods"] == {"bound": 2, "pending": 0}
+    stream = io.TextIOWrapper(io.BytesIO(pod("c").encode()))
+    monkeypatch.setattr("sys.stdin", stream)
+    assert as_json(capsys, "simulate", "d", "-")["pods"] == {"bound": 3, "pending": 0}
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"apiVersion: v1\nkind: Pod\nmetadata: {name: \xff}")))
+    assert call(capsys, "simulate", "-") == (2, "", "stdin:3:1: byte 0xff is not UTF-8\n")
+    (here / "none").mkdir()
+    assert call(capsys, "simulate", "none") == (
+        2,
+        "",
+        "none:1:1: there is no file .yaml, .yml or .json in this directory\n",
+    )
+
+
+DEPLOYED = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default, uid: u-1}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata:
+  name: web-1
+  namespace: default
+  ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: u-1, controller: true}]
+spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web-1-a
+  namespace: default
+  labels: {app: web}
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: u-2, controller: true}]
+spec: {nodeName: aks-1, containers: [{name: c, image: c}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: bare, namespace: default}
+spec: {nodeName: aks-1, containers: [{name: c, image: c}]}
+"""
+
+
+def test_objects_of_a_running_cluster(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`kubectl get deployments,replicasets,pods -o yaml`: a Deployment of 2 replicas has 2 pods, not 2 and those of before."""
+    (here / "got.yaml").write_text(DEPLOYED)
+    _, out, _ = call(capsys, "simulate", "got.yaml")
+    assert "left to their controllers: ReplicaSet web-1; Pod web-1-a\n" in out
+    assert "bound to Nodes that no file has, so not scheduled here: Pod bare\n" in out
+    value = as_json(capsys, "simulate", "got.yaml")
+    assert [one["name"] for one in value["left_to_controllers"]] == ["web-1", "web-1-a"]
+    assert [one["name"] for one in value["on_absent_nodes"]] == ["bare"]
+    assert value["pods"] == {"bound": 3, "pending": 0}
+    assert value["nodes"][0]["pods"] == 2
