@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from harness.clusters.attached.evictions import driven_out_by_mistake, make_again
 from harness.clusters.attached.unrest import Said, unrest, unsaid
 from harness.clusters.attached.writer import AttachedWriter
 from harness.clusters.cluster import Boot
@@ -21,7 +22,7 @@ from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
 from harness.kube.kinds import KINDS
-from harness.kube.objects import Object, key_of, labels_of, name_of, namespace_of
+from harness.kube.objects import Object, key_of, labels_of, name_of, namespace_of, spec_of, uid_of
 from harness.kube.status import ApiError
 
 __all__ = ["Attached", "Detached", "Remote", "attach"]
@@ -150,6 +151,7 @@ class Attached:
         self._stirred = True
         self._detached = False
         self._said: set[Said] = set()
+        self._mistaken: dict[str, Object] = {}
         self._progress = (-1, -1)
         self._patience = Patience(seconds)
         self.view = remote.view
@@ -204,7 +206,17 @@ class Attached:
         """A change; one of a kind that only we look after gives the cluster's own controllers nothing to do."""
         if change.type is ChangeType.DELETED or not KINDS[change.object["kind"]].custom:
             self._stirred = True
+        if change.type is ChangeType.MODIFIED and change.object["kind"] == "Pod":
+            pod = change.object
+            if driven_out_by_mistake(pod, self.view.get("Node", spec_of(pod).get("nodeName") or "")):
+                self._mistaken.setdefault(uid_of(pod), pod)
         self._engine.notify(change)
+
+    def _mend(self) -> None:
+        """Makes pods again that were driven out by mistake, before time goes on without them."""
+        mistaken, self._mistaken = self._mistaken, {}
+        for pod in mistaken.values():
+            make_again(pod, self.remote.writer(ADMIN))
 
     def _listen(self) -> None:
         """Hands on what kube-scheduler told."""
@@ -215,7 +227,8 @@ class Attached:
     def outside(self) -> bool:
         """Lets the cluster's own controllers act; whether anything came of it. Called when the engine has nothing due."""
         self.attached()
-        if self.view.pump():
+        if self.view.pump() or self._mistaken:
+            self._mend()
             self._listen()
             return self._moved()
         if self.view.seen == self._rested:
@@ -228,6 +241,7 @@ class Attached:
         quiet = 0
         while quiet < 2:
             if self.view.pump(_QUIET):
+                self._mend()
                 self._listen()
                 return self._moved()
             if look.passed:
