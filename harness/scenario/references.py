@@ -9,7 +9,8 @@ from typing import Any
 from harness.scenario.documents import Document
 from harness.scenario.manifests import Manifest
 from harness.scenario.models import Axes, Header
-from harness.scenario.models.expectations import ExpectationMap
+from harness.scenario.models.base import WORKLOADS
+from harness.scenario.models.expectations import ExpectationMap, NodeExpectation, Pods
 from harness.scenario.models.steps import StepMap
 from harness.scenario.problems import Problem, did_you_mean, dotted
 
@@ -106,7 +107,30 @@ def check_references(
                 what = "is not an object of this scenario"
                 hint = did_you_mean(kind + named, names)
                 problems.append(Problem(document.position(place), dotted(place), f"'{kind}{named}' {what}", hint))
+        for place, name in _owners(expectation):
+            kind = name.partition("/")[0]
+            if kind not in WORKLOADS:
+                at = (*path, *place)
+                what = f"unknown kind of workload '{kind}'"
+                hint = did_you_mean(kind, WORKLOADS, limit=0) or f"one of {', '.join(WORKLOADS)}"
+                problems.append(Problem(document.position(at), dotted(at), what, hint))
+            elif not from_files and not any(manifest.is_named(name) for manifest in manifests):
+                unknown((*path, *place), name)
     return problems
+
+
+def _owners(expectation: ExpectationMap) -> Iterator[tuple[Path_, str]]:
+    """Workloads that stand for their pods. Only kinds begin with a capital: a name or a namespace may not."""
+    body = expectation.body
+    if isinstance(body, Pods):
+        for key, names in (("bound", body.bound), ("pending", body.pending)):
+            if isinstance(names, (list, dict)):
+                listed = isinstance(names, list)
+                for index, name in enumerate(names):
+                    if name[:1].isupper() and "/" in name:
+                        yield ("pods", key, index if listed else name), name
+    elif isinstance(body, NodeExpectation) and body.of.startswith(tuple(f"{kind}/" for kind in WORKLOADS)):
+        yield ("node", "of"), body.of
 
 
 def check_only(

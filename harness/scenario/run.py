@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from harness.kube.objects import controller_of, name_of, uid_of
 from harness.scenario.cases import Case
 from harness.scenario.manifests import Manifest
-from harness.scenario.models.base import split_reference
+from harness.scenario.models.base import WORKLOADS, split_reference
 from harness.scenario.problems import Mark
 from harness.scenario.shared import Shared
 
@@ -66,7 +67,7 @@ class Run:
         return found
 
     def nodes_of(self, reference: str) -> tuple[Sequence[Object], str]:
-        """The Nodes that a reference leads to, and why there are none: of a Pod, a NodeClaim, a NodePool, or itself."""
+        """The Nodes that a reference leads to, and why there are none: of a Pod, a workload, a NodeClaim, a NodePool, or itself."""
         kind, _, name = split_reference(reference)
         if kind == "NodePool":
             nodes = [node for node in self.world.list("Node") if _label(node, "karpenter.sh/nodepool") == name]
@@ -76,14 +77,32 @@ class Run:
             return [], f"there is no {reference}"
         if kind == "Node":
             return [found], ""
+        if kind in WORKLOADS:
+            names = {pod["spec"].get("nodeName") for pod in self.pods_of(reference)}
+            nodes = [node for node in self.world.list("Node") if name_of(node) in names]
+            return nodes, f"no pod of {reference} runs on a Node"
         if kind == "Pod":
             node_name, missing = found.get("spec", {}).get("nodeName"), f"{reference} runs on no Node"
         elif kind == "NodeClaim":
             node_name, missing = found.get("status", {}).get("nodeName"), f"{reference} has no Node"
         else:
-            return [], f"{kind} has no Node; Pod, Node, NodeClaim or NodePool is expected"
+            return [], f"{kind} has no Node; Pod, a workload, Node, NodeClaim or NodePool is expected"
         node = self.world.get("Node", node_name, "") if node_name else None
         return ([node], "") if node is not None else ([], missing)
+
+    def pods_of(self, reference: str) -> Sequence[Object]:
+        """The pods of a workload, those of a Deployment through its ReplicaSets; in the order of the cluster."""
+        owner = self.find(reference)
+        if owner is None:
+            return ()
+        owners = {uid_of(owner)}
+        owners |= {uid_of(each) for each in self.world.list("ReplicaSet") if _owner(each) in owners}
+        return [pod for pod in self.world.list("Pod") if _owner(pod) in owners]
+
+
+def _owner(obj: Object) -> str | None:
+    reference = controller_of(obj)
+    return None if reference is None else str(reference["uid"])
 
 
 def _label(obj: Object, key: str) -> str | None:

@@ -38,6 +38,17 @@ kind: Pod
 metadata: {name: web}
 spec: {containers: [{name: c, image: pause, resources: {requests: {cpu: "1"}}}]}
 """
+DEPLOYMENT = """---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: shop}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: shop}}
+  template:
+    metadata: {labels: {app: shop}}
+    spec: {containers: [{name: c, image: pause, resources: {requests: {cpu: "1"}}}]}
+"""
 BAD_POOL = """
 ---
 apiVersion: karpenter.sh/v1
@@ -113,6 +124,15 @@ HOLDS = {
         "- cost: {perHour: {above: 0.1, below: 0.3}}",
         POOL + POD,
     ),
+    "pods of a workload": scenario(
+        "- pods: {bound: {Deployment/shop: default}, pending: 0}\n"
+        "- node: {of: Deployment/shop, size: Standard_D4s_v5, labels: {team: {not: [red]}}}",
+        POOL + DEPLOYMENT,
+    ),
+    "pods of a workload that wait": scenario(
+        "- pods: {pending: {Deployment/shop: {contains: no instance type has enough resources}}}",
+        POOL + DEPLOYMENT.replace('cpu: "1"', 'cpu: "9"'),
+    ),
     "labels": scenario(
         "- labels: {are: {kubernetes.azure.com/mode: {pod: yes, nodepool: yes, written: {value: user}},\n"
         "    agentpool: {nodepool: {settable: no, layer: crd-cel}},\n"
@@ -185,6 +205,33 @@ FAILS = {
     "no such Node": (
         scenario("- node: {of: Pod/web, labels: {a: b}}", NODECLASS + POD),
         ["f.yaml:3:10: then[0].node: expected a Node of Pod/web, found Pod/web runs on no Node"],
+    ),
+    "pods of a workload, some of which wait": (
+        scenario(
+            "- pods: {bound: [Deployment/shop]}",
+            POOL.replace("template:", "limits: {cpu: 4}\n  template:") + DEPLOYMENT,
+        ).replace("replicas: 3", "replicas: 5"),
+        [
+            "f.yaml:3:18: then[0].pods.bound.Deployment/shop: expected all pods of Deployment/shop bound, "
+            "found 2 of its 5 are not: shop-"
+        ],
+    ),
+    "a pod by the name of its workload": (
+        scenario("- pods: {bound: [shop]}", POOL + DEPLOYMENT),
+        [
+            "f.yaml:3:18: then[0].pods.bound.shop: expected Pod/shop bound, "
+            "found no such pod; all those of a workload are 'Deployment/shop'"
+        ],
+    ),
+    "pods of a workload on another NodePool": (
+        scenario("- pods: {bound: {Deployment/shop: blue}}", POOL + DEPLOYMENT),
+        ["f.yaml:3:18: then[0].pods.bound.Deployment/shop: expected blue, found default (pod shop-"],
+    ),
+    "the Node of a Deployment that has none": (
+        scenario("- node: {of: Deployment/shop}", NODECLASS + DEPLOYMENT),
+        [
+            "f.yaml:3:10: then[0].node: expected a Node of Deployment/shop, found no pod of Deployment/shop runs on a Node"
+        ],
     ),
     "no such event": (
         scenario("- events: {reason: Nothing}"),

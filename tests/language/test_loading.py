@@ -128,7 +128,7 @@ def test_matrix_and_cases() -> None:
 
 def test_schema_file_is_current_and_small() -> None:
     committed = (ROOT / "harness" / "scenario" / SCHEMA_FILE).read_text(encoding="utf-8")
-    assert committed == render(), "run: make docs"
+    assert committed == render(), "run: make schema"
     assert len(committed.encode()) < 60_000
 
 

@@ -76,6 +76,14 @@ TEXTS = [
         ["f.yaml:2:9: when[0].apply[0]: 'web.yaml' is not a file beside the scenario"],
     ),
     (
+        "scenario: x\nthen: [{pods: {bound: [Deployment/shop], pending: {Deploymnt/shop: {contains: a}}}}, {node: {of: Job/a}}]\n",
+        [
+            "f.yaml:2:24: then[0].pods.bound[0]: 'Deployment/shop' is not an object of this scenario",
+            "f.yaml:2:52: then[0].pods.pending.Deploymnt/shop: unknown kind of workload 'Deploymnt'; did you mean 'Deployment'?",
+            "f.yaml:2:94: then[1].node.of: 'Job/a' is not an object of this scenario",
+        ],
+    ),
+    (
         "scenario: x\nthen: [{requirments: {of: a}}]\n",
         ["f.yaml:2:9: then[0].requirments: unknown key 'requirments'; did you mean 'requirements'?"],
     ),

@@ -9,6 +9,7 @@ from harness.scenario.cases import Entry
 from harness.scenario.matching import ABSENT, Difference, differences, said, show
 from harness.scenario.models.expectations import NodeExpectation
 from harness.scenario.models.labels import LabelWrite, NodeLabelMap
+from harness.scenario.models.matchers import TextConditions
 from harness.scenario.problems import did_you_mean
 from harness.scenario.run import Run
 from harness.scenario.verdicts import Verdict
@@ -75,12 +76,12 @@ def _facts(node: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def label_differences(
-    wanted: str | NodeLabelMap, key: str, labels: Mapping[str, str], writes: Sequence[Any]
+    wanted: str | TextConditions | NodeLabelMap, key: str, labels: Mapping[str, str], writes: Sequence[Any]
 ) -> list[Difference]:
     """How a label and its history differ from what is expected."""
     actual = labels.get(key, ABSENT)
     note = did_you_mean(key, labels, limit=0) if actual is ABSENT else ""
-    if isinstance(wanted, str):
+    if not isinstance(wanted, NodeLabelMap):
         return [Difference(one.path, one.expected, one.actual, note) for one in differences(wanted, actual)]
     found: list[Difference] = []
     if wanted.value is not None:

@@ -7,9 +7,10 @@ from typing import Any
 
 from harness.scenario.cases import Entry
 from harness.scenario.checks.counts import count_differences
-from harness.scenario.matching import differences
+from harness.scenario.matching import Difference, differences
+from harness.scenario.models.base import WORKLOADS
 from harness.scenario.models.expectations import Pods
-from harness.scenario.problems import did_you_mean
+from harness.scenario.problems import Mark, did_you_mean
 from harness.scenario.run import Run
 from harness.scenario.verdicts import Verdict
 
@@ -39,17 +40,41 @@ def check(body: Pods, entry: Entry, run: Run) -> Iterator[Verdict]:
             yield Verdict.of(label, entry.mark(key), count_differences(0, len(there)))
         for index, name in enumerate(wanted):
             mark = entry.mark(key, index if isinstance(wanted, list) else name)
-            row = f"{label}.{name}"
-            if name.removeprefix("default/") not in there:
-                yield Verdict.failed(row, mark, f"Pod/{name} {key}", _state(name, pods, run))
-            elif isinstance(wanted, dict):
-                pod = there[name.removeprefix("default/")]
-                if key == "bound":
-                    yield Verdict.of(row, mark, differences(wanted[name], _nodepool(pod, run)))
-                else:
-                    yield Verdict.of(row, mark, differences(wanted[name], sentence(pod, run)))
+            value = wanted[name] if isinstance(wanted, dict) else None
+            if name.startswith(_WORKLOAD):
+                yield _workload(f"{label}.{name}", mark, name, key, value, run)
+            elif name.removeprefix("default/") not in there:
+                yield Verdict.failed(f"{label}.{name}", mark, f"Pod/{name} {key}", _state(name, pods, run))
             else:
-                yield Verdict(row, mark)
+                pod = there[name.removeprefix("default/")]
+                yield Verdict.of(f"{label}.{name}", mark, _differences(key, value, pod, run))
+
+
+_WORKLOAD = tuple(f"{kind}/" for kind in WORKLOADS)
+
+
+def _workload(label: str, mark: Mark, name: str, key: str, value: Any, run: Run) -> Verdict:
+    """All pods of a workload are bound, or are pending, and each as it is wanted."""
+    pods = run.pods_of(name)
+    if not pods:
+        return Verdict.failed(label, mark, f"pods of {name} {key}", "it has no pods")
+    others = [pod for pod in pods if bool(pod.get("spec", {}).get("nodeName")) != (key == "bound")]
+    if others:
+        first = name_of(others[0])
+        said = f"{len(others)} of its {len(pods)} are not: {first}, {_state(first, {first: others[0]}, run)}"
+        return Verdict.failed(label, mark, f"all pods of {name} {key}", said)
+    for pod in pods:
+        found = _differences(key, value, pod, run)
+        if found:
+            note = f"pod {name_of(pod)}"
+            return Verdict.of(label, mark, [Difference(one.path, one.expected, one.actual, note) for one in found])
+    return Verdict(label, mark)
+
+
+def _differences(key: str, value: Any, pod: Mapping[str, Any], run: Run) -> list[Difference]:
+    if value is None:
+        return []
+    return differences(value, _nodepool(pod, run) if key == "bound" else sentence(pod, run))
 
 
 def _nodepool(pod: Mapping[str, Any], run: Run) -> str:
@@ -71,7 +96,8 @@ def sentence(pod: Mapping[str, Any], run: Run) -> str:
 def _state(name: str, pods: Mapping[str, Any], run: Run) -> str:
     pod = pods.get(name.removeprefix("default/"))
     if pod is None:
-        hint = did_you_mean(name, pods)
+        owners = [f"{kind}/{name}" for kind in WORKLOADS if run.find(f"{kind}/{name}") is not None]
+        hint = f"all those of a workload are '{owners[0]}'" if owners else did_you_mean(name, pods)
         return f"no such pod; {hint}" if hint else "no such pod"
     if pod.get("spec", {}).get("nodeName"):
         return f"it runs on {pod['spec']['nodeName']} of NodePool {_nodepool(pod, run)}"

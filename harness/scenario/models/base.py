@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 __all__ = [
+    "WORKLOADS",
     "Body",
     "Duration",
     "Flag",
@@ -93,6 +94,10 @@ def _duration(value: Any) -> float:
     except ValueError:
         message = "a duration such as 30s, 10m or 1h30m is expected, not '{text}'"
         raise PydanticCustomError("duration", message, {"text": text}) from None
+
+
+WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job")
+"""Kinds that can stand for their pods, since the names of most pods are drawn."""
 
 
 def split_reference(text: str) -> tuple[str, str, str]:

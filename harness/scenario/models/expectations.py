@@ -95,7 +95,8 @@ class NodeExpectation(Body):
     """A Node: its labels with their writers, its taints, size, zone."""
 
     of: Reference = Field(
-        description="Pod/name: the Node it runs on; Node/name; NodeClaim/name; NodePool/name when it has one Node."
+        description="Pod/name: the Node it runs on; Node/name; NodeClaim/name; "
+        "NodePool/name, or a workload such as Deployment/name, when it has one Node."
     )
     labels: dict[Text, NodeLabel] = Field(default_factory=dict, description="Labels: value, or value with its writers.")
     absent: list[Text] = Field(default_factory=list, description="Label keys that the Node does not have.")
@@ -118,7 +119,10 @@ def _names_shape(value: Any) -> str:
 
 
 class Pods(Body):
-    """Which pods run and which do not, with Karpenter's own sentence. Names are `name` or `namespace/name`."""
+    """Which pods run and which do not, with Karpenter's own sentence.
+
+    Names are `name`, `namespace/name`, or a workload such as `Deployment/web`, which stands for all of its pods.
+    """
 
     bound: (
         Annotated[

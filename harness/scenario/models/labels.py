@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema,
 from pydantic_core import PydanticCustomError
 
 from harness.scenario.models.base import Body, Layer, Model, Text
-from harness.scenario.models.matchers import TextMatch
+from harness.scenario.models.matchers import TextConditions, TextMatch
 
 __all__ = ["LabelRow", "LabelTable", "LabelWrite", "NodeLabel", "NodeLabelMap", "PodCell", "PoolCell"]
 
@@ -48,11 +48,19 @@ class NodeLabelMap(Model):
         return self
 
 
+_CONDITIONS = frozenset(field.alias or name for name, field in TextConditions.model_fields.items())
+
+
 def _label_shape(value: Any) -> str:
-    return "map" if isinstance(value, dict) else "value"
+    if isinstance(value, dict):
+        return "conditions" if value and value.keys() <= _CONDITIONS else "map"
+    return "value"
 
 
-NodeLabel = Annotated[Annotated[Text, Tag("value")] | Annotated[NodeLabelMap, Tag("map")], Discriminator(_label_shape)]
+NodeLabel = Annotated[
+    Annotated[Text, Tag("value")] | Annotated[TextConditions, Tag("conditions")] | Annotated[NodeLabelMap, Tag("map")],
+    Discriminator(_label_shape),
+]
 
 
 def _cell(value: Any) -> str:
