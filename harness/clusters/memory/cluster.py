@@ -11,6 +11,7 @@ from harness.clusters.memory.kubelets import authorize, node_restriction
 from harness.clusters.memory.namespaces import NamespaceController, lifecycle, system_namespaces
 from harness.clusters.memory.scheduling import KubeScheduler
 from harness.clusters.memory.store import Store
+from harness.clusters.memory.taint_eviction import TaintEviction
 from harness.clusters.memory.volumes import VolumeBinder
 from harness.clusters.memory.workloads import controllers
 from harness.clusters.memory.writer import MemoryWriter
@@ -50,6 +51,7 @@ class MemoryCluster:
         engine.add(
             KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, version),
             *controllers(self.store, self.writer(CONTROLLER_MANAGER), engine.clock, self.store.exists),
+            TaintEviction(self.store, self.writer(CONTROLLER_MANAGER), engine.clock),
             VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
             NamespaceController(self.store, CONTROLLER_MANAGER),
         )

@@ -1,0 +1,100 @@
+"""Pods that tolerate a NoExecute taint for a time stay that long. Source: kubernetes pkg/controller/tainteviction/taint_eviction.go."""
+
+from typing import Any
+
+import pytest
+
+from tests.memory_cluster.test_pods import apply, node, pod
+
+FOR = {"key": "maintenance", "operator": "Exists", "effect": "NoExecute"}
+MAINTENANCE = {"key": "maintenance", "effect": "NoExecute"}
+OTHER = {"key": "other", "effect": "NoExecute"}
+
+
+def taints(cluster: Any, *found: dict[str, Any]) -> None:
+    cluster.admin.patch("Node", "n", {"spec": {"taints": list(found) or None}})
+    cluster.settle()
+
+
+def stays(cluster: Any, name: str = "p") -> bool:
+    found = cluster.view.get("Pod", name, "default")
+    return found is not None and "deletionTimestamp" not in found["metadata"]
+
+
+def tolerant(*tolerations: dict[str, Any]) -> dict[str, Any]:
+    return pod(tolerations=list(tolerations))
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "seconds"),
+    [
+        ([{**FOR, "tolerationSeconds": 60}], 60),
+        ([{**FOR, "tolerationSeconds": 60}, FOR], 60),
+        ([FOR, {**FOR, "tolerationSeconds": 60}], None),
+    ],
+    ids=["a minute", "the first counts", "for ever"],
+)
+def test_a_pod_stays_as_long_as_it_tolerates_the_taint(cluster, tolerations, seconds):
+    apply(cluster, node(), tolerant(*tolerations))
+    taints(cluster, MAINTENANCE)
+    cluster.advance((seconds or 3600) - 1)
+    assert stays(cluster)
+    cluster.advance(1)
+    assert stays(cluster) == (seconds is None)
+
+
+def test_the_shortest_time_counts(cluster):
+    apply(cluster, node(), tolerant({**FOR, "tolerationSeconds": 60}, {**FOR, "key": "other", "tolerationSeconds": 30}))
+    taints(cluster, MAINTENANCE, OTHER)
+    cluster.advance(29)
+    assert stays(cluster)
+    cluster.advance(1)
+    assert not stays(cluster)
+
+
+def test_a_time_that_runs_is_not_cut_short(cluster):
+    apply(cluster, node(), tolerant({**FOR, "tolerationSeconds": 60}, {**FOR, "key": "other", "tolerationSeconds": 10}))
+    taints(cluster, MAINTENANCE)
+    cluster.advance(20)
+    taints(cluster, MAINTENANCE, OTHER)
+    cluster.advance(39)
+    assert stays(cluster)
+    cluster.advance(1)
+    assert not stays(cluster)
+
+
+def test_a_taint_that_goes_in_time_drives_nobody_out_and_another_begins_anew(cluster):
+    apply(cluster, node(), tolerant({**FOR, "tolerationSeconds": 60}))
+    taints(cluster, MAINTENANCE)
+    cluster.advance(59)
+    taints(cluster)
+    cluster.advance(59)
+    assert stays(cluster)
+    taints(cluster, MAINTENANCE)
+    cluster.advance(59)
+    assert stays(cluster)
+    cluster.advance(1)
+    assert not stays(cluster)
+
+
+def test_another_pod_of_that_name_has_its_own_time(cluster):
+    apply(cluster, node(), tolerant({**FOR, "tolerationSeconds": 60}))
+    taints(cluster, MAINTENANCE)
+    cluster.advance(30)
+    cluster.admin.delete("Pod", "p", namespace="default", grace_period_seconds=0)
+    apply(cluster, tolerant({**FOR, "tolerationSeconds": 60}))
+    cluster.advance(59)
+    assert stays(cluster)
+    cluster.advance(1)
+    assert not stays(cluster)
+
+
+def test_pods_leave_a_node_that_is_not_ready_after_five_minutes(cluster):
+    apply(cluster, node(), pod())
+    unready = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
+    cluster.admin.patch("Node", "n", unready, type="strategic", subresource="status")
+    cluster.settle()
+    cluster.advance(299)
+    assert stays(cluster)
+    cluster.advance(1)
+    assert not stays(cluster)
