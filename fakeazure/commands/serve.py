@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fakeazure.cloud import FakeAzure
-from fakeazure.market.spec import MarketError
+from fakeazure.market.wording import MarketError
 from fakeazure.seed import subnet_id
 from fakeazure.timing import INSTANT
 from fakeazure.transports.live import Pump, WallClock

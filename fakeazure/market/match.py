@@ -58,11 +58,11 @@ class Where:
         )
 
 
-_PRIORITIES: Mapping[str, str] = {"on-demand": "Regular", "regular": "Regular", "spot": "Spot", "low": "Spot"}
+PRIORITIES: Mapping[str, str] = {"on-demand": "Regular", "regular": "Regular", "spot": "Spot", "low": "Spot"}
 
 
 def _priority(text: str) -> str:
-    return _PRIORITIES.get(text.lower(), text)
+    return PRIORITIES.get(text.lower(), text)
 
 
 def _zone(text: str) -> str:

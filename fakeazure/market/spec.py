@@ -16,9 +16,8 @@ Every mistake is a `MarketError` that names its place and the nearest known word
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -31,6 +30,7 @@ from fakeazure.market.prices import ON_DEMAND, SPOT, Prices
 from fakeazure.market.quota import GENERAL, Quota
 from fakeazure.market.restrictions import REASONS, Restriction, Restrictions
 from fakeazure.market.stock import UNITS, Shelf, Stock
+from fakeazure.market.wording import MarketError, check_placement, families, hint, one_of
 
 SECTIONS = ("quota", "restrictions", "capacity", "faults", "prices")
 _WHERE = tuple(field.name for field in fields(Where))
@@ -38,16 +38,6 @@ _PLACEMENT = ("size", "family", "zone", "priority", "location")
 _FAULT = ("what", "where", "when", "times", "at", "message", "status", "retryAfter")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
-
-
-class MarketError(ValueError):
-    """A mistake in the description of a market: `path: what; did you mean 'NAME'?`."""
-
-    def __init__(self, path: str, what: str) -> None:
-        """Name the place and the mistake."""
-        super().__init__(f"{path}: {what}")
-        self.path = path
-        self.what = what
 
 
 def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: float) -> Market:
@@ -59,8 +49,8 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
         restrictions=Restrictions(
             tuple(_restriction(item, path, catalogue) for item, path in _items(spec, "restrictions"))
         ),
-        stock=Stock(_shelf(item, path) for item, path in _items(spec, "capacity")),
-        faults=Faults(build_fault(item, path, now=now) for item, path in _items(spec, "faults")),
+        stock=Stock(_shelf(item, path, catalogue) for item, path in _items(spec, "capacity")),
+        faults=Faults(_fault(item, path, catalogue, now=now) for item, path in _items(spec, "faults")),
         prices=_prices(_mapping(spec, "prices")),
     )
 
@@ -74,11 +64,11 @@ def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
     for item, path in _items(spec, "restrictions"):
         market.restrictions.add(_restriction(item, path, market.catalogue))
     for item, path in _items(spec, "capacity"):
-        shelf = _shelf(item, path)
+        shelf = _shelf(item, path, market.catalogue)
         market.stock.shelves[:] = [one for one in market.stock.shelves if one.where != shelf.where]
         market.stock.put(shelf)
     for item, path in _items(spec, "faults"):
-        market.faults.declare(build_fault(item, path, now=now))
+        market.faults.declare(_fault(item, path, market.catalogue, now=now))
     _prices(_mapping(spec, "prices"), market.prices)
 
 
@@ -88,29 +78,20 @@ def _limits(limits: Mapping[str, Any], catalogue: CatalogueLike) -> Mapping[str,
             raise MarketError(f"quota.{name}", f"a limit is a whole number of 0 or more, not {limit!r}")
         bare = name.rpartition("/")[2]
         if bare.lower() not in {one.lower() for one in GENERAL} and not _is_family(bare, catalogue):
-            raise MarketError(
-                f"quota.{name}", f"unknown usage {bare!r}{_hint(bare, (*GENERAL, *_families(catalogue)))}"
-            )
+            raise MarketError(f"quota.{name}", f"unknown usage {bare!r}{hint(bare, (*GENERAL, *families(catalogue)))}")
     return limits
 
 
 def _is_family(name: str, catalogue: CatalogueLike) -> bool:
-    return any(family.lower() == name.lower() for family in _families(catalogue))
-
-
-def _families(catalogue: CatalogueLike) -> Iterator[str]:
-    """The families that are sold, region after region."""
-    for region in catalogue.regions:
-        yield from dict.fromkeys(record.get("family", "") for record in catalogue.region(region).skus)
+    return any(family.lower() == name.lower() for family in families(catalogue))
 
 
 def _restriction(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> Restriction:
     _known(item, ("size", "family", "location", "zones", "reason"), path)
     reason = str(item.get("reason", REASONS[0]))
-    _one_of(reason, REASONS, f"{path}.reason")
+    one_of(reason, REASONS, f"{path}.reason")
+    check_placement(item, path, catalogue)
     location = str(item.get("location", "*")).lower()
-    if "*" not in location:
-        _one_of(location, catalogue.regions, f"{path}.location")
     zones = item.get("zones") or ()
     if isinstance(zones, str) or not isinstance(zones, Sequence):
         raise MarketError(f"{path}.zones", f"expected a list of zones, found {zones!r}")
@@ -127,17 +108,18 @@ def _where(item: Mapping[str, Any], names: Iterable[str]) -> Where:
     return Where(**{name: str(item[name]) for name in names if name in item})
 
 
-def _shelf(item: Mapping[str, Any], path: str) -> Shelf:
+def _shelf(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> Shelf:
     _known(item, (*_PLACEMENT, *UNITS, "error", "at"), path)
     given = [unit for unit in UNITS if unit in item]
     if len(given) != 1:
         raise MarketError(path, f"needs one of {' and '.join(UNITS)}")
+    check_placement(item, path, catalogue)
     left = item[given[0]]
     if isinstance(left, bool) or not isinstance(left, int) or left < 0:
         raise MarketError(f"{path}.{given[0]}", f"a whole number of 0 or more, not {left!r}")
     error = item.get("error")
     if error is not None:
-        _one_of(str(error), TEXTS, f"{path}.error")
+        one_of(str(error), TEXTS, f"{path}.error")
     return Shelf(
         _where(item, _PLACEMENT),
         left,
@@ -147,14 +129,15 @@ def _shelf(item: Mapping[str, Any], path: str) -> Shelf:
     )
 
 
-def build_fault(item: Mapping[str, Any], path: str, *, now: float) -> Fault:
+def _fault(item: Mapping[str, Any], path: str, catalogue: CatalogueLike, *, now: float) -> Fault:
     """One fault. An error code that Azure is not known to have needs a `message`."""
     _known(item, _FAULT, path)
     what = str(item.get("what", ""))
     if what not in TEXTS and what != STUCK and "message" not in item:
-        _one_of(what, (*TEXTS, STUCK), f"{path}.what")
+        one_of(what, (*TEXTS, STUCK), f"{path}.what")
     where = _mapping(item, "where", path)
     _known(where, _WHERE, f"{path}.where")
+    check_placement(where, f"{path}.where", catalogue)
     when = _mapping(item, "when", path)
     _known(when, ("skip", "after", "until"), f"{path}.when")
     times = item.get("times", 1)
@@ -193,7 +176,7 @@ def _prices(table: Mapping[str, Any], prices: Prices | None = None) -> Prices:
 
 def _at(item: Mapping[str, Any], path: str, *, default: str) -> str:
     at = str(item.get("at", default))
-    _one_of(at, ("start", "end"), f"{path}.at")
+    one_of(at, ("start", "end"), f"{path}.at")
     return at
 
 
@@ -229,14 +212,4 @@ def _items(holder: Mapping[str, Any], name: str) -> Iterable[tuple[Mapping[str, 
 def _known(holder: Mapping[str, Any], names: Iterable[str], path: str) -> None:
     for name in holder:
         if name not in tuple(names):
-            raise MarketError(path, f"unknown field {name!r}{_hint(str(name), names)}")
-
-
-def _one_of(value: str, known: Iterable[str], path: str) -> None:
-    if value not in tuple(known):
-        raise MarketError(path, f"unknown value {value!r}{_hint(value, known)}")
-
-
-def _hint(value: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(value, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+            raise MarketError(path, f"unknown field {name!r}{hint(str(name), names)}")

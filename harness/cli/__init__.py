@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 __all__ = ["COMMANDS", "main"]
 
@@ -32,6 +33,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 def main(arguments: Sequence[str]) -> int:
     """Runs the subcommand that `arguments` begin with."""
     parser = argparse.ArgumentParser(prog="harness", description="What Karpenter on Azure would do and why.")
+    parser.add_argument(
+        "--version", action=_Version, help="print the version and the releases of the provider that it knows"
+    )
     names = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     asked = next((word for word in arguments if not word.startswith("-")), None)
     for name, (module, summary) in COMMANDS.items():
@@ -46,3 +50,17 @@ def main(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return result
+
+
+class _Version(argparse.Action):
+    """`--version`: read only when it is asked for."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(nargs=0, **{**options, "dest": argparse.SUPPRESS})
+
+    def __call__(self, parser: argparse.ArgumentParser, *unused: Any) -> None:
+        from harness import __version__
+        from harness.karpenter.releases import ALL_PROVIDER_RELEASES
+
+        print(f"harness {__version__}, provider releases {', '.join(ALL_PROVIDER_RELEASES)}")
+        parser.exit()

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add_inputs", "apply_manifests", "market", "settle", "world_of"]
 
+_FAULT_KEYS = ("size", "family", "zone", "priority", "times", "at", "message")
+
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """The options that say what is given."""
@@ -77,6 +79,7 @@ def _option(arguments: argparse.Namespace, path: str) -> str:
 def market(arguments: argparse.Namespace) -> dict[str, Any]:
     """The state of Azure that `--quota` and `--fault` describe. Raises InputError."""
     from harness.cli.worlds import InputError
+    from harness.scenario.problems import did_you_mean
 
     value: dict[str, Any] = {}
     for text in arguments.quota:
@@ -89,10 +92,9 @@ def market(arguments: argparse.Namespace) -> dict[str, Any]:
         fault: dict[str, Any] = {"what": what}
         for pair in pairs:
             key, sign, word = pair.partition("=")
-            if not sign or key not in ("size", "family", "zone", "priority", "times", "at", "message"):
-                raise InputError(
-                    f"--fault {text}: unknown part '{pair}'; keys are size, family, zone, priority, times, at, message"
-                )
+            if not sign or key not in _FAULT_KEYS:
+                hint = did_you_mean(key, _FAULT_KEYS) if key not in _FAULT_KEYS else "KEY=VALUE is expected"
+                raise InputError(f"--fault {text}: unknown part '{pair}'; {hint}")
             if key in ("times", "at", "message"):
                 fault[key] = int(word) if word.isdecimal() else word
             else:

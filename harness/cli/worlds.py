@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
+
+from harness.kube.versions import version_mistake
 
 if TYPE_CHECKING:
     from harness.world import World
@@ -28,14 +29,14 @@ def create_world(**inputs: Any) -> World:
 
     given = {name: value for name, value in inputs.items() if value is not None}
     kubernetes, mode, region = (str(given.get(name, "")) for name in ("kubernetes", "provision_mode", "region"))
-    if kubernetes and not re.fullmatch(r"v?\d+\.\d+(\.\d+)?", kubernetes):
-        raise InputError(f"--kubernetes: a version such as 1.34.2 is expected, not '{kubernetes}'")
+    if kubernetes and (mistake := version_mistake(kubernetes)):
+        raise InputError(f"--kubernetes: {mistake}")
     modes = [mode.value for mode in ProvisionMode]
     if mode and mode not in modes:
         raise InputError(f"unknown provision mode '{mode}'; {did_you_mean(mode, modes)}")
     regions = default_caches().catalogue.regions
     if region and region not in regions:
-        hint = did_you_mean(region, regions, limit=0)
+        hint = did_you_mean(region, regions, limit=len(regions))
         raise InputError(f"unknown region '{region}'" + (f"; {hint}" if hint else ""))
     try:
         return World(**given)
@@ -53,5 +54,5 @@ def check_size(world: World, size: str | None) -> None:
 
     sold = world.caches.catalogue.region(world.region).by_name
     if size is not None and size not in sold:
-        hint = did_you_mean(size, sold, limit=0)
+        hint = did_you_mean(f"Standard_{size}" if f"Standard_{size}" in sold else size, sold, limit=0)
         raise InputError(f"unknown size '{size}' in {world.region}" + (f"; {hint}" if hint else ""))

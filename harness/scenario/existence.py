@@ -6,11 +6,11 @@ so that only what is plainly a text is judged.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from harness.kube.versions import version_mistake
 from harness.scenario.crds import unknown_crds
 from harness.scenario.documents import Document
 from harness.scenario.problems import Problem, did_you_mean, dotted
@@ -44,9 +44,8 @@ def existence_problems(document: Document, directory: Path) -> Iterator[Problem]
             yield Problem(document.position(path), dotted(path), f"unknown region '{text}'", hint)
         elif key == "region":
             regions[text] = catalogue.region(text).by_name
-        elif key == "kubernetes" and not re.fullmatch(r"v?\d+\.\d+(\.\d+)?", text):
-            what = f"a version such as 1.34.2 is expected, not '{text}'"
-            yield Problem(document.position(path), dotted(path), what)
+        elif key == "kubernetes" and (mistake := version_mistake(text)):
+            yield Problem(document.position(path), dotted(path), mistake)
     if not regions:
         regions["eastus"] = catalogue.region("eastus").by_name
     for path, size in _sizes(document.value):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from harness.kube.versions import version_mistake
 from harness.scenario.cases import Case
 from harness.scenario.crds import CrdDirectories, UnknownCrds
 from harness.scenario.hosting import hosting_options, violations_of
@@ -94,9 +95,8 @@ def new_world(
                 mark = case.given_document.position((*path, "crds"))
                 problems.append(Problem(mark, dotted((*path, "crds")), error.what, error.hint))
     kubernetes = case.given.kubernetes
-    if kubernetes is not None and not re.fullmatch(r"v?\d+\.\d+(\.\d+)?", kubernetes):
-        what = f"a version such as 1.34.2 is expected, not '{kubernetes}'"
-        problems.append(Problem(case.given_mark("kubernetes"), "given.kubernetes", what))
+    if kubernetes is not None and (mistake := version_mistake(kubernetes)):
+        problems.append(Problem(case.given_mark("kubernetes"), "given.kubernetes", mistake))
     if problems:
         raise ScenarioError(problems)
     if not any(entry.expectation.kind == "limits" for entry in case.then):

@@ -189,6 +189,7 @@ def test_requirements_within_a_nodepool(here: Path, capsys: pytest.CaptureFixtur
     ("arguments", "text"),
     [
         (("--size", "Standard_D4s_v55"), "unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'"),
+        (("--size", "D4s_v5"), "unknown size 'D4s_v5' in eastus; did you mean 'Standard_D4s_v5'"),
         (("--size", "x", "--region", "eastu"), "unknown region 'eastu'; did you mean 'eastus'"),
         (("--size", "x", "--release", "1.14.9"), "unknown release '1.14.9'; did you mean '1.14.2'"),
     ],
@@ -231,6 +232,16 @@ def test_defaults_and_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert err.startswith("harness defaults: unknown release '2'")
     assert json.loads(call(capsys, "schema")[1])["definitions"]["Header"]
     assert call(capsys, "schema", "--reference")[1].startswith("# Scenario files")
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    (line,) = capsys.readouterr().out.splitlines()
+    assert caught.value.code == 0
+    assert line.startswith("harness 0.")
+    assert ", provider releases 1.4.0, 1.5.0, " in line
+    assert line.endswith(", 1.14.2")
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -367,14 +378,37 @@ def test_many_refusals_are_summed_up(here: Path, capsys: pytest.CaptureFixture[s
             ("--fault", "SkuNotAvailabel"),
             "--fault SkuNotAvailabel: unknown value 'SkuNotAvailabel'; did you mean 'SkuNotAvailable'?",
         ),
-        (("--region", "mars"), "unknown region 'mars'"),
         (("--region", "eastu"), "unknown region 'eastu'; did you mean 'eastus' or "),
         (
             ("--quota", "lowPriorityCoers=1"),
             "--quota lowPriorityCoers=1: unknown usage 'lowPriorityCoers'; did you mean 'low",
         ),
         (("--mode", "scriptless"), "unknown provision mode 'scriptless'; did you mean 'aksscriptless'"),
+        (("--region", "mars"), "unknown region 'mars'; one of australiacentral, "),
+        (("--fault", "quota"), "--fault quota: unknown value 'quota'; known are AgentPoolNotFound, "),
+        (
+            ("--fault", "SkuNotAvailable,size=D4s_v5"),
+            "--fault SkuNotAvailable,size=D4s_v5: unknown size 'D4s_v5'; did you mean 'Standard_D4s_v5'?",
+        ),
+        (
+            ("--fault", "SkuNotAvailable,family=standardDSv3Famly"),
+            "--fault SkuNotAvailable,family=standardDSv3Famly: unknown family 'standardDSv3Famly'; did you mean 'stand",
+        ),
+        (
+            ("--fault", "SkuNotAvailable,zone=9"),
+            "--fault SkuNotAvailable,zone=9: unknown zone '9'; zones are 1, 2, 3, regional",
+        ),
+        (
+            ("--fault", "SkuNotAvailable,priority=spott"),
+            "--fault SkuNotAvailable,priority=spott: unknown priority 'spott'; did you mean 'spot'?",
+        ),
+        (
+            ("--fault", "SkuNotAvailable,zne=1"),
+            "--fault SkuNotAvailable,zne=1: unknown part 'zne=1'; did you mean 'zone'?",
+        ),
         (("--kubernetes", "latest"), "--kubernetes: a version such as 1.34.2 is expected, not 'latest'"),
+        (("--kubernetes", "1.99"), "--kubernetes: Kubernetes 1.99 is not known here; known are 1.26 to 1.37"),
+        (("--kubernetes", "1.3"), "--kubernetes: Kubernetes 1.3 is not known here"),
     ],
 )
 def test_simulate_of_what_does_not_exist(

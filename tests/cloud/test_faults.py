@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fakeazure.market.spec import MarketError
+from fakeazure.market.wording import MarketError
 from fakeazure.timing import INSTANT
 from tests.cloud.driver import Driver, error_of
 
@@ -122,10 +122,18 @@ def test_delete_can_fail_at_the_end_and_be_tried_again() -> None:
         ({"faults": {"what": "x"}}, "faults: expected a list, found {'what': 'x'}"),
         ({"faults": ["x"]}, "faults[0]: expected a mapping, found 'x'"),
         ({"capacity": [{"size": "x"}]}, "capacity[0]: needs one of vms and cores"),
-        ({"capacity": [{"vms": 1, "at": "middle"}]}, "capacity[0].at: unknown value 'middle'"),
+        ({"capacity": [{"vms": 1, "at": "middle"}]}, "capacity[0].at: unknown value 'middle'; known are end, start"),
+        (
+            {"capacity": [{"vms": 1, "size": "Standard_D4s_v55"}]},
+            "capacity[0].size: unknown size 'Standard_D4s_v55'; did you mean 'Standard_D4s_v5'?",
+        ),
+        (
+            {"faults": [{"what": "AllocationFailed", "where": {"zone": "eastus-7"}}]},
+            "faults[0].where.zone: unknown zone 'eastus-7'; zones are 1, 2, 3, regional",
+        ),
         (
             {"restrictions": [{"location": "eastsu"}]},
-            "restrictions[0].location: unknown value 'eastsu'; did you mean 'eastus'?",
+            "restrictions[0].location: unknown location 'eastsu'; did you mean 'eastus'?",
         ),
         ({"restrictions": [{"zones": "1"}]}, "restrictions[0].zones: expected a list of zones, found '1'"),
         ({"prices": {"Standard_D2s_v5": "cheap"}}, "prices.Standard_D2s_v5: USD per hour of 0 or more, not 'cheap'"),

@@ -1,0 +1,84 @@
+"""Words of a market's description checked against what is known, so that a rule about nothing is a mistake and no silence."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from fakeazure.market.facts import CatalogueLike
+from fakeazure.market.match import PRIORITIES, REGIONAL
+
+__all__ = ["MarketError", "check_placement", "families", "hint", "one_of"]
+
+FEW = 60
+"""As many known words as are worth a line."""
+
+_ZONES = ("1", "2", "3", REGIONAL)
+
+
+class MarketError(ValueError):
+    """A mistake in the description of a market: `path: what; did you mean 'NAME'?`."""
+
+    def __init__(self, path: str, what: str) -> None:
+        """Name the place and the mistake."""
+        super().__init__(f"{path}: {what}")
+        self.path = path
+        self.what = what
+
+
+def check_placement(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> None:
+    """Size, family, zone, priority and location of a rule exist in some region; patterns are taken as they are.
+
+    Raises MarketError.
+    """
+    for name in ("size", "family", "zone", "priority", "location"):
+        text = str(item.get(name, "*"))
+        if "*" in text or "?" in text:
+            continue
+        word = text.lower()
+        if name == "zone":
+            if word.rpartition("-")[2] not in (*_ZONES, "", "0"):
+                raise MarketError(f"{path}.{name}", f"unknown zone {text!r}; zones are {', '.join(_ZONES)}")
+        elif name == "priority":
+            _known(word, text, PRIORITIES, name, path)
+        elif name == "location":
+            _known(word, text, catalogue.regions, name, path)
+        elif not any(word == one.lower() for one in (sizes(catalogue) if name == "size" else families(catalogue))):
+            _known(word, text, sizes(catalogue) if name == "size" else families(catalogue), name, path)
+
+
+def _known(word: str, text: str, known: Iterable[str], name: str, path: str) -> None:
+    names = list(dict.fromkeys(known))
+    if word not in {one.lower() for one in names}:
+        raise MarketError(f"{path}.{name}", f"unknown {name} {text!r}{hint(text, names)}")
+
+
+def sizes(catalogue: CatalogueLike) -> Iterator[str]:
+    """The sizes that are sold, region after region."""
+    for region in catalogue.regions:
+        yield from catalogue.region(region).by_name
+
+
+def families(catalogue: CatalogueLike) -> Iterator[str]:
+    """The families that are sold, region after region."""
+    for region in catalogue.regions:
+        yield from dict.fromkeys(record.get("family", "") for record in catalogue.region(region).skus)
+
+
+def one_of(value: str, known: Iterable[str], path: str) -> None:
+    """Raises MarketError for a word that is none of the known ones."""
+    if value not in tuple(known):
+        raise MarketError(path, f"unknown value {value!r}{hint(value, known)}")
+
+
+def hint(value: str, known: Iterable[str]) -> str:
+    """The nearest known word, or all of them where they are few."""
+    names = {one.lower(): one for one in known}
+    near = [
+        *difflib.get_close_matches(value.lower(), names, n=1),
+        *difflib.get_close_matches(f"standard_{value.lower()}", names, n=1, cutoff=0.8),
+    ]
+    if near:
+        return f"; did you mean {names[near[0]]!r}?"
+    return f"; known are {', '.join(sorted(names.values()))}" if 0 < len(names) <= FEW else ""
