@@ -16,7 +16,7 @@ from typing import Any
 
 from harness.kube.quantity import Quantity, QuantityError
 
-__all__ = ["ShapeError", "shape_errors"]
+__all__ = ["TEXT_EXPECTED", "ShapeError", "shape_errors"]
 
 Pointer = tuple[str | int, ...]
 
@@ -39,7 +39,10 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "core.v1.WeightedPodAffinityTerm": ("podAffinityTerm", "weight"),
     "meta.v1.LabelSelectorRequirement": ("key", "operator"),
 }
-_KINDS: Mapping[str, str] = {"string": "a text", "integer": "a whole number", "boolean": "true or false"}
+TEXT_EXPECTED = "a text is expected"
+"""How sentences begin about another value in a text's place."""
+
+_KINDS: Mapping[str, str] = {"string": TEXT_EXPECTED.removesuffix(" is expected"), "integer": "a whole number", "boolean": "true or false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,16 @@ class ShapeError:
 
 
 def shape_errors(obj: Mapping[str, Any]) -> Iterator[ShapeError]:
-    """Every field of a core object that has the wrong type, does not exist, or is missing; nothing for kinds that are not core."""
+    """Every field of a core object that has the wrong type, does not exist, or is missing; of other kinds labels and annotations."""
     table = _table()
     name = table["kinds"].get(f"{obj.get('apiVersion')}/{obj.get('kind')}")
     if name is not None:
         yield from _checked(obj, name, (), table["types"])
+        return
+    metadata = obj.get("metadata")
+    if isinstance(metadata, Mapping):
+        for field in ("labels", "annotations"):
+            yield from _checked(metadata.get(field), "{}string", ("metadata", field), table["types"])
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.karpenter.validation.fields import unknown_fields
-from harness.kube.core_types import shape_errors
+from harness.kube.core_types import TEXT_EXPECTED, shape_errors
 from harness.kube.quantity import Quantity, QuantityError
 from harness.scenario.manifests import Manifest
 from harness.scenario.problems import Problem, did_you_mean, dotted
@@ -22,6 +22,8 @@ def core_problems(manifest: Manifest) -> Iterator[Problem]:
         hint = did_you_mean(str(error.pointer[-1]), error.known, limit=0) if error.known else ""
         if error.what.endswith("not a quantity"):
             hint = "a number such as 4, 500m or 8Gi is expected"
+        elif error.what.startswith(TEXT_EXPECTED):
+            hint = manifest.quote_hint(error.pointer)
         yield Problem(manifest.document.position(error.pointer), dotted(error.pointer), error.what, hint)
     for path, value in _resources(manifest.object, ()):
         try:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.scenario.documents import Document, documents, read_text
+from harness.scenario.nodes import Scalar
 from harness.scenario.problems import Mark, Problem, ScenarioError, did_you_mean
+from harness.scenario.values import kubernetes_value
 
 __all__ = ["Manifest", "manifests_of", "manifests_of_text", "read_manifests"]
 
@@ -33,6 +35,13 @@ class Manifest:
         """`Kind/name`, or `Kind/namespace/name` outside of namespace default."""
         namespace = "" if self.namespace in ("", "default") else f"{self.namespace}/"
         return f"{self.kind}/{namespace}{self.name}"
+
+    def quote_hint(self, pointer: Sequence[str | int]) -> str:
+        """How to write a text that YAML reads as something else: `N`, `on` and `4` without quotes; empty for all other values."""
+        node = self.document.node_at(pointer)
+        if not isinstance(node, Scalar) or not node.plain or not node.text:
+            return ""
+        return "" if isinstance(kubernetes_value(node), str) else f'quote it: "{node.text}"'
 
     def is_named(self, reference: str) -> bool:
         """Whether `Kind/name` or `Kind/namespace/name` means this object."""
@@ -89,7 +98,7 @@ def manifests_of(document: Document, *, in_scenario: bool) -> tuple[list[Manifes
             what = "metadata.name is not a text" if name is not None else "metadata.name is missing"
             hint = "generateName has no name to refer to" if generated else ""
             if isinstance(name, (bool, int, float)):
-                hint = f'quote it: "{str(name).lower() if isinstance(name, bool) else name}"'
+                hint = Manifest(item, value["kind"], "", "").quote_hint(("metadata", "name"))
             problems.append(Problem(item.position(("metadata", "name")), "metadata.name", what, hint))
             continue
         namespace = metadata.get("namespace") if isinstance(metadata, dict) else None

@@ -197,3 +197,40 @@ def test_objects_of_a_running_cluster(here: Path, capsys: pytest.CaptureFixture[
     assert [one["name"] for one in value["on_absent_nodes"]] == ["bare"]
     assert value["pods"] == {"bound": 3, "pending": 0}
     assert value["nodes"][0]["pods"] == 2
+
+
+WORDS = """
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default, labels: {x: on}, annotations: {z: 5}}
+spec:
+  template:
+    metadata: {labels: {team: no}}
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements: [{key: karpenter.azure.com/sku-family, operator: In, values: [D, N, 4]}]
+"""
+
+
+def test_words_that_yaml_reads_as_something_else(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The API server refuses them, in words about types; only the file knows that the author wrote `N`."""
+    (here / "a.yaml").write_text(
+        WORDS + "---" + pod().replace("spec: {", "spec: {nodeSelector: {a: y, b: 1.50}, nodeName: [x], ")
+    )
+    code, _, err = call(capsys, "simulate", "a.yaml")
+    assert code == 2
+    assert err.splitlines() == [
+        'a.yaml:4:36: metadata.labels.x: a text is expected, not true; quote it: "on"',
+        'a.yaml:4:58: metadata.annotations.z: a text is expected, not 5; quote it: "5"',
+        'a.yaml:15:22: spec.nodeSelector.a: a text is expected, not true; quote it: "y"',
+        'a.yaml:15:28: spec.nodeSelector.b: a text is expected, not 1.5; quote it: "1.50"',
+        "a.yaml:15:38: spec.nodeName: a text is expected, not a list",
+    ]
+    (here / "a.yaml").write_text(WORDS.replace(", labels: {x: on}, annotations: {z: 5}", ""))
+    _, _, err = call(capsys, "simulate", "a.yaml")
+    lines = [line for line in err.splitlines() if "must be of type string" in line]
+    assert [(line.split(": ")[0], line.rpartition("; ")[2]) for line in lines] == [
+        ("a.yaml:7:25", 'quote it: "no"'),
+        ("a.yaml:10:85", 'quote it: "N"'),
+        ("a.yaml:10:88", 'quote it: "4"'),
+    ]
