@@ -42,7 +42,11 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 TEXT_EXPECTED = "a text is expected"
 """How sentences begin about another value in a text's place."""
 
-_KINDS: Mapping[str, str] = {"string": TEXT_EXPECTED.removesuffix(" is expected"), "integer": "a whole number", "boolean": "true or false"}
+_KINDS: Mapping[str, str] = {
+    "string": TEXT_EXPECTED.removesuffix(" is expected"),
+    "integer": "a whole number",
+    "boolean": "true or false",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,15 +222,15 @@ def test_words_that_yaml_reads_as_something_else(here: Path, capsys: pytest.Capt
     assert err.splitlines() == [
         'a.yaml:4:36: metadata.labels.x: a text is expected, not true; quote it: "on"',
         'a.yaml:4:58: metadata.annotations.z: a text is expected, not 5; quote it: "5"',
-        'a.yaml:15:22: spec.nodeSelector.a: a text is expected, not true; quote it: "y"',
-        'a.yaml:15:28: spec.nodeSelector.b: a text is expected, not 1.5; quote it: "1.50"',
-        "a.yaml:15:38: spec.nodeName: a text is expected, not a list",
+        'a.yaml:15:23: spec.nodeSelector.a: a text is expected, not true; quote it: "y"',
+        'a.yaml:15:29: spec.nodeSelector.b: a text is expected, not 1.5; quote it: "1.50"',
+        "a.yaml:15:39: spec.nodeName: a text is expected, not a list",
     ]
     (here / "a.yaml").write_text(WORDS.replace(", labels: {x: on}, annotations: {z: 5}", ""))
     _, _, err = call(capsys, "simulate", "a.yaml")
     lines = [line for line in err.splitlines() if "must be of type string" in line]
     assert [(line.split(": ")[0], line.rpartition("; ")[2]) for line in lines] == [
         ("a.yaml:7:25", 'quote it: "no"'),
-        ("a.yaml:10:85", 'quote it: "N"'),
-        ("a.yaml:10:88", 'quote it: "4"'),
+        ("a.yaml:10:86", 'quote it: "N"'),
+        ("a.yaml:10:89", 'quote it: "4"'),
     ]
