@@ -159,7 +159,7 @@ TEXTS = [
             "f.yaml:5:33: spec.containers[1]: a value is missing",
             "f.yaml:5:39: spec.containers[2]: a map is expected, not 5",
             "f.yaml:5:43: spec.nodSelector: unknown field 'nodSelector'; did you mean 'nodeSelector'?",
-            "f.yaml:5:75: spec.nodeSelector.a: a text is expected, not 5",
+            'f.yaml:5:75: spec.nodeSelector.a: a text is expected, not 5; quote it: "5"',
             "f.yaml:5:82: spec.priority: a whole number is expected, not 'high'",
             "f.yaml:6:31: spec.topologySpreadConstraints[0]: 'topologyKey' is missing",
             "f.yaml:6:91: spec.overhead.cpu: 'many' is not a quantity; a number such as 4, 500m or 8Gi is expected",
@@ -187,7 +187,7 @@ TEXTS = [
     ),
     (
         "scenario: x\n" + THEN + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n",
-        ['f.yaml:6:12: metadata.name: metadata.name is not a text; quote it: "true"'],
+        ['f.yaml:6:12: metadata.name: metadata.name is not a text; quote it: "yes"'],
     ),
 ]
 
