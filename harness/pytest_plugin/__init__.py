@@ -39,11 +39,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the mark of Python tests."""
+    """Declares the mark of Python tests; what options cannot mean is said before anything is collected."""
     config.addinivalue_line(
         "markers", "world(**inputs): inputs of the `world` fixture, as World takes them: karpenter, region, azure, ..."
     )
-    if config.getoption("--write-durations") and not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        return
+    if config.getoption("--cluster") != "memory":
+        from harness.pytest_plugin.cluster_options import cluster_names
+
+        cluster_names(config)
+    if any(config.getoption(name) for name in ("--shard", "--shard-durations", "--write-durations")):
+        from harness.pytest_plugin.shards import check_shard_options
+
+        check_shard_options(config)
+    if config.getoption("--write-durations"):
         from harness.pytest_plugin.shards import Durations
 
         config.pluginmanager.register(Durations(Path(config.getoption("--write-durations"))))

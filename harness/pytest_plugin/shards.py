@@ -5,11 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 
 import pytest
 
-__all__ = ["Durations", "Shard", "add_shard_options", "assigned", "parse_shard", "select_shard"]
+__all__ = [
+    "Durations",
+    "Shard",
+    "add_shard_options",
+    "assigned",
+    "check_shard_options",
+    "parse_shard",
+    "read_durations",
+    "select_shard",
+]
 
 _UNKNOWN = 1.0
 """Seconds that a test counts for which nobody has timed."""
@@ -23,8 +33,8 @@ def add_shard_options(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--shard-durations",
         metavar="FILE",
-        help="JSON of seconds by test id, as a run writes it with --write-durations: the same for all parts; without the file "
-        "all tests count alike",
+        help="JSON of seconds by test id, as a run writes it with --write-durations: the same for all parts; without it all "
+        "tests count alike",
     )
     group.addoption("--write-durations", metavar="FILE", help="write the seconds of each test, for --shard-durations")
 
@@ -48,6 +58,33 @@ def assigned(ids: Iterable[str], durations: Mapping[str, float], count: int) -> 
     return parts
 
 
+def read_durations(file: Path) -> dict[str, float]:
+    """The seconds by test id that a run wrote; a usage error for a file that is not one of these."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise pytest.UsageError(f"--shard-durations: {file}: {error.strerror}") from None
+    except ValueError as error:
+        raise pytest.UsageError(f"--shard-durations: {file}: not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise pytest.UsageError(f"--shard-durations: {file}: an object of seconds by test id is expected")
+    for name, seconds in found.items():
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < inf:
+            raise pytest.UsageError(f"--shard-durations: {file}: {name}: {json.dumps(seconds)} are no seconds")
+    return found
+
+
+def check_shard_options(config: pytest.Config) -> None:
+    """A usage error where `--shard` names no part, where durations cannot be read, or not be written afterwards."""
+    if config.getoption("--shard"):
+        parse_shard(config.getoption("--shard"))
+    if config.getoption("--shard-durations"):
+        read_durations(Path(config.getoption("--shard-durations")))
+    written = config.getoption("--write-durations")
+    if written and (Path(written).is_dir() or not Path(written).absolute().parent.is_dir()):
+        raise pytest.UsageError(f"--write-durations: {written}: no file can be written there")
+
+
 def select_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves in `items` what belongs to this run's part."""
     text = config.getoption("--shard")
@@ -55,7 +92,7 @@ def select_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
         return
     number, count = parse_shard(text)
     file = config.getoption("--shard-durations")
-    durations = json.loads(Path(file).read_text(encoding="utf-8")) if file and Path(file).exists() else {}
+    durations = read_durations(Path(file)) if file else {}
     parts = assigned([item.nodeid for item in items], durations, count)
     others = [item for item in items if parts[item.nodeid] != number]
     items[:] = [item for item in items if parts[item.nodeid] == number]

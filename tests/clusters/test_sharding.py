@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import harness.pytest_plugin.items
 import harness.world  # noqa: F401  imported once here: some tests below run pytest in this process
 from harness.cli import main
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, releases_of
-from harness.pytest_plugin.shards import assigned, parse_shard
+from harness.pytest_plugin.shards import assigned, parse_shard, read_durations
 
 
 def test_every_test_is_in_one_part_and_parts_are_even() -> None:
@@ -87,12 +88,53 @@ def test_the_parts_of_a_run_are_the_run(pytester: pytest.Pytester) -> None:
     pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
     pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
     pytester.makefile(".yaml", corpus=CORPUS)
+    (pytester.path / "known.json").write_text('{"corpus.yaml::a": 3, "elsewhere.yaml::b": 0.5}')
     ran: list[str] = []
     for part in ("1/2", "2/2"):
         shared = ("--shard", part, "--shard-durations", "known.json", "--write-durations", "new.json")
         pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", "corpus.yaml", *shared)
         ran += json.loads((pytester.path / "new.json").read_text())
     assert len(ran) == len({*ran}) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, "known.json: No such file or directory"),
+        ("seconds: 1", "known.json: not JSON: Expecting value: line 1 column 1 (char 0)"),
+        ("[1]", "known.json: an object of seconds by test id is expected"),
+        ('{"a": "1"}', 'known.json: a: "1" are no seconds'),
+        ('{"a": true}', "known.json: a: true are no seconds"),
+        ('{"a": -1}', "known.json: a: -1 are no seconds"),
+        ('{"a": NaN}', "known.json: a: NaN are no seconds"),
+    ],
+)
+def test_durations_that_are_none(tmp_path: Path, text: str | None, why: str) -> None:
+    file = tmp_path / "known.json"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(pytest.UsageError) as caught:
+        read_durations(file)
+    assert str(caught.value) == f"--shard-durations: {tmp_path}/{why}"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--shard", "3/2"], "--shard: '3/2' is not I/N with 1 <= I <= N"),
+        (["--shard", "1/2", "--shard-durations", "no.json"], "--shard-durations: no.json: No such file or directory"),
+        (["--write-durations", "no/new.json"], "--write-durations: no/new.json: no file can be written there"),
+        (["--write-durations", "."], "--write-durations: .: no file can be written there"),
+        (["--cluster", "memory,foo"], "--cluster: foo; there are memory, http, apiserver, kind"),
+    ],
+)
+def test_options_that_mean_nothing_are_one_line(pytester: pytest.Pytester, options: list[str], why: str) -> None:
+    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
+    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
+    pytester.makefile(".yaml", corpus=CORPUS)
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", "corpus.yaml", *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert [line for line in result.errlines if line] == [f"ERROR: {why}"]
 
 
 @pytest.mark.parametrize(
