@@ -59,12 +59,22 @@ class Run:
         """The object of the cluster that is called so; namespace `default` where none is given; `Node/*` is the only one of its kind."""
         kind, namespace, name = split_reference(reference)
         if "*" in name:
-            matching = [each for each in self.world.list(kind) if fnmatchcase(each["metadata"]["name"], name)]
+            matching = self.matching(reference)
             return matching[0] if len(matching) == 1 else None
         found: Object | None = self.world.get(kind, name, namespace)
         if found is None and not namespace:
             found = self.world.get(kind, name, "default")
         return found
+
+    def matching(self, reference: str) -> Sequence[Object]:
+        """The objects of the cluster whose name fits, where `*` stands for any text; in the namespace that is given, or in `default`."""
+        kind, namespace, name = split_reference(reference)
+        places = ("", namespace or "default")
+        return [
+            each
+            for each in self.world.list(kind)
+            if fnmatchcase(name_of(each), name) and (each["metadata"].get("namespace") or "") in places
+        ]
 
     def nodes_of(self, reference: str) -> tuple[Sequence[Object], str]:
         """The Nodes that a reference leads to, and why there are none: of a Pod, a workload, a NodeClaim, a NodePool, or itself."""

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from harness.kube.objects import name_of
 from harness.scenario.cases import Case
 from harness.scenario.checks import check
 from harness.scenario.core_objects import core_problems, field_problems
 from harness.scenario.manifests import Manifest, read_manifests
-from harness.scenario.models.base import split_reference
 from harness.scenario.models.steps import StepMap
 from harness.scenario.problems import Mark, Problem, ScenarioError, dotted
 from harness.scenario.run import Refusal, Run
@@ -161,9 +161,8 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
         for manifest in _manifests(run.case, name, own_crds=run.shared.own_crds(run.case)):
             _apply(run, manifest)
     for name in step.delete or ():
-        _existing(run, name, mark)
-        kind, namespace, bare = split_reference(name)
-        run.world.delete(kind, bare, namespace)
+        for found in run.matching(name) or [_existing(run, name, mark)]:
+            run.world.delete(found["kind"], name_of(found), found["metadata"].get("namespace"))
     if step.patch is not None:
         index = run.case.when_marks.index(mark)
         patch = _patch_value(run.case, index)
@@ -203,7 +202,9 @@ def _manifests(case: Case, name: str, *, own_crds: bool) -> Iterator[Manifest]:
 def _existing(run: Run, reference: str, mark: Mark) -> Mapping[str, Any]:
     found = run.find(reference)
     if found is None:
-        raise ScenarioError([Problem(mark, "when", f"there is no {reference} at this point")])
+        count = len(run.matching(reference))
+        what = f"{count} objects are called {reference} at this point, one is expected" if count else ""
+        raise ScenarioError([Problem(mark, "when", what or f"there is no {reference} at this point")])
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.scenario.files import load_text
+from harness.scenario.problems import ScenarioError
 from harness.scenario.runner import Runner
 from harness.scenario.verdicts import CaseReport, Outcome
 
@@ -144,6 +145,11 @@ HOLDS = {
         "when: [{apply: Pod/web}, settle, {patch: {of: NodePool/default, to: {spec: {weight: 7}}}},\n"
         "  {azure: {quota: {cores: 50}}}, {advance: 1m}]\n",
     ),
+    "objects whose names are drawn are deleted": scenario(
+        "- nodeclaims: {count: 0, created: 1}",
+        POOL + POD,
+        "when: [settle, {delete: Pod/web}, {delete: NodeClaim/default-*}]\n",
+    ),
     "xfail": scenario("- pods: {bound: 1}", "", "xfail: {reason: not yet}\n"),
 }
 
@@ -268,6 +274,25 @@ def test_fails(runner: Runner, name: str) -> None:
         assert line.startswith(beginning)
 
 
+STEPS = {
+    "nothing of that name": ("{delete: NodeClaim/none-*}", "there is no NodeClaim/none-* at this point"),
+    "several of that name": (
+        "{patch: {of: Pod/web-*, to: {metadata: {labels: {a: b}}}}}",
+        "2 objects are called Pod/web-* at this point, one is expected",
+    ),
+    "a kind that nobody serves": ("{delete: Nodepool/default}", "there is no Nodepool/default at this point"),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_steps_that_lead_nowhere(runner: Runner, name: str) -> None:
+    step, expected = STEPS[name]
+    pods = POD.replace("name: web", "name: web-1") + POD.replace("name: web", "name: web-2")
+    with pytest.raises(ScenarioError) as caught:
+        run(runner, scenario("- pods: {bound: 2}", POOL + pods, f"when: [settle, {step}]\n"))
+    assert str(caught.value) == f"f.yaml:2:16: when: {expected}"
+
+
 INPUTS = {
     "option": (
         "given: {options: {network-plugn: azure}}\n",
@@ -296,8 +321,6 @@ INPUTS = {
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_inputs_that_do_not_exist(runner: Runner, name: str) -> None:
-    from harness.scenario.problems import ScenarioError
-
     more, expected = INPUTS[name]
     size = "Standard_D4s_v55" if name == "size" else "Standard_D4s_v5"
     with pytest.raises(ScenarioError) as caught:

@@ -72,6 +72,10 @@ TEXTS = [
         ["f.yaml:2:8: when[0]: one step has exactly one key"],
     ),
     (
+        "scenario: x\nwhen: [{delete: web}]\n" + THEN,
+        ["f.yaml:2:9: when[0].delete[0]: an object is named as Kind/name, or Kind/namespace/name, not 'web'"],
+    ),
+    (
         "scenario: x\nwhen: [{apply: web.yaml}]\n" + THEN,
         ["f.yaml:2:9: when[0].apply[0]: 'web.yaml' is not a file beside the scenario"],
     ),

@@ -25,6 +25,13 @@ Texts = Annotated[
 ]
 
 
+References = Annotated[
+    list[Reference],
+    BeforeValidator(_texts),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+
+
 class Patch(Model):
     """A merge patch: null removes a field."""
 
@@ -46,7 +53,9 @@ class StepMap(Model):
         None,
         description="Manifest files beside the scenario, or objects of this file by name (Kind/name): those are kept back until here.",
     )
-    delete: Texts | None = Field(None, description="Objects to delete, as Kind/name.")
+    delete: References | None = Field(
+        None, description="Objects to delete, as Kind/name; `*` stands for any text: NodeClaim/default-*."
+    )
     patch: Patch | None = Field(None, description="A merge patch on one object.")
     scale: Scale | None = Field(None, description="A new number of replicas.")
     crds: Text | None = Field(
