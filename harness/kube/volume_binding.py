@@ -22,13 +22,16 @@ from harness.kube.objects import (
     status_of,
 )
 
-__all__ = ["BIND_COMPLETED", "Lookup", "PodVolumes", "waits_for_consumer"]
+__all__ = ["BIND_COMPLETED", "SELECTED_NODE", "Lookup", "PodVolumes", "waits_for_consumer"]
 
 Lookup = Callable[[str, str, str], Object | None]
 """Finds an object by kind, name and namespace."""
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 """The annotation of a claim that has, or had, a volume."""
+
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+"""The annotation of a claim by which kube-scheduler says for which node a volume is to be made."""
 
 _NO_PROVISIONER = "kubernetes.io/no-provisioner"
 _IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
@@ -47,11 +50,12 @@ _WHERE = (*_GENERAL, *_GENERAL.values())
 
 @dataclass(frozen=True, slots=True)
 class PodVolumes:
-    """The claims of one pod. `problem` keeps the pod from every node, whatever the node."""
+    """The claims of one pod. `problem` keeps the pod from every node, whatever the node; `waiting` have no volume yet."""
 
     problem: str | None
     volumes: tuple[Object, ...] = ()
     classes: tuple[Object, ...] = ()
+    waiting: tuple[Object, ...] = ()
 
     @staticmethod
     def of(pod: Object, lookup: Lookup) -> PodVolumes | None:
@@ -61,6 +65,7 @@ class PodVolumes:
             return None
         volumes: list[Object] = []
         classes: list[Object] = []
+        waiting: list[Object] = []
         for name in names:
             claim = lookup("PersistentVolumeClaim", name, namespace_of(pod))
             problem = _problem(claim, name)
@@ -78,7 +83,8 @@ class PodVolumes:
             if volume or storage is None or not waits_for_consumer(storage):
                 return PodVolumes(_IMMEDIATE)
             classes.append(storage)
-        return PodVolumes(None, tuple(volumes), tuple(classes))
+            waiting.append(claim)
+        return PodVolumes(None, tuple(volumes), tuple(classes), tuple(waiting))
 
     def reasons(self, node: Object) -> tuple[str, ...]:
         """Why the volumes cannot be used on this node; empty where they can."""

@@ -1,7 +1,7 @@
 """What the workload controllers want: which pods to create and which to delete, as pure functions of objects.
 
 Small on purpose: rolling updates replace at once, Jobs never finish by themselves.
-Sources: kubernetes pkg/controller/{deployment,replicaset,daemon,statefulset,job}.
+Sources: kubernetes pkg/controller/{deployment,replicaset,daemon,statefulset,job,volume/ephemeral}.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.kube.node_affinity import required_matches
-from harness.kube.objects import Object, is_terminating, labels_of, metadata_of, name_of, owner_reference, spec_of
+from harness.kube.objects import (
+    Object,
+    annotations_of,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    name_of,
+    owner_reference,
+    spec_of,
+)
 from harness.kube.pods import is_terminal
 from harness.kube.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
 
@@ -85,7 +94,7 @@ def job(owner: Object, pods: Sequence[Object]) -> Plan:
 
 
 def stateful_set(owner: Object, pods: Sequence[Object]) -> Plan:
-    """Keeps pods `<name>-0 … n-1`; ordered start waits for the one before to run."""
+    """Keeps pods `<name>-0 … n-1`; ordered start waits for the one before to run. A pod's claims come before it, and outlive it."""
     spec = spec_of(owner)
     wanted = [f"{name_of(owner)}-{ordinal}" for ordinal in range(int(spec.get("replicas", 1)))]
     present = {name_of(pod): pod for pod in pods}
@@ -94,12 +103,70 @@ def stateful_set(owner: Object, pods: Sequence[Object]) -> Plan:
     for name in wanted:
         pod = present.get(name)
         if pod is None:
-            create.append(pod_from_template(owner, spec.get("template") or {}, name=name))
+            claims = _claims(owner, name)
+            create.extend(claims.values())
+            create.append(_stateful_pod(owner, name, claims))
         if spec.get("podManagementPolicy") != "Parallel":
             running = pod is not None and (pod.get("status") or {}).get("phase") == "Running"
             if not running:
                 break
     return Plan(tuple(create), surplus)
+
+
+def _claims(owner: Object, pod: str) -> dict[str, dict[str, Any]]:
+    """The claims of one pod of a StatefulSet, by the name of their template."""
+    selected = (spec_of(owner).get("selector") or {}).get("matchLabels") or {}
+    found: dict[str, dict[str, Any]] = {}
+    for template in spec_of(owner).get("volumeClaimTemplates") or ():
+        meta: dict[str, Any] = {
+            "name": f"{name_of(template)}-{pod}",
+            "namespace": metadata_of(owner).get("namespace") or "default",
+            "labels": {**labels_of(template), **selected},
+        }
+        if annotations_of(template):
+            meta["annotations"] = dict(annotations_of(template))
+        spec = dict(spec_of(template))
+        found[name_of(template)] = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": meta,
+            "spec": spec,
+        }
+    return found
+
+
+def _stateful_pod(owner: Object, name: str, claims: Mapping[str, Object]) -> dict[str, Any]:
+    """A pod with its claims as volumes, in the place of volumes of the same name."""
+    pod = pod_from_template(owner, spec_of(owner).get("template") or {}, name=name)
+    pod["metadata"]["labels"] |= {
+        "statefulset.kubernetes.io/pod-name": name,
+        "apps.kubernetes.io/pod-index": name.rpartition("-")[2],
+    }
+    if claims:
+        others = [each for each in pod["spec"].get("volumes") or () if each.get("name") not in claims]
+        own = [
+            {"name": volume, "persistentVolumeClaim": {"claimName": name_of(claim)}} for volume, claim in claims.items()
+        ]
+        pod["spec"]["volumes"] = [*own, *others]
+    return pod
+
+
+def ephemeral_claims(pod: Object) -> tuple[dict[str, Any], ...]:
+    """The claims of a pod's ephemeral volumes, which go with it."""
+    found: list[dict[str, Any]] = []
+    for volume in spec_of(pod).get("volumes") or ():
+        template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
+        if template is not None:
+            meta = {
+                "name": f"{name_of(pod)}-{volume.get('name')}",
+                "namespace": metadata_of(pod).get("namespace") or "default",
+                "labels": dict(labels_of(template)),
+                "annotations": dict(annotations_of(template)),
+                "ownerReferences": [owner_reference(pod)],
+            }
+            spec = dict(spec_of(template))
+            found.append({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec})
+    return tuple(found)
 
 
 def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -> Plan:

@@ -30,6 +30,7 @@ from harness.kube.kinds import KINDS
 from harness.kube.objects import Key, Object, copy_json, name_of, namespace_of, with_metadata
 from harness.kube.status import ApiError
 from harness.nodes.cloud_node_manager import CloudNodeManager
+from harness.nodes.disk_driver import DiskDriver
 from harness.nodes.kubelet import Kubelets, Timing
 from harness.nodes.registry import Machines
 from harness.world.apply import applied_patch
@@ -139,7 +140,8 @@ class World:
         node_manager = CloudNodeManager(
             self.cluster.view, self.cluster.writer(CLOUD_NODE_MANAGER), self.recorder, self.machines
         )
-        self.engine.add(self.kubelets, node_manager, self._azure)
+        disks = DiskDriver(self.cluster.view, self.cluster.writer, self.recorder, self.machines, region=self.region)
+        self.engine.add(self.kubelets, node_manager, disks, self._azure)
         self._karpenter: Karpenter | None = None
         if simulated:
             self._karpenter = Karpenter(

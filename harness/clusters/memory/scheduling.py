@@ -27,7 +27,7 @@ from harness.kube.pods import is_terminal
 from harness.kube.preemption import MARK, Preemption
 from harness.kube.scheduler import Unschedulable, schedule
 from harness.kube.status import ApiError
-from harness.kube.volume_binding import PodVolumes
+from harness.kube.volume_binding import SELECTED_NODE, PodVolumes
 
 _CYCLE = "cycle"
 _LONGEST_NOTE = 1024  # of an Event
@@ -110,12 +110,13 @@ class KubeScheduler:
         refused: dict[Hashable, Unschedulable] = {}  # by what is equal of pods, until something changes for them
         for pod in pending:
             look = _look(pod)
+            volumes = PodVolumes.of(pod, self._view.get)
             verdict: str | Unschedulable = refused.get(look) or schedule(
                 pod,
                 nodes,
                 choose=lambda names: names[0] if len(names) == 1 else self._rng.choice("kube-scheduler", names),
                 version=self._version,
-                volumes=PodVolumes.of(pod, self._view.get),
+                volumes=volumes,
                 nominated=nominated,
                 budgets=budgets,
             )
@@ -131,6 +132,8 @@ class KubeScheduler:
                     refused[look] = verdict
             else:
                 refused.clear()
+                for claim in volumes.waiting if volumes is not None else ():
+                    self._select(claim, verdict)
                 self._bind(pod, verdict)
                 bound = self._view.get("Pod", name_of(pod), namespace_of(pod))
                 if bound is not None:
@@ -155,6 +158,11 @@ class KubeScheduler:
         if found is None:
             found = self._infos[name] = NodeInfo(node, self._view.indexed("pods-by-node", name))
         return found
+
+    def _select(self, claim: Object, node: str) -> None:
+        """Says where the volume of a claim is to be made. The real one then waits for it before it binds the pod."""
+        chosen = {"metadata": {"annotations": {SELECTED_NODE: node}}}
+        self._writer.patch("PersistentVolumeClaim", name_of(claim), chosen, namespace=namespace_of(claim))
 
     def _bind(self, pod: Object, node: str) -> None:
         namespace, name = namespace_of(pod), name_of(pod)

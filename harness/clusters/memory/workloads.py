@@ -87,11 +87,11 @@ class Workloads:
             plan = workloads.daemon_set(owner, pods, self._view.list("Node"))
         else:
             plan = _PLANS[kind](owner, pods)
-        for pod in plan.create:
-            self._writer.create(pod)
+        for each in plan.create:
+            self._create(each)
         for pod in plan.delete:
             self._delete(pod)
-        self._report(owner, pods, len(plan.create) - len(plan.delete))
+        self._report(owner, pods, sum(each["kind"] == "Pod" for each in plan.create) - len(plan.delete))
         return DONE
 
     def _roll(self, owner: Object, sets: list[Object]) -> None:
@@ -127,12 +127,50 @@ class Workloads:
                 owner["kind"], name_of(owner), {"status": status}, namespace=namespace_of(owner), subresource="status"
             )
 
+    def _create(self, obj: Object) -> None:
+        """A claim that a pod of the same name left behind is used again."""
+        if obj["kind"] != "Pod" and self._view.get(obj["kind"], name_of(obj), namespace_of(obj)) is not None:
+            return
+        self._writer.create(obj)
+
     def _delete(self, pod: Object) -> None:
         try:
             self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod))
         except ApiError as error:
             if error.code != 404:
                 raise
+
+
+class EphemeralVolumes:
+    """Makes the claims of pods that bring their own; a key is (namespace, name) of a pod."""
+
+    name = "ephemeral-volumes"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: View, writer: Writer) -> None:
+        self._view = view
+        self._writer = writer
+
+    def watches(self) -> Mapping[str, Router]:
+        """Pods with such volumes."""
+        return {"Pod": self._of_pod}
+
+    def _of_pod(self, change: Change) -> Iterable[Hashable]:
+        volumes = spec_of(change.object).get("volumes") or ()
+        if change.type is ChangeType.ADDED and any(each.get("ephemeral") for each in volumes):
+            yield (namespace_of(change.object), name_of(change.object))
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Makes what is missing of one pod's claims."""
+        assert isinstance(key, tuple)
+        namespace, name = key
+        pod = self._view.get("Pod", name, namespace)
+        if pod is None or metadata_of(pod).get("deletionTimestamp"):
+            return DONE
+        for claim in workloads.ephemeral_claims(pod):
+            if self._view.get("PersistentVolumeClaim", name_of(claim), namespace) is None:
+                self._writer.create(claim)
+        return DONE
 
 
 class GarbageCollector:
@@ -148,7 +186,7 @@ class GarbageCollector:
 
     def watches(self) -> Mapping[str, Router]:
         """Deletions of anything that can own, and of nodes."""
-        kinds = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Node", "NodePool", "NodeClaim")
+        kinds = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Pod", "Node", "NodePool", "NodeClaim")
         return dict.fromkeys(kinds, self._keys)
 
     def _keys(self, change: Change) -> Iterable[Hashable]:
@@ -298,6 +336,7 @@ def controllers(view: View, writer: Writer, clock: Clock, exists: Callable[[str]
     return [
         NodeLifecycle(view, writer, clock),
         Workloads(view, writer),
+        EphemeralVolumes(view, writer),
         GarbageCollector(view, writer, exists),
         DisruptionBudgets(view, writer),
     ]

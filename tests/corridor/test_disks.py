@@ -1,0 +1,134 @@
+"""Pods with Azure disks: a disk is made where the pod's Node is, and holds the pod there ever after."""
+
+import pytest
+
+from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod, requirement
+
+ZONE = "topology.disk.csi.azure.com/zone"
+REGION = "southcentralus"
+
+
+def storage_class(**fields):
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "disks"},
+        "provisioner": "disk.csi.azure.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+        **fields,
+    }
+
+
+CLAIM = {"accessModes": ["ReadWriteOnce"], "storageClassName": "disks", "resources": {"requests": {"storage": "8Gi"}}}
+
+
+def database(replicas=1):
+    container = pod()["spec"]["containers"][0]
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [container]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "db"},
+        "spec": {
+            "serviceName": "db",
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": "db"}},
+            "template": template,
+            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": CLAIM}],
+        },
+    }
+
+
+def places(volume):
+    terms = volume["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"]
+    (keys,) = {tuple(one["key"] for one in term["matchExpressions"]) for term in terms}
+    assert keys == (ZONE,)
+    return [value for term in terms for value in term["matchExpressions"][0]["values"]]
+
+
+ZONAL = requirement("karpenter.azure.com/placement-scope", "zonal")
+
+
+def test_a_disk_is_made_in_the_zone_of_the_pods_node(walk):
+    way = walk(nodeclass(), nodepool(SMALL, ZONAL), storage_class(), database(), region=REGION)
+    labels = way.node["metadata"]["labels"]
+    zone = labels["topology.kubernetes.io/zone"]
+    assert zone in (f"{REGION}-2", f"{REGION}-3")
+    (volume,) = way.world.list("PersistentVolume")
+    assert places(volume) == [zone]
+    assert volume["status"]["phase"] == "Bound"
+    claim = way.world.get("PersistentVolumeClaim", "data-db-0")
+    assert (claim["status"]["phase"], claim["spec"]["volumeName"]) == ("Bound", volume["metadata"]["name"])
+    assert way.world.get("Pod", "db-0")["status"]["phase"] == "Running"
+    assert way.writes(ZONE) == [("set", "kubelet", "disk-driver", zone)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pod_comes_back_to_the_zone_of_its_disk(walk, seed):
+    way = walk(nodeclass(), nodepool(SMALL, ZONAL), storage_class(), database(), region=REGION, seed=seed)
+    zone = way.node["metadata"]["labels"]["topology.kubernetes.io/zone"]
+    way.world.delete("NodeClaim", way.claim["metadata"]["name"])
+    way.world.advance(600)
+    assert way.world.get("Pod", "db-0")["status"]["phase"] == "Running"
+    assert way.node["metadata"]["labels"]["topology.kubernetes.io/zone"] == zone
+    assert len(way.world.list("PersistentVolume")) == 1
+
+
+def test_a_zone_redundant_disk_holds_its_pod_nowhere(walk):
+    redundant = storage_class(parameters={"skuName": "StandardSSD_ZRS"})
+    way = walk(nodeclass(), nodepool(SMALL, ZONAL), redundant, database(), region=REGION)
+    (volume,) = way.world.list("PersistentVolume")
+    assert places(volume) == [*(f"{REGION}-{zone}" for zone in "1234"), ""]
+
+
+def test_the_disk_of_a_regional_machine_has_no_zone(walk):
+    scope = requirement("karpenter.azure.com/placement-scope", "regional")
+    way = walk(nodeclass(), nodepool(SMALL, scope), storage_class(), database(), region=REGION)
+    (volume,) = way.world.list("PersistentVolume")
+    assert places(volume) == [""]
+    assert way.node["metadata"]["labels"][ZONE] == ""
+    assert way.world.get("Pod", "db-0")["status"]["phase"] == "Running"
+
+
+def test_a_disk_that_was_there_before_holds_its_pod(walk):
+    terms = [{"matchExpressions": [requirement(ZONE, f"{REGION}-3")]}]
+    disk = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "old"},
+        "spec": {
+            "capacity": {"storage": "8Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "disks",
+            "csi": {"driver": "disk.csi.azure.com", "volumeHandle": "old"},
+            "claimRef": {"namespace": "default", "name": "data-db-0"},
+            "persistentVolumeReclaimPolicy": "Retain",
+            "nodeAffinity": {"required": {"nodeSelectorTerms": terms}},
+        },
+    }
+    way = walk(nodeclass(), nodepool(SMALL), disk, storage_class(), database(), region=REGION)
+    assert way.node["metadata"]["labels"]["topology.kubernetes.io/zone"] == f"{REGION}-3"
+    assert way.world.get("Pod", "db-0")["status"]["phase"] == "Running"
+    assert [each["metadata"]["name"] for each in way.world.list("PersistentVolume")] == ["old"]
+
+
+def test_a_disk_goes_with_its_claim_unless_its_class_retains_it(walk):
+    for policy, left in (("Delete", 0), ("Retain", 1)):
+        way = walk(nodeclass(), nodepool(SMALL), storage_class(reclaimPolicy=policy), database(), region=REGION)
+        way.world.delete("StatefulSet", "db")
+        way.world.settle()
+        way.world.delete("PersistentVolumeClaim", "data-db-0")
+        way.world.settle()
+        assert len(way.world.list("PersistentVolume")) == left
+
+
+def test_without_a_class_or_a_disk_nobody_writes_the_label(walk):
+    way = walk(nodeclass(), nodepool(SMALL), pod(), region=REGION)
+    assert way.writes(ZONE) == []
+
+
+def test_a_claim_that_waits_for_no_pod_gets_no_disk(walk):
+    at_once = storage_class(volumeBindingMode="Immediate")
+    way = walk(nodeclass(), nodepool(SMALL), at_once, database(), region=REGION)
+    assert way.world.list("PersistentVolume") == []
+    assert way.world.list("NodeClaim") == []
