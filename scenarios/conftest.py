@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness.pytest_plugin.items import ScenarioItem
 from tests.corpus.seed_count import Cell, cells_of, lines
 
 CELLS = pytest.StashKey[dict[str, tuple[Cell, ...]]]()
+_OUTPUT = "seed_cells"
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Remembers what each scenario is about. With pytest-xdist only the workers know."""
-    cells = {item.nodeid: tuple(cells_of(item.case)) for item in session.items if isinstance(item, ScenarioItem)}
+    """Remembers what each scenario is about; a worker of pytest-xdist also for the process that started it, which collects nothing."""
+    items = [item for item in session.items if isinstance(item, ScenarioItem)]
+    cells = {item.nodeid: found for item in items if (found := tuple(cells_of(item.case)))}
     session.config.stash[CELLS] = cells
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput[_OUTPUT] = {node: [list(cell) for cell in found] for node, found in cells.items()}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object | None) -> None:
+    """A worker has ended and tells what its scenarios were about; each has collected all of them."""
+    cells = node.config.stash.setdefault(CELLS, {})
+    for name, found in getattr(node, "workeroutput", {}).get(_OUTPUT, {}).items():
+        cells[name] = tuple(tuple(cell) for cell in found)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

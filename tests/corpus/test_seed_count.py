@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,25 @@ def test_only_what_held_counts_and_a_run_about_something_else_says_nothing() -> 
     assert [line.split() for line in told[1:3]] == [["1.6.5", "0", *"----"], ["1.14.0", "1", "-", "-", "1", "-"]]
     assert told[-1] == f"2 of 3 cells held: 2 of the {len(seed_keys())} rows, 2 releases"
     assert list(lines([("1.14.0", "no seed", VM)], [])) == []
+
+
+def test_workers_of_xdist_count_alike() -> None:
+    pytest.importorskip("xdist")
+    counted = []
+    for workers in ("0", "2"):
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-n",
+            workers,
+            "scenarios/labels/claims-1.4.0.yaml",
+        ]
+        run = subprocess.run(command, cwd=SCENARIOS.parent, capture_output=True, text=True, check=True)
+        section = run.stdout.partition("rows of the design documents")[2]
+        counted.append(section.splitlines()[1:3])
+    assert counted[0][0].startswith("release ")
+    assert counted[0] == counted[1]
