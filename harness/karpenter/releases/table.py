@@ -4,11 +4,10 @@ Facts come from the sources of 1.4.0, 1.6.5, 1.6.6, 1.7.2, 1.10.2, 1.12.2, 1.13.
 change stands at the first tag of the provider's repository that has it.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
 
 from harness.karpenter import azure_keys as keys
-from harness.karpenter.releases.core import CORE_RELEASES, CORE_VOCABULARIES
+from harness.karpenter.releases.change import Change, releases
 from harness.karpenter.releases.model import (
     ClaimRequirementLabels,
     Defaults,
@@ -21,7 +20,6 @@ from harness.karpenter.releases.model import (
 from harness.karpenter.vocabulary import (
     ARCH,
     CAPACITY_TYPE,
-    CORE_NORMALIZED_KEYS,
     DO_NOT_SYNC_TAINTS,
     INSTANCE_TYPE,
     ON_DEMAND,
@@ -123,25 +121,10 @@ _FAMILIES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class _Change:
-    """What a release changed: fields to set, keys that became well-known, computed, on offerings or part of the base labels."""
-
-    core: str = ""
-    well_known: frozenset[str] = frozenset()
-    computed: frozenset[str] = frozenset()
-    offering: frozenset[str] = frozenset()
-    base: frozenset[str] = frozenset()
-    known_values: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    normalized_values: Mapping[str, Mapping[str, str]] | None = None
-    also_restricted: frozenset[str] = frozenset()
-    set: Mapping[str, object] = field(default_factory=dict)
-
-
 _SCRIPTLESS_AND_CLIENT = (ProvisionMode.AKS_SCRIPTLESS, ProvisionMode.BOOTSTRAPPING_CLIENT)
 
-_CHANGES: Mapping[str, _Change] = {
-    "1.4.0": _Change(
+_CHANGES: Mapping[str, Change] = {
+    "1.4.0": Change(
         core="1.4.0",
         well_known=_SKU_KEYS | {keys.AKS_CLUSTER},
         computed=_ALWAYS_COMPUTED,
@@ -210,7 +193,7 @@ _CHANGES: Mapping[str, _Change] = {
             "skus_without_price": "1.4.0",
         },
     ),
-    "1.5.0": _Change(
+    "1.5.0": Change(
         core="1.5.0",
         set={
             "only_azure_linux_2": False,
@@ -220,10 +203,10 @@ _CHANGES: Mapping[str, _Change] = {
             "credential_providers": {30: "1.30.12", 31: "1.31.6", 32: "1.32.5", 33: "1.33.0"},
         },
     ),
-    "1.5.1": _Change(set={"skus_without_price": "1.6.5"}),
-    "1.5.2": _Change(set={"ephemeral_rule": EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE}),
-    "1.6.1": _Change(core="1.6.1", set={"zonal_failure_marks_family": True, "additional_tags": True}),
-    "1.6.2": _Change(
+    "1.5.1": Change(set={"skus_without_price": "1.6.5"}),
+    "1.5.2": Change(set={"ephemeral_rule": EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE}),
+    "1.6.1": Change(core="1.6.1", set={"zonal_failure_marks_family": True, "additional_tags": True}),
+    "1.6.2": Change(
         core="1.6.2",
         base=frozenset({keys.AKS_STATELESS_CNI}),
         set={
@@ -234,15 +217,15 @@ _CHANGES: Mapping[str, _Change] = {
             "nodeclass_hash_fields": _FIELDS_OF_1_6_2,
         },
     ),
-    "1.6.3": _Change(set={"image_families": _FAMILIES, "ubuntu_2404": True}),
-    "1.6.4": _Change(),
-    "1.6.5": _Change(
+    "1.6.3": Change(set={"image_families": _FAMILIES, "ubuntu_2404": True}),
+    "1.6.4": Change(),
+    "1.6.5": Change(
         well_known=frozenset({keys.AKS_CPU, keys.AKS_MEMORY}),
         computed=frozenset({keys.AKS_CPU, keys.AKS_MEMORY}),
         set={"encryption_filter": True, "nodeclass_hash_fields": _NODECLASS_FIELDS},
     ),
     # Design 0006: base labels no longer win, and the cluster label is a requirement of every instance type.
-    "1.6.6": _Change(
+    "1.6.6": Change(
         well_known=frozenset({keys.SKU_SERIES}),
         computed=frozenset({keys.SKU_SERIES, keys.AKS_CLUSTER}),
         set={
@@ -255,7 +238,7 @@ _CHANGES: Mapping[str, _Change] = {
             "cluster_dns_option": True,
         },
     ),
-    "1.6.7": _Change(
+    "1.6.7": Change(
         well_known=frozenset({keys.AKS_MODE}),
         computed=frozenset({keys.AKS_MODE}),
         base=frozenset({keys.AKS_LOCAL_DNS_STATE}),
@@ -265,8 +248,8 @@ _CHANGES: Mapping[str, _Change] = {
             "script_timeout": "15m",
         },
     ),
-    "1.6.8": _Change(base=frozenset({DO_NOT_SYNC_TAINTS}), set={"managed_subnets_refused": True}),
-    "1.7.0": _Change(
+    "1.6.8": Change(base=frozenset({DO_NOT_SYNC_TAINTS}), set={"managed_subnets_refused": True}),
+    "1.7.0": Change(
         core="1.7.1",
         well_known=frozenset({keys.AKS_SCALE_SET_PRIORITY, keys.AKS_OS_SKU}),
         computed=frozenset({keys.AKS_SCALE_SET_PRIORITY, keys.AKS_OS_SKU}),
@@ -281,9 +264,9 @@ _CHANGES: Mapping[str, _Change] = {
             "in_place_hash_tags": InPlaceTags.ALL,
         },
     ),
-    "1.7.1": _Change(),
-    "1.7.2": _Change(),
-    "1.10.0": _Change(
+    "1.7.1": Change(),
+    "1.7.2": Change(),
+    "1.10.0": Change(
         core="1.10.0",
         well_known=frozenset({keys.AKS_FIPS}),
         computed=frozenset({keys.AKS_FIPS}),
@@ -310,9 +293,9 @@ _CHANGES: Mapping[str, _Change] = {
             "restricted_skus": _AKS_RESTRICTED | {"Standard_E64i_v3", "Standard_E64is_v3"},
         },
     ),
-    "1.10.1": _Change(),
-    "1.10.2": _Change(),
-    "1.12.0": _Change(
+    "1.10.1": Change(),
+    "1.10.2": Change(),
+    "1.12.0": Change(
         core="1.12.0",
         well_known=frozenset({keys.AKS_PRIORITY, keys.PLACEMENT_SCOPE}),
         computed=frozenset({keys.AKS_PRIORITY, keys.PLACEMENT_SCOPE}),
@@ -337,7 +320,7 @@ _CHANGES: Mapping[str, _Change] = {
             ),
         },
     ),
-    "1.12.1": _Change(
+    "1.12.1": Change(
         known_values=_KNOWN_VALUES,
         set={
             "azure_linux_3_arm_shared_only": False,
@@ -346,8 +329,8 @@ _CHANGES: Mapping[str, _Change] = {
             "local_dns_preferred_from": (1, 36),
         },
     ),
-    "1.12.2": _Change(core="1.12.1", set={"skus_without_price": "1.12.2"}),
-    "1.13.0": _Change(
+    "1.12.2": Change(core="1.12.1", set={"skus_without_price": "1.12.2"}),
+    "1.13.0": Change(
         core="1.13.0",
         also_restricted=_RESTRICTED_IN_1_13_0,
         set={
@@ -360,8 +343,8 @@ _CHANGES: Mapping[str, _Change] = {
             "spot_needs_low_priority": True,
         },
     ),
-    "1.13.1": _Change(set={"binaries_from_image": True}),
-    "1.14.0": _Change(
+    "1.13.1": Change(set={"binaries_from_image": True}),
+    "1.14.0": Change(
         core="1.14.0",
         well_known=frozenset({keys.SKU_ULTRA_SSD}),
         computed=frozenset({keys.SKU_ULTRA_SSD}),
@@ -379,55 +362,9 @@ _CHANGES: Mapping[str, _Change] = {
             "failures_named": True,
         },
     ),
-    "1.14.1": _Change(),
-    "1.14.2": _Change(),
+    "1.14.1": Change(),
+    "1.14.2": Change(),
 }
 
 
-def _releases() -> Iterator[ProviderRelease]:
-    core = ""
-    well_known: frozenset[str] = frozenset()
-    computed: frozenset[str] = frozenset()
-    offering: frozenset[str] = frozenset()
-    base: frozenset[str] = frozenset()
-    known_values: dict[str, frozenset[str]] = {}
-    normalized_values: Mapping[str, Mapping[str, str]] = {}
-    settings: dict[str, object] = {}
-    settable = {item.name for item in fields(ProviderRelease)}
-    for version, change in _CHANGES.items():
-        core = change.core or core
-        well_known |= change.well_known
-        computed |= change.computed
-        offering |= change.offering
-        base |= change.base
-        known_values = known_values | dict(change.known_values)
-        normalized_values = change.normalized_values or normalized_values
-        settings |= change.set
-        if not settings.keys() <= settable:
-            raise TypeError(f"release {version} sets unknown fields {sorted(settings.keys() - settable)}")
-        of_core = CORE_VOCABULARIES[core]
-        all_well_known = of_core.well_known | well_known
-        vocabulary = replace(
-            of_core,
-            well_known=all_well_known,
-            restricted_domains=of_core.restricted_domains | {keys.GROUP},
-            restricted_labels=of_core.restricted_labels | change.also_restricted,
-            known_values={**of_core.known_values, **known_values},
-            normalized_keys={**CORE_NORMALIZED_KEYS, keys.CSI_ZONE: ZONE},
-            normalized_values=normalized_values,
-        )
-        yield ProviderRelease(
-            version=version,
-            core=CORE_RELEASES[core],
-            vocabulary=vocabulary,
-            crds=version,
-            azure_well_known=well_known,
-            allowed_at_create=all_well_known | {keys.SKU_HYPERV} | change.also_restricted,
-            computed_keys=computed,
-            offering_keys=offering,
-            base_keys=base,
-            **settings,  # type: ignore[arg-type]
-        )
-
-
-PROVIDER_RELEASES: Mapping[str, ProviderRelease] = {release.version: release for release in _releases()}
+PROVIDER_RELEASES: Mapping[str, ProviderRelease] = {release.version: release for release in releases(_CHANGES)}
