@@ -2,7 +2,7 @@
 
 Not simulated: matching of unbound claims with volumes that wait for a consumer, and storage capacity; a class that can provision
 counts as able to, wherever its allowedTopologies let it.
-Sources: kubernetes pkg/scheduler/framework/plugins/{volumebinding,volumezone}, pkg/volume/util CheckNodeAffinity.
+Sources: kubernetes pkg/scheduler/framework/plugins/{volumebinding,volumezone}, pkg/volume/util (CheckNodeAffinity, GetDefaultClass).
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from harness.kube.objects import (
     annotations_of,
     is_terminating,
     labels_of,
+    metadata_of,
     name_of,
     namespace_of,
     spec_of,
     status_of,
 )
 
-__all__ = ["BIND_COMPLETED", "SELECTED_NODE", "Lookup", "PodVolumes", "waits_for_consumer"]
+__all__ = ["BIND_COMPLETED", "SELECTED_NODE", "Lookup", "PodVolumes", "default_class", "waits_for_consumer"]
 
 Lookup = Callable[[str, str, str], Object | None]
 """Finds an object by kind, name and namespace."""
@@ -38,6 +39,8 @@ _IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
 _ELSEWHERE = "node(s) didn't match PersistentVolume's node affinity"
 _NO_VOLUME = "node(s) didn't find available persistent volumes to bind"
 _OTHER_ZONE = "node(s) had no available volume zone"
+
+_DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
 _GENERAL: Mapping[str, str] = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
@@ -96,6 +99,14 @@ class PodVolumes:
         if not found and not all(_in_zone(volume, node) for volume in self.volumes):
             found.append(_OTHER_ZONE)
         return tuple(found)
+
+
+def default_class(classes: Sequence[Object]) -> str | None:
+    """The name of the StorageClass of claims that name none: of those that say so the newest, of these the first by name."""
+    chosen = [each for each in classes if any(annotations_of(each).get(key) == "true" for key in _DEFAULT)]
+    chosen.sort(key=name_of)
+    chosen.sort(key=lambda each: str(metadata_of(each).get("creationTimestamp") or ""), reverse=True)
+    return name_of(chosen[0]) if chosen else None
 
 
 def waits_for_consumer(storage: Object) -> bool:

@@ -1,4 +1,4 @@
-"""Claims that nobody wrote down: those of a StatefulSet's templates and of ephemeral volumes, the same on every cluster."""
+"""What nobody wrote down: claims of StatefulSets and of ephemeral volumes, and the class of claims; the same on every cluster."""
 
 from __future__ import annotations
 
@@ -78,3 +78,35 @@ def test_an_ephemeral_volume_has_a_claim_that_goes_with_its_pod(cluster: Subject
         return found is None or found["metadata"].get("deletionTimestamp") is not None
 
     cluster.eventually(gone, "the claim to go")
+
+
+def storage_class(cluster: Subject, name: str, **annotations: str) -> str:
+    meta = {"name": cluster.named(name), "annotations": annotations}
+    made = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": meta,
+        "provisioner": "example.com/none",
+    }
+    return str(cluster.create(made)["metadata"]["name"])
+
+
+def plain_claim(cluster: Subject, name: str, **fields: Any) -> None:
+    spec = {key: value for key, value in CLAIM.items() if key != "storageClassName"}
+    meta = {"name": name, "namespace": cluster.namespace}
+    made = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": {**spec, **fields}}
+    cluster.admin.create(made)
+
+
+def test_a_claim_without_a_class_has_the_default_one(cluster: Subject) -> None:
+    plain_claim(cluster, "before")
+    storage_class(cluster, "other")
+    default = storage_class(cluster, "standard", **{"storageclass.kubernetes.io/is-default-class": "true"})
+    cluster.eventually(
+        lambda: claim_of(cluster, "before")["spec"].get("storageClassName") == default, "the class of an older claim"
+    )
+    plain_claim(cluster, "after")
+    plain_claim(cluster, "none", storageClassName="")
+    cluster.eventually(lambda: claim_of(cluster, "none") is not None, "the claims")
+    assert claim_of(cluster, "after")["spec"]["storageClassName"] == default
+    assert claim_of(cluster, "none")["spec"]["storageClassName"] == ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.clusters.memory.store import Admission, Request, Store
@@ -16,6 +16,7 @@ from harness.kube.objects import Object, spec_of
 from harness.kube.pod_validation import pod_spec_errors
 from harness.kube.quantity import QuantityError
 from harness.kube.status import bad_request, forbidden, invalid
+from harness.kube.volume_binding import default_class
 
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
 _TEMPLATED = _WORKLOADS | {"DaemonSet"}
@@ -50,9 +51,17 @@ def defaults(store: Callable[[], Store], kubernetes: tuple[int, int]) -> Admissi
             raise bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}') from None
         if kind in _WORKLOADS:
             return default_workload(request.object)
+        if kind == "PersistentVolumeClaim":
+            return _with_class(request.object, store().list("StorageClass"))
         return request.object
 
     return judge
+
+
+def _with_class(claim: dict[str, Any], classes: Sequence[Object]) -> dict[str, Any]:
+    """The claim with the default StorageClass, where it names none; the empty name is one."""
+    found = default_class(classes) if spec_of(claim).get("storageClassName") is None else None
+    return claim if found is None else {**claim, "spec": {**spec_of(claim), "storageClassName": found}}
 
 
 def validation(request: Request, *, merged: bool) -> dict[str, Any]:

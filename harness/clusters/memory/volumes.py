@@ -23,7 +23,7 @@ from harness.kube.objects import (
 )
 from harness.kube.quantity import Quantity
 from harness.kube.selectors import EVERYTHING, Selector
-from harness.kube.volume_binding import BIND_COMPLETED, waits_for_consumer
+from harness.kube.volume_binding import BIND_COMPLETED, default_class, waits_for_consumer
 
 __all__ = ["VolumeBinder"]
 
@@ -92,8 +92,18 @@ class VolumeBinder:
             fits = volume is not None
         if volume is not None and fits:
             self._bind(claim, volume)
+        elif not wanted and spec_of(claim).get("storageClassName") is None and self._defaulted(claim):
+            return
         else:
             self._phase(claim, "Pending")
+
+    def _defaulted(self, claim: Object) -> bool:
+        """A default class that came later than the claim is its class, too."""
+        found = default_class(self._view.list("StorageClass"))
+        if found is not None:
+            spec = {"spec": {"storageClassName": found}}
+            self._writer.patch("PersistentVolumeClaim", name_of(claim), spec, namespace=namespace_of(claim))
+        return found is not None
 
     def _match(self, claim: Object) -> Object | None:
         """The volume that is meant for the claim, or the smallest that satisfies it where claims do not wait for pods."""
