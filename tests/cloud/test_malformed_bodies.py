@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from fakeazure.cloud import SUBSCRIPTION
 from fakeazure.timing import INSTANT
+from tests.cloud.aks_machine import PROFILE, machine_body
 from tests.cloud.driver import MACHINES, NETWORK, Driver
-from tests.cloud.test_aks_machines import PROFILE, machine_body
 
 JUNK: tuple[Any, ...] = (
     None,
