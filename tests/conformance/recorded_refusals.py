@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from tests.conformance.recorded_file import write_recording
-from tests.conformance.recorded_labels import MODELINE, NODECLASS, Recorder, seed_keys
+from tests.conformance.recorder import MODELINE, NODECLASS, Recorder, seed_keys
 
 __all__ = ["write_recorded_refusals"]
 

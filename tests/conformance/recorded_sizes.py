@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from tests.conformance.recorded_file import write_recording
-from tests.conformance.recorded_labels import MODELINE, NODECLASS, Recorder
+from tests.conformance.recorder import MODELINE, NODECLASS, Recorder
 
 __all__ = ["write_recorded_sizes"]
 
