@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from harness.clusters.memory.store import Admission, Request, Store
+from harness.clusters.memory.request import Admission, Request
+from harness.clusters.memory.store import Store
 from harness.karpenter.validation.admission import Crds, admit
 from harness.kube.core_validation import budget_errors, node_errors, pod_update_errors
 from harness.kube.defaults import PriorityRefused, default_changed_pod, default_node, default_pod, default_workload

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.clusters.memory.store import Admission, Request, Store
+from harness.clusters.memory.request import Admission, Request
+from harness.clusters.memory.store import Store
 from harness.engine.ports import Identity
 from harness.kube.kinds import Kind
 from harness.kube.node_authorizer import denial

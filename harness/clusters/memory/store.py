@@ -8,12 +8,12 @@ Semantics: apiserver pkg/registry/generic/registry/store.go, pkg/registry/rest/{
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.clusters.memory.index import Index
 from harness.clusters.memory.journal import Entry, Journal
 from harness.clusters.memory.parts import grace_period, merged_parts
+from harness.clusters.memory.request import Admission, Authorizer, Request
 from harness.clusters.memory.selection import by_fields, by_labels
 from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ids import Ids
@@ -21,26 +21,6 @@ from harness.engine.ports import Change, ChangeType, Identity
 from harness.kube.kinds import KINDS, Kind, served
 from harness.kube.objects import Key, Object, copy_json, is_held
 from harness.kube.status import ApiError, already_exists, conflict, gone, not_found, precondition_failed
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A write on its way through admission. `object` may be replaced by the judge's answer; `old` is what is stored."""
-
-    verb: str
-    identity: Identity
-    kind: Kind
-    key: Key
-    subresource: str
-    object: dict[str, Any]
-    old: Object | None
-
-
-Admission = Callable[[Request], dict[str, Any]]
-"""Answers the object to store (defaulted, pruned), or raises ApiError."""
-
-Authorizer = Callable[[Identity, str, Kind, str, Key], None]
-"""Raises ApiError where an identity may not do this: the API's verb, the kind, the subresource, the key (no name at create)."""
 
 _API_VERBS: Mapping[str, str] = {"bind": "create"}
 
@@ -187,7 +167,7 @@ class Store:
         try:
             new = request.object
             for judge in self.admission:
-                new = judge(request if new is request.object else _with_object(request, new))
+                new = judge(request if new is request.object else request.of(new))
             if taken:
                 raise already_exists(request.kind, request.key.name)
         except ApiError as error:
@@ -408,7 +388,3 @@ def _version_required(kind: Kind, name: str) -> ApiError:
     causes = [{"reason": "FieldValueInvalid", "message": body, "field": field}]
     details = {"name": name, "group": kind.group, "kind": kind.plural, "causes": causes}
     return ApiError(422, "Invalid", f'{kind.resource} "{name}" is invalid: {field}: {body}', details=details)
-
-
-def _with_object(request: Request, new: dict[str, Any]) -> Request:
-    return Request(request.verb, request.identity, request.kind, request.key, request.subresource, new, request.old)

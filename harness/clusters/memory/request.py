@@ -1,0 +1,37 @@
+"""A write on its way into the store, and who has a say in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from harness.engine.ports import Identity
+from harness.kube.kinds import Kind
+from harness.kube.objects import Key, Object
+
+__all__ = ["Admission", "Authorizer", "Request"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A write on its way through admission. `object` may be replaced by the judge's answer; `old` is what is stored."""
+
+    verb: str
+    identity: Identity
+    kind: Kind
+    key: Key
+    subresource: str
+    object: dict[str, Any]
+    old: Object | None
+
+    def of(self, new: dict[str, Any]) -> Request:
+        """The same write with the object that a judge made of it."""
+        return Request(self.verb, self.identity, self.kind, self.key, self.subresource, new, self.old)
+
+
+Admission = Callable[[Request], dict[str, Any]]
+"""Answers the object to store (defaulted, pruned), or raises ApiError."""
+
+Authorizer = Callable[[Identity, str, Kind, str, Key], None]
+"""Raises ApiError where an identity may not do this: the API's verb, the kind, the subresource, the key (no name at create)."""
