@@ -23,7 +23,7 @@ _LONGEST = 150
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints what the key is, who may ask for it and set it, who writes it, who wins, and what changed."""
-    from harness.cli.worlds import InputError, create_world
+    from harness.cli.worlds import InputError, UnknownMode, create_world
     from harness.explain.label_story import tell
     from harness.kube.names import qualified_name_errors
 
@@ -37,7 +37,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     def new_world(**more: Any) -> World:
         inputs = {"karpenter": arguments.release, "region": arguments.region, "provision_mode": arguments.mode, **more}
-        return create_world(**inputs)
+        try:
+            return create_world(**inputs)
+        except UnknownMode:
+            if "karpenter" not in more:
+                raise
+            return create_world(**{**inputs, "provision_mode": None})  # a release of before the mode, as it was then
 
     try:
         story = tell(key, new_world)

@@ -9,7 +9,7 @@ from harness.kube.versions import version_mistake
 if TYPE_CHECKING:
     from harness.world import World
 
-__all__ = ["InputError", "check_size", "create_world"]
+__all__ = ["InputError", "UnknownMode", "check_size", "create_world"]
 
 
 class InputError(ValueError):
@@ -19,6 +19,10 @@ class InputError(ValueError):
         super().__init__(text)
         self.path = path
         self.what = what
+
+
+class UnknownMode(InputError):
+    """A provision mode with which the release does not start."""
 
 
 def create_world(**inputs: Any) -> World:
@@ -39,13 +43,17 @@ def create_world(**inputs: Any) -> World:
         hint = did_you_mean(region, regions, limit=len(regions))
         raise InputError(f"unknown region '{region}'" + (f"; {hint}" if hint else ""))
     try:
-        return World(**given)
+        world = World(**given)
     except UnknownRelease as error:
         hint = did_you_mean(error.version.removeprefix("v"), error.known, limit=0)
         hint = hint or f"known are {error.known[0]} to {error.known[-1]}"
         raise InputError(f"unknown release '{error.version}'; {hint}") from None
     except ValueError as error:  # of the state of Azure, it knows the place
         raise InputError(str(error), getattr(error, "path", ""), getattr(error, "what", "")) from None
+    known = world.release.provision_modes  # validateProvisionMode: the controller does not start in another one
+    if mode and mode not in known:
+        raise UnknownMode(f"provider {world.release.version} has no provision mode '{mode}'; it has {', '.join(known)}")
+    return world
 
 
 def check_size(world: World, size: str | None) -> None:

@@ -31,6 +31,8 @@ __all__ = [
     "keys_of",
 ]
 
+_EMPTY = "the empty text"
+
 Object = Mapping[str, Any]
 OTHER_VALUE = "other"
 COLUMNS = ("pod", "nodepool", "written")
@@ -167,7 +169,7 @@ def _told(writes: Mapping[str, tuple[Write, ...]], key: str) -> str:
 
 def _write_text(write: Write) -> str:
     source = f" ({write.from_})" if write.from_ else ""
-    return f"{write.by}{source}: {write.value}"
+    return f"{write.by}{source}: {write.value or _EMPTY}"
 
 
 def _yes_no(value: bool) -> Answer:

@@ -439,3 +439,29 @@ def test_manifests_that_are_refused(
     assert (code, out) == (2, "")
     assert err.startswith(text)
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("labels", "agentpool", "--release", "1.6.5"),
+        ("labels", "explain", "agentpool", "--release", "1.6.5"),
+        ("labels", "diff", "1.6.5", "1.7.2"),
+        ("upgrade-check", "--from", "1.6.5", "--to", "1.7.2", "web.yaml"),
+    ],
+)
+def test_a_mode_that_the_release_does_not_know(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "web.yaml").write_text("{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: c}]}}")
+    assert main([*arguments, "--mode", "aksmachineapi"]) == 2
+    said = "provider 1.6.5 has no provision mode 'aksmachineapi'; it has aksscriptless, bootstrappingclient\n"
+    assert capsys.readouterr().err.endswith(said)
+
+
+def test_a_story_in_a_mode_goes_on_before_there_was_the_mode(capsys: pytest.CaptureFixture[str]) -> None:
+    value = as_json(capsys, "labels", "explain", "agentpool", "--mode", "aksmachineapi")
+    first, second, *_ = value["releases"]
+    assert (first["last"], first["written"]) == ("1.6.8", "no")
+    assert (second["first"], second["written"]) == ("1.7.0", "yes (kubelet (aks-rp): aksmanagedap)")

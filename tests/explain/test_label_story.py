@@ -40,3 +40,8 @@ def test_a_release_like_the_one_before_is_not_tried_again() -> None:
     story = tell("team", new_world, ("1.14.0", "1.14.1", "1.14.2"))
     assert [(era.first, era.last) for era in story.eras] == [("1.14.0", "1.14.2")]
     assert {name for name in made if name != "None"} == {"1.14.0"}
+
+
+def test_a_label_without_a_value_is_told_so() -> None:
+    story = tell("agentpool", partial(World, karpenter="1.14.0"), RELEASES)
+    assert story.modes["bootstrappingclient"].detail == "kubelet: the empty text"
