@@ -25,11 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """For each pod × NodePool: how many sizes each rule removes, Karpenter's sentence, and what would help."""
+    """For each pod × NodePool: how many sizes each rule removes, Karpenter's sentence, and what would help; without pods, the sizes."""
     from harness.cli.given import read_files
     from harness.cli.manifests import apply_manifests, settle, world_of
     from harness.cli.worlds import InputError, check_size
     from harness.explain.guesses import guess_lines, guesses_of
+    from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
     from harness.scenario.problems import ScenarioError, did_you_mean
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(error, arguments.format)
     motion = settle(world)
     explained = explainer.pods()
+    pools = nodepool_sizes(world, explainer) if not explained and arguments.pod is None else []
     if arguments.pod is not None:
         names = {one.pod for one in explained}
         wanted = arguments.pod if "/" in arguments.pod else f"default/{arguments.pod}"
@@ -53,10 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
         if not explained:
             hint = did_you_mean(wanted, names)
             return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
-    guesses = guesses_of(world, _sizes(world, explained, arguments.size))
+    named = [size for pool in pools for size, _ in pool.sizes[:1]]
+    guesses = guesses_of(world, [*named, *_sizes(world, explained, arguments.size)])
     if arguments.format == "json":
         value = {"added": added, **given.value(), "motion": motion or None, "pods": as_value(explained)}
-        print_json({**value, "guessed": guesses})
+        print_json({**value, **({"nodepools": sizes_value(pools)} if pools else {}), "guessed": guesses})
         return 0
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
@@ -64,7 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
         show(line)
     if motion:
         show(motion)
-    show(as_text(explained, size=arguments.size) if explained else "no pods")
+    if pools:
+        show(sizes_text(pools, arguments.size))
+    else:
+        show(as_text(explained, size=arguments.size) if explained else "no pods")
     for line in guess_lines(guesses):
         show(line)
     return 0

@@ -37,7 +37,7 @@ def _pod(pod: PodExplanation, size: str | None) -> Iterator[str]:
     for line in pod.waiting:
         yield f"  {line}"
     for pool in pod.pools:
-        yield from _pool(pool, size)
+        yield from pool_lines(pool, size)
     for node, reason in pod.nodes:
         yield f"  Node {node}: {reason}"
     for change in pod.changes:
@@ -61,7 +61,8 @@ def _verdict(pool: PoolExplanation) -> str:
     return f"{kept} of {count} sizes will do"
 
 
-def _pool(pool: PoolExplanation, size: str | None) -> Iterator[str]:
+def pool_lines(pool: PoolExplanation, size: str | None) -> Iterator[str]:
+    """One NodePool in words, with everything about one size."""
     yield f"  NodePool {pool.nodepool}: {_verdict(pool)}"
     for key, (asked, present) in sorted(pool.unmet.items()):
         yield f"    minValues asks for {asked} values of {key}, the sizes that suit have {present}"
@@ -95,7 +96,7 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
             "place": pod.place or None,
             "karpenter": pod.sentence or None,
             "waiting": list(pod.waiting),
-            "nodepools": [_pool_value(pool) for pool in pod.pools],
+            "nodepools": [pool_value(pool) for pool in pod.pools],
             "nodes": [{"node": node, "reason": reason} for node, reason in pod.nodes],
             "changes": [
                 {"change": one.text, "nodepool": one.nodepool, "size": one.size or None, "price": one.price}
@@ -107,7 +108,8 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
     ]
 
 
-def _pool_value(pool: PoolExplanation) -> dict[str, Any]:
+def pool_value(pool: PoolExplanation) -> dict[str, Any]:
+    """The same with every size and offering."""
     everything = pool.all_causes
     return {
         "nodepool": pool.nodepool,
