@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.clusters.attached.cluster import Attaching
     from harness.clusters.real.cluster import RealCluster
     from harness.scenario.cases import Case
+    from harness.scenario.run import Run
     from harness.scenario.runner import Runner
     from harness.scenario.verdicts import Verdict
 
@@ -93,6 +94,7 @@ class ClusterRunners:
         self._runners: dict[str, Runner] = {}
         self._missing: dict[str, str] = {}
         self._broken: dict[str, str] = {}
+        self._lost: dict[str, str] = {}
         self._version = ""
         self._remotes: dict[str, Any] = {}
         self._memory: Runner | None = None
@@ -172,7 +174,7 @@ class ClusterRunners:
         for name in self.names:
             runner = self._runner(name)
             self._choose_machines(name, case)
-            run, found = runner.examine(case)
+            run, found = self._run(name, runner, case)
             labelled = name if len(self.names) > 1 else ""
             verdicts += [
                 dataclasses.replace(each, label=f"{labelled}: {each.label}") if labelled else each for each in found
@@ -191,6 +193,24 @@ class ClusterRunners:
             place, left, right = next(differences(first[1], came), ("", None, None))
             verdicts.append(_agreement(case, first[0], name, place, left, right, run.world.clock.seconds))
         return tuple(verdicts)
+
+    def _run(self, name: str, runner: Runner, case: Case) -> tuple[Run, tuple[Verdict, ...]]:
+        """A case on one cluster. Raises ClusterLost: at length for the first case that lost it, in one line for those that find it lost."""
+        try:
+            came = runner.examine(case)
+        except RuntimeError as error:
+            from harness.clusters.rest.connection import ClusterLost
+
+            if not isinstance(error, ClusterLost):
+                raise
+            here = f"{case.file}::{case.name}"
+            first = self._lost.setdefault(name, here)
+            if first == here:
+                raise
+            said = str(error).partition("\n")[0]
+            raise ClusterLost(f"{said}; cluster {name} is lost since {first}, which tells what died") from None
+        self._lost.pop(name, None)
+        return came
 
     def explains(self, error: BaseException) -> bool:
         """Whether an error is a cluster's own account of what died or does not come to rest, to which a traceback adds nothing."""

@@ -91,7 +91,6 @@ def test_the_message_says_what_died(asked: None) -> None:
 
     with ApiServerCluster() as cluster:
         os.kill(cluster.processes.pids["kube-apiserver"], signal.SIGKILL)
-        poll(lambda: cluster.processes.exited, "the death to be noticed", seconds=10)
         with pytest.raises(ClusterLost) as caught:
             cluster.writer(ADMIN).delete("Node", "n")
         assert "kube-apiserver was killed by signal 9; the end of its log:" in str(caught.value)

@@ -1,13 +1,14 @@
-"""Patience lasts longer on a busy machine, and ends on every machine."""
+"""Patience lasts longer on a busy machine, and ends on every machine; what died meanwhile is told."""
 
 from __future__ import annotations
 
 import pytest
 
+from harness.clusters.apiserver.processes import free_ports
 from harness.clusters.attached import cluster as attached
 from harness.clusters.attached.cluster import attach
 from harness.clusters.http.cluster import HttpCluster
-from harness.clusters.rest.connection import ClusterLost
+from harness.clusters.rest.connection import ClusterLost, Connection, Endpoint
 from harness.clusters.waiting import Patience, TimedOut, crowding, poll
 from harness.engine.clock import Clock as VirtualClock
 from harness.karpenter.validation.crds import crd_set
@@ -74,3 +75,14 @@ def test_a_cluster_that_owes_something_is_looked_at_and_what_died_ends_the_waiti
             ClusterLost, match=r"(?s)a part of the http cluster died.kube-scheduler was killed.*last words"
         ):
             world.settle()
+
+
+def test_a_death_that_is_noticed_later_than_the_silence_is_told() -> None:
+    looks = iter(["", "", "kube-apiserver was killed by signal 9"])
+    (port,) = free_ports(1)
+    connection = Connection(Endpoint("127.0.0.1", port, diagnose=lambda: next(looks)))
+    with pytest.raises(ClusterLost) as caught:
+        connection.request("GET", "/version")
+    first, _, second = str(caught.value).partition("\n")
+    assert first.startswith(f"http://127.0.0.1:{port} does not answer: ConnectionRefusedError")
+    assert second == "kube-apiserver was killed by signal 9"

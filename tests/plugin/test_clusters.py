@@ -12,6 +12,7 @@ import harness.world  # noqa: F401  imported once here: some of the tests below 
 from harness.clusters import leases
 from harness.clusters.failures import ClusterFailed
 from harness.clusters.real.pki import MissingTool
+from harness.clusters.rest.connection import ClusterLost
 from harness.pytest_plugin.clusters import ClusterRunners
 from harness.pytest_plugin.grouping import Groups
 from harness.scenario.files import load
@@ -212,3 +213,38 @@ def test_a_case_that_the_clusters_kubernetes_breaks_is_skipped_and_others_are_no
     monkeypatch.setattr(clusters, "_version", "1.36.3")
     assert "on 1.36.3, which the cluster is, something else comes of it" in clusters._unsupported(old)
     assert clusters._unsupported(new) == ""
+
+
+class Losing:
+    """A Runner whose cluster dies and is there again, as told."""
+
+    def __init__(self, *ends: Exception | None) -> None:
+        self._ends = iter(ends)
+
+    def examine(self, case: Any) -> Any:
+        end = next(self._ends)
+        if end is not None:
+            raise end
+        return "run", ()
+
+
+def test_what_died_is_told_at_length_once(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "old.yaml").write_text(OLD)
+    first, second = load(tmp_path / "old.yaml", "old.yaml")[0].cases
+    clusters = runners(pytestconfig, monkeypatch)
+    lost = ClusterLost(
+        "https://127.0.0.1:1 does not answer: refused\nkube-apiserver was killed by signal 9\n    last words"
+    )
+    runner: Any = Losing(lost, lost, None, lost, ClusterFailed("not lost\nlong"))
+    told: list[str] = []
+    for case in (first, second, second, second, first):
+        try:
+            clusters._run("kind", runner, case)
+        except ClusterFailed as error:
+            told.append(str(error))
+    again = (
+        "https://127.0.0.1:1 does not answer: refused; cluster kind is lost since old.yaml::a pod gets a Node[1.6.5]"
+    )
+    assert told == [str(lost), f"{again}, which tells what died", str(lost), "not lost\nlong"]

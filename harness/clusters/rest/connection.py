@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from harness.clusters.failures import ClusterFailed
-from harness.clusters.waiting import stopwatch
+from harness.clusters.waiting import TimedOut, poll, stopwatch
 from harness.kube.status import ApiError
 
 __all__ = ["ClusterLost", "Connection", "Endpoint", "Events"]
@@ -22,6 +22,9 @@ __all__ = ["ClusterLost", "Connection", "Endpoint", "Events"]
 
 _KEPT = 30.0
 """Seconds after which an unused connection is opened anew; kube-apiserver closes it after 90."""
+
+_DEATH_TOLD = 2.0
+"""Seconds after which what has died is known, if anything has."""
 
 
 class ClusterLost(ClusterFailed):
@@ -169,7 +172,9 @@ class Connection:
             self._http = None
 
     def _lost(self, error: Exception) -> ClusterLost:
-        why = self.endpoint.diagnose()
+        why = ""
+        with suppress(TimedOut):  # who watches over a program may learn of its death a moment after its connections
+            why = poll(self.endpoint.diagnose, "somebody to be found dead", seconds=_DEATH_TOLD, every=0.05)
         text = f"{self.endpoint.url} does not answer: {type(error).__name__}: {error}"
         return ClusterLost(f"{text}\n{why}" if why else text)
 
