@@ -34,6 +34,7 @@ def test_well_known_since(key: str, since: str) -> None:
 CHANGES = (
     ("1.4.0", "1.5.0", "false_capabilities_absent", True, False),  # 8bf92a46
     ("1.4.0", "1.5.0", "allocation_failures_kept", 180.0, 3600.0),  # 0751bf89
+    ("1.4.0", "1.5.0", "spot_quota_kept", 180.0, 3600.0),  # pkg/cache/unavailableofferings.go
     ("1.4.0", "1.5.0", "only_azure_linux_2", True, False),  # pkg/providers/imagefamily/azlinux3.go
     ("1.5.0", "1.5.1", "skus_without_price", "1.4.0", "1.6.5"),  # pkg/providers/pricing/skus_missing_price.go
     ("1.5.2", "1.6.1", "zonal_failure_marks_family", False, True),  # 50cfddcd

@@ -41,12 +41,13 @@ class UnavailableOfferings:
 
     def mark(
         self, reason: str, sku: Sku, zone: str, capacity_type: str, *, now: float, ttl: float = DEFAULT_TTL
-    ) -> None:
-        """Leaves a size alone in a zone (label value) for one capacity type."""
+    ) -> int | None:
+        """Leaves a size alone in a zone (label value) for one capacity type; answers as `mark_family` if its family is marked, too."""
         self._offerings[(sku.name, zone, capacity_type)] = Mark(reason, now + ttl)
         self.sequence += 1
         if self._family_with_size:
-            self._mark_family(reason, sku, zone, capacity_type, sku.vcpus or 0, now + ttl)
+            return self._mark_family(reason, sku, zone, capacity_type, sku.vcpus or 0, now + ttl)
+        return None
 
     def mark_name(
         self, reason: str, name: str, zone: str, capacity_type: str, *, now: float, ttl: float = DEFAULT_TTL
@@ -62,18 +63,22 @@ class UnavailableOfferings:
 
     def mark_family(
         self, reason: str, sku: Sku, zone: str, capacity_type: str, *, now: float, ttl: float, vcpus: int = WHOLE_FAMILY
-    ) -> None:
-        """Leaves the family of a size alone, whole or from a number of vCPUs on."""
-        self._mark_family(reason, sku, zone, capacity_type, vcpus, now + ttl)
+    ) -> int | None:
+        """Leaves the family of a size alone, whole or from a number of vCPUs on; answers the number in force, None without a family."""
+        return self._mark_family(reason, sku, zone, capacity_type, vcpus, now + ttl)
 
-    def _mark_family(self, reason: str, sku: Sku, zone: str, capacity_type: str, vcpus: int, until: float) -> None:
+    def _mark_family(
+        self, reason: str, sku: Sku, zone: str, capacity_type: str, vcpus: int, until: float
+    ) -> int | None:
         if not sku.family:
-            return
+            return None
         key = _family_key(sku.family, zone, capacity_type)
         present = self._families.get(key)
         # The lower threshold blocks more, so it stays; the time starts anew.
-        self._families[key] = Mark(reason, until, vcpus if present is None else min(present.vcpus, vcpus))
+        least = vcpus if present is None else min(present.vcpus, vcpus)
+        self._families[key] = Mark(reason, until, least)
         self.sequence += 1
+        return least
 
     def why(self, sku: Sku, zone: str, capacity_type: str) -> Mark | None:
         """The mark that makes an offering unavailable, or None. Call :meth:`expire` first when time has passed."""
@@ -93,10 +98,6 @@ class UnavailableOfferings:
             for key in gone:
                 del marks[key]
                 self.sequence += 1
-
-    def next_expiry(self) -> float | None:
-        """When the earliest mark ends, None without marks."""
-        return min((mark.until for marks in (self._offerings, self._families) for mark in marks.values()), default=None)
 
 
 def _family_key(family: str, zone: str, capacity_type: str) -> tuple[str, str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.karpenter.azure_keys import REGIONAL_ZONE
 from harness.karpenter.instancetypes.offerings import placement_scope
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.instancetypes.unavailable import DEFAULT_TTL, UnavailableOfferings
@@ -67,6 +68,16 @@ class AzureFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Marked:
+    """What was left alone: offerings of the `size`, and of its family from `vcpus` on. Without a zone: all of the capacity type."""
+
+    zone: str | None
+    capacity_type: str
+    size: bool = False
+    vcpus: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a failure means: ``reason`` is the condition reason and that of the marks, ``ttl`` seconds, ``capacity`` whether
     nothing else would help either."""
@@ -86,22 +97,29 @@ class Verdict:
         return LaunchError.create(self.message, self.reason) if self.named else LaunchError(self.message)
 
     def offerings(self, choice: Choice, release: ProviderRelease) -> tuple[tuple[str, str], ...]:
-        """Zones and capacity types of the chosen size to leave alone, sorted."""
-        return tuple(sorted(set(_marked(self.scope, choice, release))))
+        """Zones and capacity types of the chosen size to leave alone, sorted, those without a zone last."""
+        return tuple(sorted(set(_marked(self.scope, choice, release)), key=lambda one: (one[0] == REGIONAL_ZONE, one)))
 
     def mark(
         self, marks: UnavailableOfferings, sku: Sku, choice: Choice, release: ProviderRelease, *, now: float
-    ) -> None:
-        """Leaves the offerings alone from ``now`` on."""
+    ) -> tuple[Marked, ...]:
+        """Leaves the offerings alone from ``now`` on, and answers which."""
+        found: list[Marked] = []
         if self.scope is Scope.ALL_SPOT:
             marks.mark_spot(self.reason, now=now, ttl=self.ttl)
+            found.append(Marked(None, SPOT))
         for zone, capacity_type in self.offerings(choice, release):
             family_alone = release.zonal_failure_marks_family and not release.family_marked_with_size
             if self.scope is Scope.ZONE and family_alone:
                 # Before sizes marked their family, this failure marked the family alone.
-                marks.mark_family(self.reason, sku, zone, capacity_type, now=now, ttl=self.ttl, vcpus=sku.vcpus or 0)
+                vcpus = marks.mark_family(
+                    self.reason, sku, zone, capacity_type, now=now, ttl=self.ttl, vcpus=sku.vcpus or 0
+                )
+                found.append(Marked(zone, capacity_type, vcpus=vcpus))
             else:
-                marks.mark(self.reason, sku, zone, capacity_type, now=now, ttl=self.ttl)
+                vcpus = marks.mark(self.reason, sku, zone, capacity_type, now=now, ttl=self.ttl)
+                found.append(Marked(zone, capacity_type, True, vcpus))
+        return tuple(found)
 
 
 def _marked(scope: Scope, choice: Choice, release: ProviderRelease) -> Iterable[tuple[str, str]]:
@@ -142,6 +160,10 @@ def _hour(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> fl
     return HOUR
 
 
+def _spot_quota(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
+    return release.spot_quota_kept
+
+
 def _allocation(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
     return release.allocation_failures_kept
 
@@ -172,7 +194,7 @@ _VM_RULES: tuple[_Rule, ...] = (
         "LowPriorityCores",
         _QUOTA,
         Scope.ALL_SPOT,
-        _hour,
+        _spot_quota,
         "this subscription has reached the regional vCPU quota for spot (LowPriorityQuota). To scale beyond this limit, please review the "
         "quota increase process here: https://docs.microsoft.com/en-us/azure/azure-portal/supportability/low-priority-quota",
     ),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from harness.engine.clock import Clock
+from harness.engine.clock import SECOND, Clock
 from harness.engine.ports import Sink
 from harness.karpenter.launch import Choice, LaunchError
 from harness.karpenter.launch.failures import (
@@ -20,6 +20,7 @@ from harness.karpenter.launch.failures import (
 )
 from harness.karpenter.offers import Offers
 from harness.karpenter.provider.arm import Answer
+from harness.kube.durations import print_duration
 
 _REASONS: Mapping[int, str] = {
     200: "OK",
@@ -80,15 +81,18 @@ class Failures:
         sku = self._offers.sku(choice.instance_type.name)
         if sku is None:
             return
-        verdict.mark(self._offers.unavailable, sku, choice, self._offers.release, now=self._clock.seconds)
-        for zone, capacity_type in verdict.offerings(choice, self._offers.release):
-            self._sink.log(
-                "debug",
-                "offerings",
-                "removing offering from offerings",
-                unavailable=verdict.reason,
-                **{"instance-type": sku.name, "zone": zone, "capacity-type": capacity_type, "ttl": verdict.ttl},
-            )
+        ttl = print_duration(int(verdict.ttl * SECOND))
+        for one in verdict.mark(self._offers.unavailable, sku, choice, self._offers.release, now=self._clock.seconds):
+            place = {"zone": one.zone, "capacity-type": one.capacity_type, "ttl": ttl}
+            if one.size:
+                values = {"unavailable": verdict.reason, "instance-type": sku.name, **place}
+                self._sink.log("debug", "offerings", "removing offering from offerings", **values)
+            if one.vcpus is not None:
+                values = {"family": sku.family, **place, "max-cpu": str(one.vcpus)}
+                self._sink.log("debug", "offerings", "marking VM Family unavailable in zone", **values)
+            if one.zone is None:
+                values = {"unavailable": "SpotUnavailable", "capacity-type": one.capacity_type, "ttl": ttl}
+                self._sink.log("debug", "offerings", "removing offering from offerings", **values)
 
 
 def failure_of(answer: Answer, method: str, url: str) -> AzureFailure:

@@ -162,6 +162,7 @@ class ProviderRelease:
       arm64 is in the managed gallery only. ``ubuntu_2404``: there is Ubuntu 24.04, which the family Ubuntu means from 1.34 on.
     * ``low_quota_has_own_ttl``: a family quota that is not 0 blocks for ten minutes rather than for the default time.
     * ``allocation_failures_kept``: how long, in seconds, offerings stay away after Azure had no room for a VM.
+    * ``spot_quota_kept``: how long, in seconds, spot stays away after its quota was reached.
     * ``zonal_failure_marks_family``: no room in a zone is remembered for the size's family from its vCPUs on; before, for the size.
     * ``unsupported_sizes_known``: that AKS refuses a size for the subscription makes the size unavailable.
     * ``managed_subnets_refused``: an AKSNodeClass with a subnet of the cluster's managed virtual network is not ready.
@@ -221,6 +222,7 @@ class ProviderRelease:
     azure_linux_3_arm_shared_only: bool
     low_quota_has_own_ttl: bool
     allocation_failures_kept: float
+    spot_quota_kept: float
     zonal_failure_marks_family: bool
     unsupported_sizes_known: bool
     managed_subnets_refused: bool
