@@ -23,7 +23,7 @@ Manifest = dict[str, Any]
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 ARCH, CAPACITY, GPUS = "kubernetes.io/arch", "karpenter.sh/capacity-type", "nvidia.com/gpu"
-FAMILY, GPU_COUNT = "karpenter.azure.com/sku-family", "karpenter.azure.com/sku-gpu-count"
+FAMILY = "karpenter.azure.com/sku-family"
 
 WORKLOADS, CRUMBS = 12, 3
 """No workload has more than a twelfth of all pods, but for its least; and nobody runs one for the last few."""

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fakeazure.arm.throttling import REAL_BUCKETS
 from fakeazure.cloud import FakeAzure
 from fakeazure.market.wording import MarketError
 from fakeazure.seed import subnet_id
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--market", type=Path, help="JSON file: quota, restrictions, capacity, faults, prices")
     parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast the cloud's clock runs")
     parser.add_argument("--instant", action="store_true", help="long-running operations are over at once")
+    parser.add_argument("--throttle", action="store_true", help="answer 429 where ARM's limits on requests would")
     parser.add_argument("--print-calls", action="store_true", help="print every call")
     parser.add_argument("--for", dest="seconds", type=float, help="stop after so many seconds")
 
@@ -49,7 +51,13 @@ def run(options: argparse.Namespace) -> int:
     try:
         clock = WallClock(options.speed)
         market = _market(options.market)
-        cloud = FakeAzure(region=options.region, clock=clock, azure=market, timing=INSTANT if options.instant else None)
+        cloud = FakeAzure(
+            region=options.region,
+            clock=clock,
+            azure=market,
+            timing=INSTANT if options.instant else None,
+            throttle=REAL_BUCKETS if options.throttle else None,
+        )
     except (MarketError, ValueError) as error:
         print(f"fakeazure: {error}", file=sys.stderr)
         return BAD_INPUT

@@ -48,7 +48,7 @@ class Restriction:
 
 
 class Restrictions:
-    """All restrictions of a world, added and lifted over time. `version` counts the changes."""
+    """All restrictions of a world, added to over time. `version` counts the changes."""
 
     def __init__(self, restrictions: tuple[Restriction, ...] = ()) -> None:
         """Start with `restrictions`."""
@@ -58,11 +58,6 @@ class Restrictions:
     def add(self, restriction: Restriction) -> None:
         """Close something more."""
         self._all.append(restriction)
-        self.version += 1
-
-    def lift(self, restriction: Restriction) -> None:
-        """Open it again. ValueError if it is not there."""
-        self._all.remove(restriction)
         self.version += 1
 
     def __bool__(self) -> bool:

@@ -92,10 +92,6 @@ class Requirement:
             return NOT_IN if self.values else EXISTS
         return IN if self.values else DOES_NOT_EXIST
 
-    @property
-    def bounded(self) -> bool:
-        return self.gte is not None or self.lte is not None
-
     def len(self) -> int:
         """How many values are allowed; complements count from the largest 64-bit integer and ignore bounds."""
         return MAX_INT - len(self.values) if self.complement else len(self.values)

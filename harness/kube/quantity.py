@@ -98,10 +98,6 @@ class Quantity:
         """Whole units, rounded away from zero (Go's Value)."""
         return _divide_away(self.nano, NANO)
 
-    def milli_value(self) -> int:
-        """Thousandths, rounded away from zero (Go's MilliValue)."""
-        return _divide_away(self.nano, NANO // 1000)
-
 
 ZERO = Quantity(0)
 

@@ -51,15 +51,6 @@ class Document:
             place, node = found
         return Mark(self.file, place.line, place.column)
 
-    def value_position(self, path: Sequence[str | int] = ()) -> Mark:
-        """Where the field's value stands, rather than its key."""
-        node = self.node
-        for part in (*self.prefix, *path):
-            found = _step(node, part)
-            if found is not None:
-                node = found[1]
-        return Mark(self.file, node.line, node.column)
-
     def node_at(self, path: Sequence[str | int]) -> nodes.Node | None:
         """The part of the tree under a field; None when the file has no such field."""
         node: nodes.Node = self.node

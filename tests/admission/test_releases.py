@@ -3,7 +3,7 @@
 import pytest
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, provider
-from harness.karpenter.validation import UnknownCrdSet, admit, all_rules, crd_set, crd_sets
+from harness.karpenter.validation import UnknownCrdSet, admit, crd_set, crd_sets
 from tests.admission.objects import Object, exists, nodeclass, nodepool
 
 # object, last release that accepts, first that refuses, sentence; from the CRD files of both releases
@@ -83,7 +83,5 @@ def test_rules_can_be_listed() -> None:
     row = by_id["NodePool/spec.template.metadata.labels/domain:kubernetes.azure.com"]
     assert (row.since, row.until) == ("1.13.1", "1.14.2"), "1.13.0 had a shorter list of allowed keys"
     assert "kubernetes.azure.com/hostedvm" in row.rule.expression
-    assert {row.since for row in all_rules("NodePool") if row.rule.id == "domain:kubernetes.azure.com"} == {
-        "1.13.0",
-        "1.13.1",
-    }
+    every = [row for name in crd_sets() for row in crd_set(name).rules("NodePool")]
+    assert {row.since for row in every if row.rule.id == "domain:kubernetes.azure.com"} == {"1.13.0", "1.13.1"}

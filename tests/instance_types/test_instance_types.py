@@ -230,7 +230,6 @@ def test_marks_block_an_offering_and_larger_sizes_of_its_family(locations: dict[
     assert marks.why(sku(locations, "Standard_D4s_v3"), "southcentralus-1", "spot") is not None
     marks.expire(3600.0)
     assert not marks
-    assert marks.next_expiry() is None
 
 
 def test_a_mark_of_the_larger_size_leaves_the_smaller_one(locations: dict[str, Any]) -> None:

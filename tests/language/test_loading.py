@@ -89,7 +89,6 @@ def test_positions() -> None:
     (_, manifest), _ = documents(text, "f.yaml")
     (pod,) = manifest.items()
     assert str(pod.position(("metadata", "labels", "team"))) == "f.yaml:10:7"
-    assert str(pod.value_position(("metadata", "labels", "team"))) == "f.yaml:10:13"
     assert str(pod.position(("metadata", "absent"))) == "f.yaml:8:3"  # the nearest parent
 
 

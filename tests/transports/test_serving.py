@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fakeazure.cli import run
+from fakeazure.cloud import SUBSCRIPTION
 from fakeazure.events import Event, PoweredOn
 from fakeazure.transports.live import Pump, WallClock
 from fakeazure.transports.wire import Front
@@ -69,7 +70,9 @@ def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
     codes: list[int] = []
     serving = threading.Thread(
         target=lambda: codes.append(
-            run(["serve", "--http-port", str(port), "--https-port", "-1", "--for", "1.5", "--print-calls"])
+            run(
+                ["serve", "--http-port", str(port), "--https-port", "-1", "--for", "1.5", "--print-calls", "--throttle"]
+            )
         )
     )
     serving.start()
@@ -81,8 +84,14 @@ def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
             break
         except OSError:
             threading.Event().wait(0.02)
+    skus = (
+        f"http://127.0.0.1:{port}/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/skus?api-version=2021-07-01"
+    )
+    with opener.open(urllib.request.Request(skus, headers={"Authorization": "Bearer t"}), timeout=5) as answer:
+        remaining = answer.headers["x-ms-ratelimit-remaining-subscription-reads"]
     serving.join()
     assert codes == [0]
+    assert remaining == "249"
     assert "GET endpoints/endpoints 200" in capsys.readouterr().out
 
 

@@ -32,7 +32,6 @@ __all__ = [
     "ProvisionMode",
     "UnknownRelease",
     "base_of",
-    "policy_of",
     "provider",
     "releases_of",
 ]
@@ -74,11 +73,6 @@ def releases_of(name: str) -> tuple[str, ...]:
 def base_of(release: ProviderRelease) -> str:
     """The version of a release, also of one that is overlaid with a policy."""
     return split_name(release.version)[1]
-
-
-def policy_of(release: ProviderRelease) -> Policy | None:
-    """The policy that a release is overlaid with."""
-    return split_name(release.version)[0]
 
 
 @cache

@@ -58,7 +58,6 @@ class ProviderOptions:
     node_resource_group: str = ""
     additional_tags: Mapping[str, str] = field(default_factory=dict)
     disk_encryption_set_id: str = ""
-    manage_existing_aks_machines: bool = False
     machines_pool: str = "aksmanagedap"
     bootstrap_token: str = "abcdef.0123456789abcdef"
     ssh_public_key: str = "ssh-rsa AAAA"

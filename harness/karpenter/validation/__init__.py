@@ -1,7 +1,7 @@
 """Validation of NodePools, NodeClaims, AKSNodeClasses, NodeOverlays and pods: each verdict with the layer that gives it."""
 
 from harness.karpenter.validation.admission import Admission, Crds, UnknownResource, admit
-from harness.karpenter.validation.crds import CrdSet, RuleRow, UnknownCrdSet, all_rules, crd_set, crd_sets
+from harness.karpenter.validation.crds import CrdSet, RuleRow, UnknownCrdSet, crd_set, crd_sets
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.karpenter.validation.pods import validate_pod
@@ -17,7 +17,6 @@ __all__ = [
     "UnknownCrdSet",
     "UnknownResource",
     "admit",
-    "all_rules",
     "crd_set",
     "crd_sets",
     "nodepool_hash",

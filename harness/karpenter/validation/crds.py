@@ -135,15 +135,6 @@ def field_paths(resource: str) -> tuple[str, ...]:
     return () if table is None else tuple(dict.fromkeys(path for path, _, _, _ in table["fields"]))
 
 
-def all_rules(kind: str = "") -> Iterator[RuleRow]:
-    """The rules of all releases, optionally of one kind."""
-    return (row for row in _rule_rows() if _is_kind(row, kind))
-
-
-def _is_kind(row: RuleRow, kind: str) -> bool:
-    return not kind or row.resource.rpartition("/")[2] == kind
-
-
 @cache
 def _tables() -> Mapping[str, Any]:
     text = _TABLES.read_text(encoding="utf-8")
@@ -158,15 +149,6 @@ def _position(release: str) -> int:
 
 def _within(release: str, first: str, last: str) -> bool:
     return _position(first) <= _position(release) <= _position(last)
-
-
-@cache
-def _rule_rows() -> tuple[RuleRow, ...]:
-    return tuple(
-        RuleRow(resource, path, rule_of(definition, message), first, last)
-        for resource, table in _tables()["crds"].items()
-        for path, definition, message, first, last in table["rules"]
-    )
 
 
 @cache
