@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fakeazure.aks.machines import drift
 from fakeazure.aks.managed_clusters import NAMESPACE
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.ids import ResourceId, location_key
@@ -307,6 +308,10 @@ class FakeAzure:
         document = self.state.found(cluster).document
         versions = {"kubernetesVersion": kubernetes, "currentKubernetesVersion": kubernetes}
         self.state.store.put(cluster, {**document, "properties": {**document["properties"], **versions}})
+
+    def drift_machine(self, machine: str, reason: str) -> None:
+        """Let AKS ask for a machine (its ARM id) to be recreated, as when the cluster moves on. ArmError if there is none."""
+        drift(self.state, ResourceId.parse(machine), reason)
 
     def publish_image(self, definition: str, version: str) -> None:
         """Publish a newer version of an image definition. KeyError for a definition that AKS does not have."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 _NAME = re.compile(
     r"(?P<letters>[A-Z]+)(?P<number>\d+)(?:-(?P<available>\d+))?(?P<features>[a-z]*)"
-    r"(?:_(?P<accelerator>[A-Z]+\d+[A-Z]*))?(?P<child>_cc)?(?:_(?P<memory_index>\d+))?"
+    r"(?:_(?P<accelerator>[A-Z]+\d+[A-Z]*))?(?P<child>_cc)?(?:_\d+)?"
     r"(?:_v(?P<version>\d))?(?P<promo>_Promo)?"
 )
 
@@ -31,7 +31,6 @@ class SizeName:
     features: str
     accelerator: str
     child: bool
-    memory_index: str
     version: int
     promo: bool
 
@@ -64,7 +63,6 @@ def parse(name: str) -> SizeName:
         features=found["features"],
         accelerator=found["accelerator"] or "",
         child=found["child"] is not None,
-        memory_index=found["memory_index"] or "",
         version=int(found["version"] or 1),
         promo=found["promo"] is not None,
     )

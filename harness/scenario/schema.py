@@ -10,9 +10,7 @@ from typing import Any
 
 from harness.scenario.models import Header
 
-__all__ = ["SCHEMA_FILE", "json_schema", "render"]
-
-SCHEMA_FILE = "scenario.schema.json"
+__all__ = ["json_schema", "render"]
 
 _MANIFEST = {
     "type": "object",

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from fakeazure.aks.machines import drift
-from fakeazure.arm.ids import ResourceId
 from fakeazure.events import CreationFailed, Deleted, PoweredOn
 from tests.cloud.aks_machine import get, machine_body, properties, put
 from tests.cloud.driver import MACHINES, Driver, error_of
@@ -188,7 +186,7 @@ def test_stuck_machine_and_drift() -> None:
     put(driver, "m", machine_body())
     driver.cloud.advance(3600)
     assert properties(get(driver, "m"))["provisioningState"] == "Creating"
-    drift(driver.cloud.state, ResourceId.parse(f"{driver.pool_path()}/machines/m"), "ClusterUpgrade")
+    driver.cloud.drift_machine(f"{driver.pool_path()}/machines/m", "ClusterUpgrade")
     status = properties(get(driver, "m"))["status"]
     assert (status["driftAction"], status["driftReason"]) == ("Recreate", "ClusterUpgrade")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.clusters.real.cel import expression
-from harness.clusters.real.crds import crd_files, crd_manifests
+from harness.clusters.real.crds import crd_manifests
 from harness.karpenter.validation.crds import crd_set, crd_sets
 from tools.crd_tables import predicate
 
@@ -38,11 +38,3 @@ def test_manifests_have_every_rule_of_a_release(release: str) -> None:
     assert found == len(crd_set(release).rules())
     for each in manifests:
         assert sum(version["storage"] for version in each["spec"]["versions"]) == 1
-
-
-def test_files_of_crds(tmp_path: Any) -> None:
-    (tmp_path / "a.yaml").write_text("kind: CustomResourceDefinition\n---\nkind: Other\n")
-    assert [each["kind"] for each in crd_files(tmp_path)] == ["CustomResourceDefinition"]
-    (tmp_path / "a.yaml").write_text("kind: Other\n")
-    with pytest.raises(ValueError, match="no CustomResourceDefinition"):
-        crd_files(tmp_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from harness.clusters.crd_files import CrdFiles
@@ -11,7 +10,7 @@ from harness.clusters.real.cel import expression
 from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import CrdSet, names_of, openapi_of
 
-__all__ = ["crd_files", "crd_manifests", "mark_of", "marked"]
+__all__ = ["crd_manifests", "mark_of", "marked"]
 
 _STORED = "v1beta1"
 """AKSNodeClass is served in two versions and stored in this one."""
@@ -79,19 +78,3 @@ def _manifest(crds: CrdSet, group: str, kind: str, versions: Sequence[str]) -> d
             ],
         },
     }
-
-
-def crd_files(path: Path) -> list[dict[str, Any]]:
-    """The definitions in a file or in the YAML files of a folder. Raises ValueError when there is none."""
-    import yaml
-
-    files = sorted([*path.rglob("*.yaml"), *path.rglob("*.yml")]) if path.is_dir() else [path]
-    found = [
-        document
-        for file in files
-        for document in yaml.safe_load_all(file.read_text(encoding="utf-8"))
-        if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition"
-    ]
-    if not found:
-        raise ValueError(f"{path}: no CustomResourceDefinition in it")
-    return found
