@@ -1,4 +1,4 @@
-"""Rules beyond the schema (x-kubernetes-validations): what they are and how the API server applies them.
+"""Rules beyond the schema (x-kubernetes-validations), and how the API server applies them.
 
 A rule's check is either a predicate of our own or a compiled CEL expression; this module does not care. It decides where and when
 rules run, which failures count on updates, and how they are printed.
@@ -8,7 +8,7 @@ Source: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,29 +19,6 @@ from harness.kube.schema import Schema
 
 class CelError(Exception):
     """The evaluation of a rule failed; the message is cel-go's (``no such key: values``)."""
-
-
-def _no_culprits(value: Any) -> tuple[Pointer, ...]:
-    return ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rule:
-    """A rule of one node of a schema.
-
-    ``check(self, old)`` says whether a value passes, or raises CelError. ``transition`` rules compare with the old value and run
-    on updates only. ``culprits(self)`` points at what fails inside the value, relative to it.
-    """
-
-    id: str
-    message: str
-    check: Callable[[Any, Any], bool]
-    transition: bool = False
-    culprits: Callable[[Any], tuple[Pointer, ...]] = _no_culprits
-    optional_old: bool = False
-    """Whether a transition rule runs without an old value too (`optionalOldSelf`); it gets None then."""
-    expression: str = ""
-    """How the rule reads, for listings; not evaluated."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from harness.kube.cel_rules import Rule
+from harness.kube.field_errors import Pointer
 
 META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
 """Fields of a resource's root that its schema does not describe."""
@@ -19,6 +18,29 @@ META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
 
 class SchemaError(ValueError):
     """A schema that is not structural or uses what the API server does not know."""
+
+
+def _no_culprits(value: Any) -> tuple[Pointer, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """A rule of one node of a schema.
+
+    ``check(self, old)`` says whether a value passes, or raises CelError. ``transition`` rules compare with the old value and run
+    on updates only. ``culprits(self)`` points at what fails inside the value, relative to it.
+    """
+
+    id: str
+    message: str
+    check: Callable[[Any, Any], bool]
+    transition: bool = False
+    culprits: Callable[[Any], tuple[Pointer, ...]] = _no_culprits
+    optional_old: bool = False
+    """Whether a transition rule runs without an old value too (`optionalOldSelf`); it gets None then."""
+    expression: str = ""
+    """How the rule reads, for listings; not evaluated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

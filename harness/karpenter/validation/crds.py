@@ -14,9 +14,8 @@ from typing import Any, TypeAlias
 
 from harness.karpenter.releases.policies import closed_domain, split_name
 from harness.karpenter.validation.predicates import rule_of
-from harness.kube.cel_rules import Rule
 from harness.kube.custom_resource import CustomResource
-from harness.kube.schema import parse_schema
+from harness.kube.schema import Rule, parse_schema
 
 Row: TypeAlias = Sequence[Any]
 """A rule in the tables: path, definition, message, first and last release."""

@@ -19,9 +19,9 @@ from harness.karpenter.validation.predicate import (
     itself,
     present,
 )
-from harness.kube.cel_rules import Rule
 from harness.kube.correlation import same
 from harness.kube.field_errors import Pointer
+from harness.kube.schema import Rule
 
 
 def rule_of(definition: Arguments, message: str) -> Rule:
