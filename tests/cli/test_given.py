@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from harness.cli import main
 from harness.kube.builtin_kinds import NOT_KEPT
 from harness.kube.kinds import KINDS
+from tests.cli.command import as_json, call
 
 POD = """
 apiVersion: v1
@@ -22,30 +20,12 @@ spec: {containers: [{name: c, image: pause, resources: {requests: {cpu: "1"}}}]}
 COMMANDS = (("simulate",), ("explain",), ("upgrade-check", "--from", "1.13.1", "--to", "1.14.0"))
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def pod(name: str = "web") -> str:
     return POD.replace("NAME", name)
 
 
 def other(api_version: str, kind: str, name: str = "x") -> str:
     return f"\napiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: {name}}}\n"
-
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(arguments)
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    code, out, err = call(capsys, *arguments, "--format", "json")
-    assert (code, err) == (0, "")
-    return json.loads(out)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])

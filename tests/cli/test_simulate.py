@@ -1,0 +1,199 @@
+"""`harness explain` and `harness simulate`: what they print, and what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.cli.output import fitted
+from tests.cli.command import POOL, as_json, call
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {nodeSelector: {team: blue}, containers: [{name: c, image: pause, resources: {requests: {cpu: "1"}}}]}
+"""
+
+
+def test_explain(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "pod.yaml").write_text(POD)
+    (here / "pool.yaml").write_text(POOL)
+    code, out, err = call(capsys, "explain", "pod.yaml")
+    assert (code, err) == (0, "")
+    assert "added, because no file has one: AKSNodeClass/default, NodePool/default" in out
+    assert 'Karpenter says: incompatible requirements, label "team" does not have known values' in out
+    assert "It would help to remove team: blue" in out
+    value = as_json(capsys, "explain", "pod.yaml", "pool.yaml", "--pod", "web")
+    assert value["pods"][0]["state"] == "bound"
+    assert len(value["guessed"]) == 1
+    code, out, _ = call(capsys, "explain", "pod.yaml", "--size", "Standard_DC4as_v5")
+    assert "Standard_DC4as_v5: not an instance type, dropped by the filter confidential" in out
+    assert "capabilities of Standard_DC4as_v5" in out
+    code, _, err = call(capsys, "explain", "pod.yaml", "--size", "Standard_D4s_v55")
+    assert code == 2
+    assert err.startswith("harness explain: unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'")
+    assert call(capsys, "explain", "pod.yaml", "--pod", "wep") == (
+        2,
+        "",
+        "harness explain: there is no pod wep; did you mean 'default/web'?\n",
+    )
+
+
+def test_simulate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "all.yaml").write_text(POD + "---" + POOL.replace("[spot]", "[on-demand]"))
+    value = as_json(capsys, "simulate", "all.yaml", "--region", "westus2")
+    assert value["pods"] == {"bound": 1, "pending": 0}
+    assert value["price_per_hour"] > 0
+    (node,) = value["nodes"]
+    assert node["zone"].startswith("westus2-")
+    assert node["bound"] == ["default/web"]
+    assert node["labels"]["node.kubernetes.io/instance-type"] == node["size"]
+    (claim,) = value["nodeclaims"]
+    assert (claim["node"], claim["conditions"]["Initialized"]) == (node["name"], "True")
+    value = as_json(capsys, "simulate", "all.yaml", "--fault", "SkuNotAvailable,times=1")
+    assert [(one["status"], one["code"]) for one in value["refused_by_azure"]] == [(409, "SkuNotAvailable")]
+    assert value["refused_by_azure"][0]["size"].startswith("Standard_")
+    assert value["pods"] == {"bound": 1, "pending": 0}
+    code, out, _ = call(capsys, "simulate", "all.yaml")
+    assert "guessed, not recorded from Azure: zones" in out
+    assert code == 0
+    assert "1 node, 1 pod bound, 0 pending, 0." in out
+
+
+def test_simulate_takes_what_kubectl_get_prints(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "got.yaml").write_text(
+        """\
+apiVersion: v1
+kind: List
+metadata: {resourceVersion: ""}
+items:
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    creationTimestamp: "2026-01-01T00:00:00Z"
+    managedFields: []
+    name: web
+    namespace: default
+    resourceVersion: "1234"
+    uid: 11111111-2222-3333-4444-555555555555
+    labels: {app: web}
+  spec:
+    containers:
+    - {name: c, image: c, resources: {requests: {cpu: "1"}}}
+    topologySpreadConstraints:  # as a server from 1.34 on stores it
+    - maxSkew: 1
+      topologyKey: topology.kubernetes.io/zone
+      whenUnsatisfiable: DoNotSchedule
+      labelSelector: {matchExpressions: [{key: app, operator: In, values: [web]}]}
+      matchLabelKeys: [app]
+  status: {phase: Pending}
+"""
+    )
+    assert main(["simulate", "got.yaml", "--kubernetes", "1.34.0"]) == 0
+    assert "1 pod bound, 0 pending" in capsys.readouterr().out
+
+
+def test_simulate_that_does_not_settle_says_so(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "class.yaml").write_text(
+        "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: default}\n---\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, image: c}]}\n"
+    )
+    main(["simulate", "class.yaml"])
+    printed = capsys.readouterr().out
+    assert "1 pending, 0.0000 USD per hour, not settled after" in printed
+    assert "panic: runtime error: invalid memory address or nil pointer dereference [recovered]" in " ".join(
+        printed.split()
+    )
+
+
+def test_lines_are_fitted_to_a_terminal_between_words() -> None:
+    text = "Pod a: pending\n  Karpenter says: one two three four\n  verylongwordthatdoesnotfit"
+    assert fitted(text, 22) == (
+        "Pod a: pending\n  Karpenter says: one\n      two three four\n  verylongwordthatdoesnotfit"
+    )
+
+
+def test_many_refusals_are_summed_up(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "all.yaml").write_text(POD.replace("{team: blue}", "{karpenter.azure.com/sku-cpu: '2'}"))
+    fault = ("--fault", "SkuNotAvailable,times=always")
+    refused = as_json(capsys, "simulate", "all.yaml", *fault)["refused_by_azure"]
+    sizes = {one["size"] for one in refused}
+    _, out, _ = call(capsys, "simulate", "all.yaml", *fault)
+    (line,) = [line for line in out.splitlines() if line.startswith("Azure refused")]
+    assert line.startswith(f"Azure refused {len(refused)} requests with SkuNotAvailable for {len(sizes)} sizes: Stan")
+    assert "not to be had now in the zones and priorities that fit" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--quota", "cores"), "--quota cores: NAME=N with a whole number"),
+        (("--fault", "SkuNotAvailable,zon=1"), "--fault SkuNotAvailable,zon=1: unknown part 'zon=1'"),
+        (
+            ("--fault", "SkuNotAvailabel"),
+            "--fault SkuNotAvailabel: unknown value 'SkuNotAvailabel'; did you mean 'SkuNotAvailable'?",
+        ),
+        (("--region", "eastu"), "unknown region 'eastu'; did you mean 'eastus' or "),
+        (
+            ("--quota", "lowPriorityCoers=1"),
+            "--quota lowPriorityCoers=1: unknown usage 'lowPriorityCoers'; did you mean 'low",
+        ),
+        (("--mode", "scriptless"), "unknown provision mode 'scriptless'; did you mean 'aksscriptless'"),
+        (("--region", "mars"), "unknown region 'mars'; one of australiacentral, "),
+        (("--fault", "quota"), "--fault quota: unknown value 'quota'; known are AgentPoolNotFound, "),
+        (
+            ("--fault", "SkuNotAvailable,size=D4s_v5"),
+            "--fault SkuNotAvailable,size=D4s_v5: unknown size 'D4s_v5'; did you mean 'Standard_D4s_v5'?",
+        ),
+        (
+            ("--fault", "SkuNotAvailable,family=standardDSv3Famly"),
+            "--fault SkuNotAvailable,family=standardDSv3Famly: unknown family 'standardDSv3Famly'; did you mean 'stand",
+        ),
+        (
+            ("--fault", "SkuNotAvailable,zone=9"),
+            "--fault SkuNotAvailable,zone=9: unknown zone '9'; zones are 1, 2, 3, regional",
+        ),
+        (
+            ("--fault", "SkuNotAvailable,priority=spott"),
+            "--fault SkuNotAvailable,priority=spott: unknown priority 'spott'; did you mean 'spot'?",
+        ),
+        (
+            ("--fault", "SkuNotAvailable,zne=1"),
+            "--fault SkuNotAvailable,zne=1: unknown part 'zne=1'; did you mean 'zone'?",
+        ),
+        (("--kubernetes", "latest"), "--kubernetes: a version such as 1.34.2 is expected, not 'latest'"),
+        (("--kubernetes", "1.99"), "--kubernetes: Kubernetes 1.99 is not known here; known are 1.26 to 1.37"),
+        (("--kubernetes", "1.3"), "--kubernetes: Kubernetes 1.3 is not known here"),
+    ],
+)
+def test_simulate_of_what_does_not_exist(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], text: str
+) -> None:
+    (here / "pod.yaml").write_text(POD)
+    code, out, err = call(capsys, "simulate", "pod.yaml", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"harness simulate: {text}")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (("1}", "1.5.5}"), "pod.yaml:5:"),
+        (('cpu: "1"', 'cpu: "-1"'), "pod.yaml:5:"),
+        (("kind: Pod", "kind: Pood"), "pod.yaml:3:1: kind: there is no kind 'Pood' in v1; did you mean "),
+        (("apiVersion: v1\n", ""), "pod.yaml:2:1: neither a scenario nor a Kubernetes object: 'apiVersion' missing"),
+    ],
+)
+def test_manifests_that_are_refused(
+    here: Path, capsys: pytest.CaptureFixture[str], change: tuple[str, str], text: str
+) -> None:
+    (here / "pod.yaml").write_text(
+        POD.replace('cpu: "1"}', "cpu: 1}").replace(*change) if "1}" in change[0] else POD.replace(*change)
+    )
+    code, out, err = call(capsys, "explain", "pod.yaml")
+    assert (code, out) == (2, "")
+    assert err.startswith(text)
+    assert len(err.splitlines()) == 1
