@@ -195,13 +195,16 @@ def zone_documents(recorder: Recorder, head: Json) -> list[Json]:
     try:
         refusal = recorder.refusal(pod, recorder.nodepool_object())
         said: Json = {"pods": {"pending": {pod["metadata"]["name"]: refusal}}}
-    except KeyError:  # whether the pod then runs on the Node is kube-scheduler's business
+        needs: Json = {}
+    except KeyError:  # whether the pod then runs on the Node is kube-scheduler's business, and when it looks decides about a second one
         said = {"nodeclaims": {"created": {"atLeast": "1"}}}
+        needs = {"needs": ["virtual-time"]}
     return [
         {
             "scenario": "the zone without a name",
             **head,
             "given": {**head["given"], "region": recorder.region},
+            **needs,
             "then": [said],
         },
         nodeclass_of(),
