@@ -25,7 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """For each pod × NodePool: how many sizes each rule removes, Karpenter's sentence, and what would help; without pods, the sizes."""
+    """For each pod × NodePool: how many sizes each rule removes, Karpenter's sentence, and what would help.
+
+    Without pods the sizes of each NodePool; 1 when one allows none.
+    """
     from harness.cli.given import read_files
     from harness.cli.manifests import apply_manifests, settle, world_of
     from harness.cli.worlds import InputError, check_size
@@ -60,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         value = {"added": added, **given.value(), "motion": motion or None, "pods": as_value(explained)}
         print_json({**value, **({"nodepools": sizes_value(pools)} if pools else {}), "guessed": guesses})
-        return 0
+        return int(any(not pool.sizes for pool in pools))
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
     for line in given.notes():
@@ -73,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(as_text(explained, size=arguments.size) if explained else "no pods")
     for line in guess_lines(guesses):
         show(line)
-    return 0
+    return int(any(not pool.sizes for pool in pools))
 
 
 def _sizes(world: World, explained: Sequence[PodExplanation], size: str | None) -> Iterator[str]:

@@ -1,5 +1,8 @@
 """Which sizes a NodePool allows, when nobody asks for a Node."""
 
+import json
+
+from harness.cli import main
 from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
 from harness.explain.scheduling import Explainer
 from harness.world import World
@@ -48,3 +51,13 @@ def test_a_nodepool_without_its_nodeclass_is_not_used():
     assert found.pool is None
     assert sizes_text([found]) == f"NodePool default: {found.sentence}"
     assert found.sentence
+
+
+def test_a_nodepool_that_allows_nothing_is_a_failure_for_ci(tmp_path, capsys):
+    for series, status in (("Fs_v2", 0), ("Fs_v22", 1)):
+        path = tmp_path / "pool.json"
+        path.write_text(json.dumps(nodepool(requirement("karpenter.azure.com/sku-series", series))))
+        assert main(["explain", str(path)]) == status
+        assert main(["explain", "--format", "json", str(path)]) == status
+        shown = capsys.readouterr().out
+        assert f"In [{series}]" in shown if status else "Standard_F2s_v2" in shown
