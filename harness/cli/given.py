@@ -8,23 +8,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
 from harness.cli.output import display_name
-from harness.kube.builtin_kinds import BUILT_IN_GROUPS, CONSEQUENCES, NOT_KEPT, kept_as
+from harness.kube.builtin_kinds import CONSEQUENCES
 from harness.kube.kinds import KINDS, served
 from harness.scenario.core_objects import core_problems, field_problems
 from harness.scenario.documents import MAX_BYTES, decoded
+from harness.scenario.kind_names import kind_mistake
 from harness.scenario.manifests import Manifest, manifests_of_text, read_manifests
-from harness.scenario.problems import Mark, Problem, ScenarioError, did_you_mean
+from harness.scenario.problems import Mark, Problem, ScenarioError
 
 __all__ = ["Given", "read_files"]
 
 STDIN = Path("-")
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
-_ALIKE = 0.85  # groups that differ by a letter or two: karpenter.sk, but not another cloud's karpenter.k8s.aws
 _FEW = 3  # names of a kind that are listed
 
 
@@ -87,7 +86,7 @@ def read_files(paths: Sequence[Path]) -> Given:
             if served(api_version, manifest.kind) is not None:
                 found.append(manifest)
                 problems += [*core_problems(manifest), *field_problems(manifest)]
-            elif mistake := _unknown(manifest, api_version):
+            elif mistake := kind_mistake(manifest):
                 problems.append(mistake)
             else:
                 left_out.append(manifest)
@@ -117,45 +116,6 @@ def _read(path: Path) -> tuple[Manifest, ...]:
     if path == STDIN:
         return manifests_of_text(decoded(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"), "stdin")
     return read_manifests(path, display_name(path))
-
-
-def _unknown(manifest: Manifest, api_version: str) -> Problem | None:
-    """What is wrong with a kind that is not served; None where it is one that may be left out."""
-    group = api_version.rpartition("/")[0]
-    kind = manifest.kind
-    kept = kept_as(group, kind)
-
-    def problem(field: str, what: str, hint: str = "") -> Problem:
-        return Problem(manifest.document.position((field,)), field, what, hint)
-
-    if kept is not None:
-        return problem("apiVersion", f"{kind} is not served as {api_version}", f"it is as {kept}")
-    if kind in NOT_KEPT.get(group, ()):
-        return None
-    own = {one.kind for one in KINDS.values() if one.group == group}
-    if own or group in BUILT_IN_GROUPS:
-        elsewhere = KINDS.get(kind)
-        if elsewhere is not None:
-            return problem("apiVersion", f"there is no {kind} in {api_version}", f"it is in {elsewhere.api_version}")
-        groups = [name for name, kinds in NOT_KEPT.items() if kind in kinds]
-        if groups:
-            return problem("apiVersion", f"there is no {kind} in {api_version}", f"it is in {groups[-1] or 'v1'}")
-        hint = did_you_mean(kind, {*own, *NOT_KEPT.get(group, ())}, limit=0)
-        return problem("kind", f"there is no kind '{kind}' in {api_version}", hint)
-    meant = _meant(group, kind)
-    if meant:
-        return problem("apiVersion", f"unknown API group '{group}'", f"did you mean '{meant}'?")
-    if "." not in group:  # such groups are Kubernetes' own; a CustomResourceDefinition's has a domain
-        return problem("apiVersion", f"unknown API group '{group}'", did_you_mean(group, BUILT_IN_GROUPS, limit=0))
-    return None
-
-
-def _meant(group: str, kind: str) -> str:
-    """The group of ours that was misspelt, for one of our kinds."""
-    known = KINDS.get(kind)
-    if known is not None and SequenceMatcher(None, group, known.group).ratio() >= _ALIKE:
-        return known.group
-    return ""
 
 
 def _controller(manifest: Manifest) -> tuple[str, str, str] | None:

@@ -119,7 +119,7 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
     for manifest in sorted(manifests, key=lambda one: order.get(one.kind, 3)):
         for rejection in world.apply(_as_new(manifest.object)):
             place = manifest.document.position(rejection.pointer)
-            hint = manifest.quote_hint(rejection.pointer) if "must be of type string" in rejection.text else ""
+            hint = manifest.type_hint(rejection.pointer, rejection.text)
             problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}", hint))
     if problems:
         raise ScenarioError(problems)

@@ -43,6 +43,10 @@ class Manifest:
             return ""
         return "" if isinstance(kubernetes_value(node), str) else f'quote it: "{node.text}"'
 
+    def type_hint(self, pointer: Sequence[str | int], said: str) -> str:
+        """The same where the API server said that it wants a text; empty for whatever else it said."""
+        return self.quote_hint(pointer) if "must be of type string" in said else ""
+
     def is_named(self, reference: str) -> bool:
         """Whether `Kind/name` or `Kind/namespace/name` means this object."""
         return reference in (self.reference, f"{self.kind}/{self.namespace}/{self.name}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.kube.objects import controller_of, name_of, uid_of
 from harness.scenario.cases import Case
+from harness.scenario.kind_names import kind_mistake
 from harness.scenario.manifests import Manifest
 from harness.scenario.models.base import WORKLOADS, split_reference
 from harness.scenario.problems import Mark
@@ -37,6 +38,19 @@ class Refusal:
         if self.manifest is None:
             return otherwise
         return self.manifest.document.position(self.rejection.pointer)
+
+    @property
+    def text(self) -> str:
+        """What was said, and what the file should say where that is plain."""
+        if self.manifest is None:
+            return self.rejection.text
+        mistake = kind_mistake(self.manifest)
+        hint = (
+            mistake.hint
+            if mistake is not None
+            else self.manifest.type_hint(self.rejection.pointer, self.rejection.text)
+        )
+        return f"{self.rejection.text}; {hint}" if hint else self.rejection.text
 
 
 @dataclass(slots=True)

@@ -238,7 +238,7 @@ def _unexpected(run: Run) -> Iterator[Verdict]:
         # Karpenter answers a refused launch by trying elsewhere: what comes of that is what a scenario is about
         if not refusal.expected and rejection.layer != "launch":
             label = f"unexpected rejection by {rejection.layer}"
-            yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", rejection.text)
+            yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", refusal.text)
     if run.runaways and not run.runaway_expected:
         yield Verdict.failed("unexpected runaway", case.mark, "a world that comes to rest", str(run.runaways[0]))
     for exhausted in run.exhausted:

@@ -214,3 +214,16 @@ def test_words_that_yaml_reads_as_something_else(here: Path, capsys: pytest.Capt
         ("a.yaml:10:86", 'quote it: "N"'),
         ("a.yaml:10:89", 'quote it: "4"'),
     ]
+
+
+def test_hints_in_scenarios(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """There a kind that is not simulated is refused, as a scenario may expect; what is plainly a slip is told as one."""
+    objects = (WORDS.replace(", labels: {x: on}, annotations: {z: 5}", ""), other("karpenter.sh/v1", "Nodepool"))
+    (here / "a.yaml").write_text("---".join(["scenario: x\nthen: [{pods: {bound: 0}}]\n", *objects]))
+    code, out, _ = call(capsys, "run", "a.yaml")
+    assert code == 1
+    found = [line.strip() for line in out.splitlines() if line.lstrip().startswith("found")]
+    assert found[-1].endswith(
+        "no matches for kind \"Nodepool\" in version \"karpenter.sh/v1\"; did you mean 'NodePool' or 'NodeOverlay'?"
+    )
+    assert sum('; quote it: "' in line for line in found) == 3
