@@ -7,18 +7,21 @@ A few cells are drawn here, always the same ones, and only the scenarios that ar
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
-from harness.karpenter.releases import POLICIES
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, provider
+from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.scenario.files import load
 from tests.corpus.mutations.cells import RECORDED, Cell
 from tests.corpus.mutations.equivalent import EQUIVALENT, Equivalent, Equivalents
 from tests.corpus.mutations.every import POLICIES_ON, every_cell
-from tests.corpus.mutations.hunt import Hunt
+from tests.corpus.mutations.flag_cells import FLAGS, NOT_CHANGED, OTHER_FLAGS
+from tests.corpus.mutations.hunt import Hunt, changed
 from tests.corpus.mutations.transcription import as_transcribed
 from tests.corpus.mutations.units import SCENARIOS, Unit, units_of
+from tests.corpus.mutations.vectors import vector_witness
 
 FILES = (
     "rejected/required-keys-{}.yaml",
@@ -91,3 +94,28 @@ def test_the_decisions_are_those_of_the_documents() -> None:
 def test_a_cell_that_does_not_matter_exists(one: Equivalent) -> None:
     assert len(one.reason) > 30
     assert any(one.covers(cell) for name in one.releases or RECORDED for cell in every_cell(name))
+
+
+@pytest.mark.parametrize("owner", FLAGS)
+def test_every_field_is_changed_or_says_why_not(owner: str) -> None:
+    release = provider("1.14.0")
+    of = {"release": release, "core": release.core, "vocabulary": release.vocabulary, "scheduling": SchedulingRules()}
+    listed = [*FLAGS[owner], *OTHER_FLAGS[owner], *NOT_CHANGED[owner]]
+    assert sorted(listed) == sorted(item.name for item in fields(of[owner]))
+    assert min(map(len, NOT_CHANGED[owner].values()), default=99) >= len("the name")
+
+
+def test_a_table_beside_code_is_put_back() -> None:
+    (cell,) = (one for one in every_cell("1.10.2") if "LEGACY" in one.table and one.key == "agentpool")
+    assert vector_witness(cell) is None
+    with changed(cell):
+        assert vector_witness(cell) is not None
+    assert vector_witness(cell) is None
+
+
+def test_labels_of_aks_are_changed_with_the_newest_release() -> None:
+    key, newest = "kubernetes.azure.com/role", ALL_PROVIDER_RELEASES[-1]
+    cells = [one for one in every_cell(newest) if one.table == "labels of AKS" and one.key == key]
+    assert [one.change for one in cells] == ["is missing", "has another value"]
+    units = [unit for unit in units_of(newest) if "every label that AKS itself puts" in unit.name]
+    assert [Hunt().witness(cell, units) is not None for cell in cells] == [True, True]

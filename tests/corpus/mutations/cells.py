@@ -8,6 +8,7 @@ one too early.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, Policy, ProviderRelease
 from harness.karpenter.scheduling.snapshot import SchedulingRules
@@ -23,7 +24,8 @@ RECORDED = ("1.4.0", "1.6.5", "1.6.6", "1.7.2", "1.10.2", "1.13.1", "1.14.0")
 class Cell:
     """One changed cell, which scenarios of `release` (or policy) may notice. `key` is a label key or the name of a flag.
 
-    The worlds of that release get another release record, other CRDs or other rules of core's simulation.
+    The worlds of that release get another release record, other CRDs or other rules of core's simulation, or `patches`: tables of
+    modules, by their dotted names, with other contents. What no label depends on may be noticed by golden `vectors`, too.
     """
 
     release: str
@@ -34,6 +36,8 @@ class Cell:
     crds: Crds | None = field(default=None, compare=False, repr=False)
     rules: SchedulingRules | None = field(default=None, compare=False, repr=False)
     policy: Policy | None = field(default=None, compare=False, repr=False)
+    patches: tuple[tuple[str, Any], ...] = field(default=(), compare=False, repr=False)
+    vectors: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.release}: {self.table}: {self.key} {self.change}"

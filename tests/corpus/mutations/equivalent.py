@@ -99,6 +99,7 @@ EQUIVALENT: tuple[Equivalent, ...] = (
             ("local_dns_preferred_from", _NOT_READ),
             ("machine_drops_legacy_labels", _NO_MACHINES),
             ("machine_claim_has_priorities", _NO_MACHINES),
+            ("machine_creation_tag", _NO_MACHINES),
         )
     ),
     Equivalent(
@@ -107,6 +108,43 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "as in 1.6.5",
         "of each key that it keeps every size has one value, which the NodeClaim gets anyhow",
         ("1.6.6",),
+    ),
+    Equivalent(
+        "flag of release",
+        "gpu_driver_filter",
+        "as in 1.12.0",
+        "the sizes that it drops have GPUs of AMD, of which these releases know none",
+        ("1.4.0", "1.6.5", "1.6.6", "1.7.2", "1.10.2"),
+    ),
+    Equivalent(
+        "flag of release",
+        "azure_linux_3_arm_shared_only",
+        "as in 1.12.1",
+        "Azure Linux is version 2 there, whatever Kubernetes",
+        ("1.4.0",),
+    ),
+    Equivalent(
+        "flag of release",
+        "skus_without_price",
+        "*",
+        "since 1.13.0 every size without a price costs the most, on a list or not",
+        ("1.13.1", "1.14.0"),
+    ),
+    *(
+        Equivalent(
+            "flag of release", "skus_without_price", change, "both lists lack a price of the same sizes", releases
+        )
+        for change, releases in (("as in 1.5.1", ("1.4.0",)), ("as in 1.5.0", ("1.6.5", "1.6.6", "1.7.2", "1.10.2")))
+    ),
+    *(
+        Equivalent(
+            "constant offerings._ZONAL_REGIONS",
+            region,
+            "is missing",
+            "Azure's public lists do not have the region, so that the catalogue has not either",
+            ("1.4.0",),
+        )
+        for region in ("centraluseuap", "chinanorth3", "eastus2euap", "usgovvirginia")
     ),
     Equivalent(
         "flag of core",

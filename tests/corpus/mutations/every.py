@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.corpus.mutations.cells import Cell
+from tests.corpus.mutations.constant_cells import constant_cells
 from tests.corpus.mutations.crd_cells import cells_of_crds
 from tests.corpus.mutations.flag_cells import flag_cells, value_cells
+from tests.corpus.mutations.label_cells import label_cells
 from tests.corpus.mutations.policy_cells import policy_cells
 from tests.corpus.mutations.set_cells import set_cells
 
@@ -31,3 +33,5 @@ def every_cell(name: str) -> Iterator[Cell]:
         yield from value_cells(name)
         yield from flag_cells(name)
         yield from cells_of_crds(name)
+        yield from constant_cells(name)
+        yield from label_cells(name)

@@ -11,7 +11,19 @@ from harness.karpenter.scheduling.rules import rules_of
 from tests.corpus.mutations.cells import RECORDED, Cell, neighbours
 from tests.corpus.mutations.set_cells import with_vocabulary
 
-__all__ = ["FLAGS", "flag_cells", "value_cells"]
+__all__ = ["FLAGS", "MARKET_FLAGS", "NOT_CHANGED", "OTHER_FLAGS", "flag_cells", "value_cells"]
+
+MARKET_FLAGS = (
+    "skus_without_price",
+    "price_required",
+    "quota_checked",
+    "scsi_required_without_sig",
+    "encryption_filter",
+    "gpu_driver_filter",
+    "artifact_streaming_filter",
+    "amd_gpu_capacity",
+)
+"""What can be had in a region, and for which price."""
 
 FLAGS: Mapping[str, tuple[str, ...]] = {
     "release": (
@@ -41,8 +53,135 @@ FLAGS: Mapping[str, tuple[str, ...]] = {
     "vocabulary": ("exclusive_bounds", "restricted_domain_dotted", "restriction_text"),
     "scheduling": ("resolves_custom_labels", "names_capacity_types"),
 }
-"""The flags that a label, its value, a requirement or a refusal of a key depends on, by what has them. The others are about prices,
-quota, failures, tags, names, and the rest of the scheduling."""
+"""The flags that a label, its value, a requirement or a refusal of a key depends on, by what has them."""
+
+OTHER_FLAGS: Mapping[str, tuple[str, ...]] = {
+    "release": (
+        *MARKET_FLAGS,
+        "ranks_offerings",
+        "azure_linux_3_arm_shared_only",
+        "failures_named",
+        "billing_tag",
+        "machine_creation_tag",
+        "in_place_hash_tags",
+        "nodeclass_hash_version",
+    ),
+    "core": (),
+    "vocabulary": (),
+    "scheduling": (),
+}
+"""The flags about prices, quota, failures, tags and hashes: changed in the releases that are recorded."""
+
+_HAS_CELLS = "its entries are cells of their own"
+_TEXT = "it is text of the custom data, which tests/launch compares with bodies that the real controller sent"
+_CATALOGUE = "no region of the catalogue sells a usable size that is on no list, and none is without usable sizes"
+_RELEASES = "no label depends on it; unit tests have it by release"
+_MEMORY = "how widely and how long a failure is remembered, which tests/launch/test_failures.py has by release"
+_SCHEDULING = (
+    "it decides where pods go; core's own test cases and the generated clusters of the conformance run measure it"
+)
+NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
+    "release": {
+        "version": "the name",
+        "core": "its flags are cells",
+        "vocabulary": "its sets and flags are cells",
+        "crds": "the rules are cells",
+        "azure_well_known": "changed together with the well-known keys",
+        "defaults": "what a scenario gets that says nothing, not a behaviour",
+        **dict.fromkeys(
+            (
+                "allowed_at_create",
+                "provision_modes",
+                "computed_keys",
+                "offering_keys",
+                "base_keys",
+                "winning_base_keys",
+                "image_families",
+                "restricted_skus",
+                "nodeclass_hash_fields",
+            ),
+            _HAS_CELLS,
+        ),
+        **dict.fromkeys(
+            (
+                "kubelet_fields",
+                "kubelet_flags_left_out",
+                "cluster_dns_option",
+                "credential_providers",
+                "vm_type",
+                "script_timeout",
+                "binaries_from_image",
+                "gpu_drivers",
+                "gpu_driver_optional",
+            ),
+            _TEXT,
+        ),
+        **dict.fromkeys(
+            ("known_skus", "only_known_skus", "unknown_skus_cost_missing_price", "no_sizes_is_error"), _CATALOGUE
+        ),
+        **dict.fromkeys(
+            (
+                "low_quota_has_own_ttl",
+                "allocation_failures_kept",
+                "spot_quota_kept",
+                "zonal_failure_marks_family",
+                "family_marked_with_size",
+                "unavailable_needs_known_size",
+                "unsupported_sizes_known",
+            ),
+            _MEMORY,
+        ),
+        **dict.fromkeys(("managed_subnets_refused", "additional_tags", "machine_name_limit"), _RELEASES),
+    },
+    "core": {
+        "version": "the name",
+        **dict.fromkeys(
+            ("kubernetes", "nodes_in_status", "ephemeral_no_execute", "ephemeral_readiness", "launch_timeout"),
+            _RELEASES,
+        ),
+    },
+    "vocabulary": dict.fromkeys(
+        (
+            "well_known",
+            "restricted_labels",
+            "restricted_domains",
+            "domain_exceptions",
+            "known_values",
+            "normalized_keys",
+            "normalized_values",
+        ),
+        _HAS_CELLS,
+    ),
+    "scheduling": dict.fromkeys(
+        (
+            "fits_needs_offering",
+            "daemons_by_instance_type",
+            "simulates_registration",
+            "host_ports_shared",
+            "volumes_have_alternatives",
+            "volumes_in_affinity",
+            "limits_as_requests",
+            "node_limits",
+            "repeated_expressions_cancel",
+            "daemons_named",
+            "no_nodepool_is_error",
+            "min_values_relaxable",
+            "min_values_text",
+            "plain_errors",
+            "hosts_registered_first",
+            "max_instance_types",
+            "equal_prices_by_name",
+            "actual_resources",
+            "claim_checks",
+            "static_nodepools",
+            "protection_may_end",
+            "several_budgets_block",
+            "resource_claims",
+        ),
+        _SCHEDULING,
+    ),
+}
+"""The fields of the release records that are in neither table of flags, and why."""
 
 
 def value_cells(version: str) -> Iterator[Cell]:
@@ -89,16 +228,17 @@ def flag_cells(version: str) -> Iterator[Cell]:
     reach = len(ALL_PROVIDER_RELEASES) if version in RECORDED else 1
     for owner, flags in FLAGS.items():
         mine = _owner(release, owner)
-        for flag in flags:
+        others = OTHER_FLAGS[owner] if version in RECORDED else ()
+        for flag in (*flags, *others):
             value = getattr(mine, flag)
             found: dict[Any, str] = {}
             for names in (ALL_PROVIDER_RELEASES[:at][::-1][:reach], ALL_PROVIDER_RELEASES[at + 1 :][:reach]):
-                others = ((name, getattr(_owner(provider(name), owner), flag)) for name in names)
-                name, other = next(((name, other) for name, other in others if other != value), ("", value))
+                values = ((name, getattr(_owner(provider(name), owner), flag)) for name in names)
+                name, other = next(((name, other) for name, other in values if other != value), ("", value))
                 if name:
                     found.setdefault(other, name)
             for other, name in found.items():
-                yield _flagged(release, owner, flag, other, f"as in {name}")
+                yield replace(_flagged(release, owner, flag, other, f"as in {name}"), vectors=flag in others)
 
 
 def _owner(release: ProviderRelease, owner: str) -> Any:

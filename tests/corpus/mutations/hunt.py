@@ -15,8 +15,10 @@ from harness.scenario.problems import ScenarioError
 from harness.scenario.runner import Runner
 from harness.world import Caches
 from tests.corpus.mutations.cells import Cell
+from tests.corpus.mutations.flag_cells import MARKET_FLAGS
 from tests.corpus.mutations.transcription import as_transcribed
 from tests.corpus.mutations.units import Order, Unit
+from tests.corpus.mutations.vectors import vector_witness
 
 __all__ = ["Hunt", "changed"]
 
@@ -38,6 +40,9 @@ _OF_SIZES = frozenset(
         "false_capabilities_absent",
         "local_dns",
         "local_dns_preferred_from",
+        "restricted-skus",
+        "nodeclass-hash-fields",
+        *MARKET_FLAGS,
     }
 )
 """Tables and flags that instance types depend on: those of the release cannot be used then."""
@@ -58,7 +63,7 @@ class Hunt:
     def _caches(self, cell: Cell) -> Caches:
         if self._release != cell.release:
             self._release, self._shared = cell.release, Caches(catalogue=self._catalogue)
-        touched = "decision" in cell.table or not _OF_SIZES.isdisjoint((cell.table, cell.key))
+        touched = "decision" in cell.table or bool(cell.patches) or not _OF_SIZES.isdisjoint((cell.table, cell.key))
         return Caches(catalogue=self._catalogue) if touched else self._shared
 
     def witness(self, cell: Cell, units: Sequence[Unit]) -> str | None:
@@ -66,6 +71,11 @@ class Hunt:
 
         What a document leaves undecided changes no world: its decisions are compared with their transcription, too.
         """
+        if cell.vectors:
+            with changed(cell):
+                found = vector_witness(cell)
+            if found is not None:
+                return found
         runner = Runner(self._caches(cell))
         for unit in self._order.of(cell, units):
             if unit.name in self.broken:
@@ -117,4 +127,6 @@ def changed(cell: Cell) -> Iterator[None]:
         stack.enter_context(patch("harness.world.world.crd_set", definitions))
         for module in ("simulation", "scheduler"):
             stack.enter_context(patch(f"harness.karpenter.scheduling.{module}.rules_of", rules))
+        for target, value in cell.patches:
+            stack.enter_context(patch(target, value))
         yield

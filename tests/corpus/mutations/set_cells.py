@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
+from fakeazure.catalog import Catalogue
 from harness.karpenter import azure_keys as keys
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProviderRelease, ProvisionMode, provider
 from harness.karpenter.vocabulary import CORE_WELL_KNOWN
@@ -111,16 +113,33 @@ _TABLES: Mapping[str, _Table] = {
     ),
 }
 
+_RESTRICTED = _of_release("restricted_skus")
+
+
+@cache
+def _sold() -> frozenset[str]:
+    catalogue = Catalogue.load()
+    return frozenset(name for region in catalogue.regions for name in catalogue.region(region).by_name)
+
+
+_OTHER_TABLES: Mapping[str, _Table] = {
+    # what no region sells cannot be missed
+    "restricted-skus": replace(_RESTRICTED, universe=lambda release: _sold() & _RESTRICTED.could_have(release)),
+    "nodeclass-hash-fields": _of_release("nodeclass_hash_fields"),
+}
+"""What no label depends on: changed in the releases that are recorded."""
+
 
 def set_cells(version: str) -> Iterator[Cell]:
     """Each entry that the release's sets have, missing; each that another release's have, there."""
     release = provider(version)
-    for name, table in _TABLES.items():
+    others = _OTHER_TABLES if version in RECORDED else {}
+    for name, table in (*_TABLES.items(), *others.items()):
         mine = frozenset(table.get(release))
         chosen = table.could_have(release)
         if version not in RECORDED:
-            others = [frozenset(table.get(provider(other))) for other in neighbours(version)]
-            chosen &= {entry for other in others for entry in mine ^ other}
+            around = [frozenset(table.get(provider(other))) for other in neighbours(version)]
+            chosen &= {entry for other in around for entry in mine ^ other}
         for entry in sorted(chosen):
             change = "is missing" if entry in mine else "is there"
-            yield Cell(version, name, entry, change, table.flip(release, entry))
+            yield Cell(version, name, entry, change, table.flip(release, entry), vectors=name in others)
