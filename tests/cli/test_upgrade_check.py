@@ -196,6 +196,29 @@ def test_lost_sizes_are_counted_by_reason(check: Check) -> None:
     assert sum(int(note.split(" × ")[0]) for note in sizes["notes"]) == len(sizes["before"].split(", "))
 
 
+def test_a_family_that_is_new_and_a_rule_about_two_fields(check: Check) -> None:
+    code, findings = check.json("1.6.2", "1.6.3", nodeclass("{imageFamily: Ubuntu2404, fipsMode: FIPS}"))
+    assert code == 1
+    assert [(one["effect"], one["text"]) for one in findings] == [
+        ("worse", "spec is refused: FIPS is not yet supported for Ubuntu2204 or Ubuntu2404"),
+        (
+            "better",
+            'spec.imageFamily is taken; 1.6.2 refused it: supported values: "Ubuntu", "Ubuntu2204", "AzureLinux"',
+        ),
+    ]
+
+
+def test_a_place_that_both_refuse_for_different_reasons(check: Check) -> None:
+    _, findings = check.json("1.4.0", "1.14.0", pool("kubernetes.io/hostname: web"))
+    both = 'kubernetes.io/hostname is refused by both: label "kubernetes.io/hostname" is restricted'
+    assert [one["text"] for one in findings] == [both]
+    _, findings = check.json("1.4.0", "1.6.2", nodeclass("{imageFamily: Ubuntu1804}"))
+    assert [one["text"] for one in findings] == [
+        'spec.imageFamily is refused by both: supported values: "Ubuntu", "Ubuntu2204", "AzureLinux" '
+        '(1.4.0: supported values: "Ubuntu2204", "AzureLinux")'
+    ]
+
+
 def test_bad_input(check: Check) -> None:
     code, text = check.text("1.12.2", "1.99.0", pool())
     assert code == 2

@@ -95,12 +95,16 @@ class UpgradeCheck:
         name = f"{obj['kind']}/{obj['metadata']['name']}"
         old = refusals_by(obj, self.before, self.kubernetes)
         new = refusals_by(obj, self.after, self.kubernetes)
-        known = {rejection.pointer for rejection in old}
+        known: dict[Pointer, list[str]] = {}
+        for rejection in old:
+            known.setdefault(rejection.pointer, []).append(rejection.message)
         for rejection in new:
             if rejection.pointer not in known:
                 yield self._refusal(obj, name, rejection, stored=not old)
             else:
                 text = f"{_subject(rejection)} is refused by both: {rejection.message}"
+                if rejection.message not in known[rejection.pointer]:
+                    text += f" ({self.before.version}: {known[rejection.pointer][0]})"
                 yield Finding(
                     Effect.SAME,
                     name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProviderRelease, provider
@@ -15,6 +15,7 @@ from harness.karpenter.validation import (
     runtime_validate,
     validate_pod,
 )
+from harness.kube.field_errors import NO_FIELD
 
 __all__ = ["refusals_by", "runtime_refusals", "since"]
 
@@ -23,7 +24,10 @@ Pointer = tuple[str | int, ...]
 
 
 def refusals_by(obj: Object, release: ProviderRelease, kubernetes: str) -> tuple[Rejection, ...]:
-    """Why a new object is refused under a release with its own CRDs; empty when it is taken."""
+    """Why a new object is refused under a release with its own CRDs; empty when it is taken.
+
+    A rule about several fields is one reason. That the API server stopped before its rules is none.
+    """
     if obj.get("kind") == "Pod":
         return validate_pod(obj, release)
     try:
@@ -32,7 +36,16 @@ def refusals_by(obj: Object, release: ProviderRelease, kubernetes: str) -> tuple
         kind, name = obj.get("kind"), (obj.get("metadata") or {}).get("name")
         text = str(error)
         return (Rejection(Layer.CRD_SCHEMA, f"{kind}/{name}", "", None, "unknown-kind", text, text, ("kind",)),)
-    return admission.rejections or runtime_refusals(admission.object, release)
+    return _each_once(admission.rejections) or runtime_refusals(admission.object, release)
+
+
+def _each_once(rejections: Sequence[Rejection]) -> tuple[Rejection, ...]:
+    found: dict[tuple[str | Pointer, ...], Rejection] = {}
+    for rejection in rejections:
+        if rejection.path != NO_FIELD:
+            place = rejection.pointer if rejection.key else rejection.path
+            found.setdefault((rejection.layer, rejection.rule, rejection.message, place), rejection)
+    return tuple(found.values())
 
 
 def runtime_refusals(obj: Object, release: ProviderRelease) -> tuple[Rejection, ...]:
