@@ -97,6 +97,7 @@ class ClusterRunners:
         self._lost: dict[str, str] = {}
         self._version = ""
         self._remotes: dict[str, Any] = {}
+        self._reached = False
         self._memory: Runner | None = None
         self._attaching: dict[str, Attaching] = {}
         self.too_big = 0
@@ -272,10 +273,12 @@ class ClusterRunners:
 
     def _reach(self) -> None:
         """Starts or borrows every cluster once; the version of the real ones holds for all, so that they can be compared."""
-        if self._remotes:
+        if self._reached:
             return
         for name in self.names:
-            self._remotes[name] = self._remote(name)
+            if name not in self._remotes:
+                self._remotes[name] = self._remote(name)
+        self._reached = True
         versions = {name: each.version() for name, each in self._remotes.items() if each is not None and name != "http"}
         self._version = next(iter(versions.values()), "")
 

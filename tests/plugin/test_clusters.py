@@ -136,6 +136,7 @@ def test_one_that_does_not_stop_keeps_no_other_running(
     assert [each.stopped for each in started] == [True, True]
 
 
+@pytest.mark.parametrize("names", ["kind", "memory,kind", "apiserver,kind"])
 @pytest.mark.parametrize(
     ("error", "arguments", "outcome", "text"),
     [
@@ -157,22 +158,25 @@ def test_a_cluster_that_cannot_be_had_is_one_message_and_no_second_attempt(
     arguments: tuple[str, ...],
     outcome: str,
     text: str,
+    names: str,
 ) -> None:
     attempts: list[str] = []
 
     def start(name: str, *, image: str | None = None) -> Any:
         attempts.append(name)
+        if name == "apiserver":
+            return FakeCluster(name, 0)
         raise error
 
     monkeypatch.setattr(leases, "start", start)
     result = project.runpytest_inprocess(
-        "a.yaml", "--cluster", "kind", "-rs", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments
+        "a.yaml", "--cluster", names, "-rs", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments
     )
     result.assert_outcomes(**{outcome: 8})
     assert text in result.stdout.str()
     assert "Traceback" not in result.stdout.str()
     assert str(Path(leases.__file__).name) not in result.stdout.str()
-    assert attempts == ["kind"]
+    assert attempts == [name for name in names.split(",") if name != "memory"]
 
 
 OLD = """
