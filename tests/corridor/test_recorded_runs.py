@@ -162,3 +162,39 @@ def test_a_lack_of_spot_quota_was_forgotten_after_three_minutes_in_1_4_0(walk, r
     way.world.settle()
     assert len([path for _, _, path, status, _ in way.calls("PUT") if status == 409 and VM in path]) == tries
     assert len(way.world.list("NodeClaim")) == 2
+
+
+# The calls to ARM of one NodePool → Node → deletion, from the first about its machine on, without those that wait for an operation.
+LIFE = (
+    ("GET", "networkSecurityGroups", 200),
+    ("GET", "loadBalancers", 200),
+    ("PUT", NIC, 201),
+    ("GET", VM, 404),
+    ("PUT", VM, 201),
+    ("GET", VM, 200),
+    ("DELETE", VM, 202),
+    ("GET", NIC, 404),
+    ("GET", VM, 404),
+)
+
+
+def test_a_recorded_life(walk):
+    """A read that only repeats the one before it counts once; how often a machine is looked at while it goes is a matter of seconds.
+
+    The real controller waits in the call for the machine's end, and looks for the NIC before it looks for the machine again.
+    """
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION)
+    way.world.delete("Pod", "p1")
+    way.world.delete("NodeClaim", way.claim["metadata"]["name"])
+    assert way.world.settle().quiescent
+    calls = []
+    for _, method, path, status, _ in way.calls("GET", "PUT", "DELETE"):
+        parts = path.split("/")
+        kind = parts[0] if parts[0] in (NIC, VM) else parts[-1]
+        if kind in {one for _, one, _ in LIFE} and (method, kind, status) not in calls[-2:]:
+            calls.append((method, kind, status))
+    looks = [one for one in calls if one != ("GET", VM, 200)]
+    wanted = [one for one in LIFE if one != ("GET", VM, 200)]
+    assert looks[:-2] == wanted[:-2]
+    assert set(looks[-2:]) == set(wanted[-2:])
+    assert calls.index(("GET", VM, 200)) == LIFE.index(("GET", VM, 200))

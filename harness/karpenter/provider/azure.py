@@ -157,14 +157,14 @@ class AzureProvider:
 
     @cached_property
     def _environment(self) -> LaunchEnvironment:
-        """The cluster's load balancer and network security group, read once."""
+        """The cluster's network security group, which the launch template names, and its load balancer, for the NIC; read once."""
+        groups = self._arm.call("GET", f"{self._arm.group}/providers/Microsoft.Network/networkSecurityGroups", NETWORK)
+        group = next((str(each["id"]) for each in groups.body.get("value") or ()), "")
         balancers = self._arm.call("GET", f"{self._arm.group}/providers/Microsoft.Network/loadBalancers", NETWORK)
         pools = []
         for balancer in balancers.body.get("value") or ():
             for pool in (balancer.get("properties") or {}).get("backendAddressPools") or ():
                 pools.append(str(pool["id"]))
-        groups = self._arm.call("GET", f"{self._arm.group}/providers/Microsoft.Network/networkSecurityGroups", NETWORK)
-        group = next((str(each["id"]) for each in groups.body.get("value") or ()), "")
         return LaunchEnvironment(self._region, backend_pool_ids=tuple(pools), network_security_group_id=group)
 
     def _tell(self, claim: Object, vm: str, labels: Labels, created: Created) -> None:

@@ -85,7 +85,7 @@ class VirtualMachines:
             if self.get(name).deleting:
                 return
         except InstanceNotFound:
-            self._arm.call("DELETE", self._arm.nic(name), NETWORK)
+            self._delete_nic(name)
             raise
         answer = self._arm.call("DELETE", self._arm.vm(name), COMPUTE, query={"forceDeletion": "true"})
         if not answer.ok and answer.status != 404:
@@ -95,7 +95,12 @@ class VirtualMachines:
         """Removes whatever a failed launch left behind."""
         if self._arm.call("GET", self._arm.vm(name), COMPUTE).status == 200:
             self._arm.call("DELETE", self._arm.vm(name), COMPUTE, query={"forceDeletion": "true"})
-        self._arm.call("DELETE", self._arm.nic(name), NETWORK)
+        self._delete_nic(name)
+
+    def _delete_nic(self, name: str) -> None:
+        """Most often it went with its VM (deleteNicIfExists)."""
+        if self._arm.call("GET", self._arm.nic(name), NETWORK).status == 200:
+            self._arm.call("DELETE", self._arm.nic(name), NETWORK)
 
 
 def _error(answer: Answer) -> str:
