@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--version", action=_Version, help="print the version and the releases of the provider that it knows"
     )
-    names = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    names = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_InAnyOrder)
     asked = next((word for word in arguments if not word.startswith("-")), None)
     for name, (module, summary) in COMMANDS.items():
         subparser = names.add_parser(name, help=summary, description=summary)
@@ -50,6 +50,22 @@ def main(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return result
+
+
+class _InAnyOrder(argparse.ArgumentParser):
+    """Options may stand between the words: `labels explain --release 1.6.5 KEY`."""
+
+    _within = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Reads options first, then words; what does that asks here again."""
+        if self._within:
+            return super().parse_known_args(args, namespace)
+        self._within = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._within = False
 
 
 class _Version(argparse.Action):

@@ -248,3 +248,21 @@ def test_a_story_in_a_mode_goes_on_before_there_was_the_mode(capsys: pytest.Capt
     first, second, *_ = value["releases"]
     assert (first["last"], first["written"]) == ("1.6.8", "no")
     assert (second["first"], second["written"]) == ("1.7.0", "yes (kubelet (aks-rp): aksmanagedap)")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("labels", "explain", "--release", "1.6.5", "team"),
+        ("labels", "--release", "1.6.5", "explain", "team"),
+        ("labels", "explain", "team", "--release", "1.6.5"),
+    ],
+)
+def test_options_stand_anywhere(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert as_json(capsys, *arguments)["release"] == "1.6.5"
+
+
+def test_an_option_that_there_is_not_is_still_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["labels", "--relaese", "1.6.5", "team"])
+    assert "unrecognized arguments: --relaese" in capsys.readouterr().err
