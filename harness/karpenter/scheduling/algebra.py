@@ -33,6 +33,7 @@ class Algebra:
         self._met: dict[tuple[int, int, bool], RequirementSet | None] = {}
         self._exists: dict[str, Requirement] = {}
         self._labels: dict[tuple[tuple[str, str], ...], RequirementSet] = {}
+        self._keys: dict[frozenset[str], int] = {}
         self.empty = self.set_of(())
 
     def canonical(self, requirement: Requirement) -> Requirement:
@@ -133,6 +134,10 @@ class Algebra:
     def from_node_selector(self, items: Iterable[Mapping[str, object]] | None) -> RequirementSet:
         """Of NodeSelectorRequirements as users write them."""
         return self.set_of(Requirements.from_node_selector(items, vocabulary=self.vocabulary).values())
+
+    def keys_bit(self, requirements: RequirementSet) -> int:
+        """A power of two that stands for the keys, whatever is said about them."""
+        return 1 << self._keys.setdefault(frozenset(requirements.items), len(self._keys))
 
     def public(self, items: Mapping[str, Requirement]) -> Requirements:
         """As the value that the rest of the project knows."""

@@ -246,7 +246,7 @@ class Fitting:
                 assert volumes is not None
                 reason = self._incompatible("incompatible volume requirements", nodeclaim, base, volumes)
                 continue
-            narrowed = self._topology.narrow(shape, here, nodeclaim.host)
+            narrowed = self._topology.narrow(shape, here, nodeclaim.host, new=True)
             if not isinstance(narrowed, RequirementSet):
                 reason = narrowed
                 continue
@@ -356,9 +356,11 @@ class Fitting:
 
 def port_conflict(shape: PodShape, bound: Iterable[HostPort]) -> HostPortConflict | None:
     """The first of the pod's host ports that is taken."""
-    taken = tuple(bound)
+    taken: dict[int, list[HostPort]] = {}
+    for existing in bound:
+        taken.setdefault(existing.port, []).append(existing)
     for wanted in shape.host_ports:
-        for existing in taken:
+        for existing in taken.get(wanted.port, ()):
             if wanted.conflicts(existing):
                 return HostPortConflict(wanted, existing)
     return None

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.karpenter.scheduling.candidates import Candidates
 from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
 from harness.karpenter.scheduling.existing import ExistingNode
@@ -40,7 +40,6 @@ from harness.karpenter.scheduling.snapshot import (
 from harness.karpenter.scheduling.state import NODES, ClusterState
 from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods, limits_left
 from harness.karpenter.scheduling.topology import Topology
-from harness.karpenter.scheduling.topology_group import TopologyGroup
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.karpenter.vocabulary import HOSTNAME
 from harness.kube.objects import Object, name_of, spec_of, uid_of
@@ -101,12 +100,11 @@ class Scheduler:
         self._add_existing(state, daemons)
         self._limits = limits_left(state, nodepools)
         self._order = InflightOrder(options.stable_inflight_sort)
+        self._candidates = Candidates(self._algebra, self._topology, self._order)
         self._attempts = self._placed = 0
         self._budget, self._timed_out = options.time_limit, False
         self._refused_existing: dict[int, int] = {}
-        self._refused: dict[int, int] = {}
         self._verified: dict[tuple[int, int], int] = {}
-        self._members: dict[str, dict[Requirement | None, int]] = {}
         self._refusals: dict[tuple[int, int], tuple[int, Reason]] = {}
         self._errors: dict[str, Reason] = {}
 
@@ -176,7 +174,7 @@ class Scheduler:
                 self._timed_out = True
                 return None
             self._budget -= self._options.attempt_seconds
-            self._topology.reach(current)
+            self._topology.begin(current)
             reason = self._add(current, pod)
             if reason is None:
                 self._placed += 1
@@ -232,10 +230,8 @@ class Scheduler:
         return False
 
     def _add_to_inflight(self, shape: PodShape, pod: Object) -> bool:
-        candidates = ((1 << len(self._order.by_id)) - 1) & ~self._refused.get(shape.fit, 0)
         concerns = self._topology.concerns(shape)
-        if concerns:
-            candidates = self._not_blocked(shape, concerns, candidates)
+        candidates = self._candidates.of(shape, concerns)
         if not candidates:
             return False
         fitting, fit_number = self._fitting, shape.fit
@@ -264,53 +260,12 @@ class Scheduler:
     def _refuse(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> None:
         # What may change: a reservation that another NodeClaim gives back, a key that another pod brings along.
         if self._reservations is None and not self._fitting.lacks_key(nodeclaim, shape):
-            self._refused[shape.fit] = self._refused.get(shape.fit, 0) | nodeclaim.bit
-
-    def _not_blocked(self, shape: PodShape, concerns: tuple[TopologyGroup, ...], candidates: int) -> int:
-        """The candidates that each single topology constraint leaves; those are worth a try."""
-        strict, own = shape.strict.items, len(shape.groups)
-        for position, group in enumerate(concerns):
-            if not candidates:
-                break
-            selected = position >= own or group.selects(shape.namespace, shape.labels)
-            if group.by_hostname:
-                candidates &= ~group.blocked_hosts(selected, strict.get(HOSTNAME))
-            elif not shape.volumes:
-                candidates &= self._allowed(shape, group, selected, candidates)
-        return candidates
-
-    def _allowed(self, shape: PodShape, group: TopologyGroup, selected: bool, candidates: int) -> int:
-        key, algebra = group.key, self._algebra
-        members = self._members.get(key)
-        if members is None:
-            members = self._members[key] = {}
-            for nodeclaim in self._order.by_id:
-                present = nodeclaim.requirements.items.get(key)
-                members[present] = members.get(present, 0) | nodeclaim.bit
-        exists = algebra.exists(key)
-        pod_domains = shape.strict.items.get(key) or exists
-        wanted = shape.requirements.items.get(key)
-        allowed = 0
-        for present, mask in members.items():
-            if not mask & candidates:
-                continue
-            node_domains = present or exists
-            if wanted is not None:
-                node_domains = algebra.intersect(node_domains, wanted)
-            domains = group.next_domains(selected, pod_domains, node_domains)
-            if domains.values and (domains.has_intersection(node_domains) or node_domains.tolerates_absence):
-                allowed |= mask
-        return allowed
+            self._candidates.refuse(nodeclaim, shape)
 
     def _join(self, nodeclaim: InflightNodeClaim, shape: PodShape, pod: Object, fit: Fit) -> None:
         before = nodeclaim.requirements
         self._fitting.join(nodeclaim, shape, pod, fit)
-        if fit.requirements is not before:
-            for key, members in self._members.items():
-                old, new = before.items.get(key), fit.requirements.items.get(key)
-                if old is not new:
-                    members[old] &= ~nodeclaim.bit
-                    members[new] = members.get(new, 0) | nodeclaim.bit
+        self._candidates.narrowed(nodeclaim, before, fit.requirements)
 
     def _add_to_new(self, shape: PodShape, pod: Object) -> Reason | None:
         reasons: list[Reason] = []
@@ -366,9 +321,7 @@ class Scheduler:
         template = nodeclaim.template
         nodeclaim.id = len(self._order.by_id)
         nodeclaim.bit = 1 << nodeclaim.id
-        for key, members in self._members.items():
-            present = nodeclaim.requirements.items.get(key)
-            members[present] = members.get(present, 0) | nodeclaim.bit
+        self._candidates.begun(nodeclaim)
         self._join(nodeclaim, shape, pod, fit)
         self._order.append(nodeclaim)
         template.min_values_relaxed = nodeclaim.min_values_relaxed

@@ -1,123 +1,26 @@
 """What the scheduler sees of a pod. Pods that agree in it share one shape, and with it every answer found so far.
 
-Relaxation (core ``pkg/controllers/provisioning/scheduling/preferences.go``) leads from a shape to the next, weaker one.
+Relaxation leads from a shape to the next, weaker one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.requirement import IN, Requirement, requirement_from_api
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.karpenter.scheduling.preferences import Preferences, Relaxation
 from harness.karpenter.scheduling.snapshot import IGNORE, ClaimsIn
 from harness.kube.fingerprint import fingerprint
-from harness.kube.gosort import sort_slice
 from harness.kube.objects import Object, labels_of, namespace_of, spec_of
 from harness.kube.pods import HostPort, affinity_terms, host_ports, requests_for_pods
 from harness.kube.resources import ResourceList
-from harness.kube.taints import TOLERATE_PREFERENCES, Toleration, same_toleration
 
 if TYPE_CHECKING:
+    from harness.karpenter.scheduling.node_filter import Alternatives
+    from harness.karpenter.scheduling.own_groups import OwnGroups
     from harness.karpenter.scheduling.topology_group import TopologyGroup
-
-SCHEDULE_ANYWAY = "ScheduleAnyway"
-
-
-@dataclass(frozen=True, slots=True)
-class Preferences:
-    """The parts of a pod that relaxation takes away, and the tolerations that it adds."""
-
-    required_nodes: Sequence[Object]
-    preferred_nodes: Sequence[Object]
-    preferred_pods: Sequence[Object]
-    preferred_anti: Sequence[Object]
-    spread: tuple[Object, ...]
-    tolerations: tuple[Toleration, ...]
-
-    @classmethod
-    def of(cls, pod: Object, *, ignored: bool) -> Preferences:
-        spec = spec_of(pod)
-        nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-        required = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
-        preferred = list(nodes.get("preferredDuringSchedulingIgnoredDuringExecution") or ())
-        if not ignored:
-            sort_slice(preferred, _lightest_first)
-        return cls(
-            tuple(required),
-            tuple(preferred),
-            tuple(affinity_terms(pod, "podAffinity", "preferred")),
-            tuple(affinity_terms(pod, "podAntiAffinity", "preferred")),
-            tuple(spec.get("topologySpreadConstraints") or ()),
-            tuple(spec.get("tolerations") or ()),
-        )
-
-    def relaxed(self, *, tolerate_preferences: bool) -> tuple[Preferences, str] | None:
-        """The next weaker preferences and what was dropped, or None when nothing is left to drop."""
-        if len(self.required_nodes) > 1:
-            return replace(self, required_nodes=_without_first(self.required_nodes)), "required node affinity term"
-        if self.preferred_pods:
-            return replace(self, preferred_pods=_without_heaviest(self.preferred_pods)), "preferred pod affinity term"
-        if self.preferred_anti:
-            return replace(
-                self, preferred_anti=_without_heaviest(self.preferred_anti)
-            ), "preferred pod anti-affinity term"
-        if self.preferred_nodes:
-            return replace(
-                self, preferred_nodes=_without_heaviest(self.preferred_nodes)
-            ), "preferred node affinity term"
-        for index, constraint in enumerate(self.spread):
-            if constraint.get("whenUnsatisfiable") == SCHEDULE_ANYWAY:
-                spread = list(self.spread)
-                spread[index] = spread[-1]
-                return replace(self, spread=tuple(spread[:-1])), "ScheduleAnyway topology spread constraint"
-        if tolerate_preferences and not any(same_toleration(t, TOLERATE_PREFERENCES) for t in self.tolerations):
-            return replace(self, tolerations=(*self.tolerations, TOLERATE_PREFERENCES)), "PreferNoSchedule taints"
-        return None
-
-
-class _Terms(Sequence[Object]):
-    """Terms in the order in which they are dropped, the next one first; what is left shares their storage, however many steps there are."""
-
-    __slots__ = ("_start", "_terms")
-
-    def __init__(self, terms: tuple[Object, ...], start: int) -> None:
-        self._terms, self._start = terms, start
-
-    def __len__(self) -> int:
-        return len(self._terms) - self._start
-
-    @overload
-    def __getitem__(self, index: int) -> Object: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Object]: ...
-    def __getitem__(self, index: int | slice) -> Object | Sequence[Object]:
-        if isinstance(index, slice):
-            return self._terms[self._start :][index]
-        return self._terms[self._start + index if index >= 0 else index]
-
-    def __iter__(self) -> Iterator[Object]:
-        return islice(self._terms, self._start, None)
-
-    def rest(self) -> _Terms:
-        """All but the first."""
-        return _Terms(self._terms, self._start + 1)
-
-
-def _lightest_first(term: Object) -> int:
-    return -(term.get("weight") or 0)
-
-
-def _without_heaviest(terms: Sequence[Object]) -> Sequence[Object]:
-    if isinstance(terms, _Terms):
-        return terms.rest()
-    return _Terms(tuple(sorted(terms, key=_lightest_first)), 1)
-
-
-def _without_first(terms: Sequence[Object]) -> Sequence[Object]:
-    return terms.rest() if isinstance(terms, _Terms) else _Terms(tuple(terms), 1)
 
 
 class PodShape:
@@ -127,15 +30,19 @@ class PodShape:
     ``groups`` are the topology groups that constrain the pod and ``anti`` those in which it repels others; both are filled
     when the step is first reached. ``deferred``: the pod's volumes could not be looked up, which leaves its topology out until an
     attempt has failed. ``repeats``: how often matchLabelKeys have been written into the pod's selectors, which happens anew with
-    each look at its topology. ``spread_groups`` are the groups of spread constraints that are the same at every step, by the id
-    of the constraint. ``fit`` numbers what decides, apart from topology, whether a node has room.
+    each look at its topology (``repeating``: whether there are any). ``spread_groups`` are the groups of spread constraints that
+    are the same at every step, by the id of the constraint. ``fit`` numbers what decides, apart from topology, whether a node has
+    room. ``identity`` stands for namespace and labels. ``before`` is the shape that ``step`` led from; ``own`` and ``steps`` are
+    what it leaves of the pod's groups, ``gone`` the group that it took away, ``alternatives`` the nodes that its spread
+    constraints count.
     """
 
     __slots__ = (
         "again",
+        "alternatives",
         "amounts",
         "anti",
-        "anti_terms",
+        "before",
         "claims_resources",
         "counted",
         "deferred",
@@ -143,21 +50,27 @@ class PodShape:
         "failed_at",
         "failure",
         "fit",
+        "gone",
         "groups",
         "host_ports",
+        "identity",
         "labels",
         "namespace",
         "node_selector",
+        "own",
         "pod",
         "preferences",
         "reached",
         "relaxation",
+        "repeating",
         "repeats",
         "requests",
         "required_anti",
         "required_pods",
         "requirements",
         "spread_groups",
+        "step",
+        "steps",
         "strict",
         "volume_claims",
         "volumes",
@@ -166,9 +79,11 @@ class PodShape:
     def __init__(self, pod: Object, preferences: Preferences) -> None:
         self.pod, self.preferences = pod, preferences
         self.namespace, self.labels = namespace_of(pod), labels_of(pod)
+        self.identity = fingerprint((self.namespace, self.labels))
         self.node_selector: Mapping[str, str] = spec_of(pod).get("nodeSelector") or {}
         self.required_pods = tuple(affinity_terms(pod, "podAffinity", "required"))
         self.required_anti = tuple(affinity_terms(pod, "podAntiAffinity", "required"))
+        self.repeating = any(each.get("matchLabelKeys") for each in preferences.spread)
         self.requests: ResourceList = {}
         self.amounts: tuple[tuple[str, int], ...] = ()
         self.host_ports: tuple[HostPort, ...] = ()
@@ -178,9 +93,19 @@ class PodShape:
         self.volume_claims: dict[str, set[str]] | None = {}
         self.claims_resources = self.deferred = False
         self.fit = -1
+        self._begin()
+
+    def _begin(self) -> None:
+        """What the scheduler finds out, and keeps with the shape."""
         self.groups: tuple[TopologyGroup, ...] = ()
         self.anti: tuple[TopologyGroup, ...] = ()
-        self.counted: tuple[int, tuple[TopologyGroup, ...], tuple[TopologyGroup, ...]] | None = None
+        self.counted: tuple[int, Sequence[TopologyGroup], tuple[TopologyGroup, ...]] | None = None
+        self.own: OwnGroups | None = None
+        self.steps = 0
+        self.gone: TopologyGroup | None = None
+        self.alternatives: Alternatives | None = None
+        self.before: PodShape | None = None
+        self.step: Relaxation | None = None
         self.reached = False
         self.spread_groups: dict[int, TopologyGroup] = {}
         self.repeats = 1
@@ -189,6 +114,39 @@ class PodShape:
         self.dropped: str | None = None
         self.failed_at = -1
         self.failure: Any = None
+
+    def like(self, preferences: Preferences) -> PodShape:
+        """The same pod with other preferences; nothing is found out about it yet."""
+        made = object.__new__(PodShape)
+        for field in _OF_THE_POD:
+            setattr(made, field, getattr(self, field))
+        made._begin()
+        made.preferences, made.deferred, made.repeats = preferences, False, self.repeats + 1
+        before = self.preferences
+        if preferences.required_nodes is before.required_nodes and preferences.tolerations is before.tolerations:
+            made.spread_groups = self.spread_groups  # these two are part of a group
+        return made
+
+
+_OF_THE_POD = (
+    "amounts",
+    "claims_resources",
+    "fit",
+    "host_ports",
+    "identity",
+    "labels",
+    "namespace",
+    "node_selector",
+    "pod",
+    "repeating",
+    "requests",
+    "required_anti",
+    "required_pods",
+    "requirements",
+    "strict",
+    "volume_claims",
+    "volumes",
+)
 
 
 class ShapeCatalog:
@@ -246,29 +204,21 @@ class ShapeCatalog:
             step = shape.preferences.relaxed(tolerate_preferences=self._tolerate_preferences)
             if step is None:
                 return None
-            weaker = self._like(shape, step[0])
-            shape.relaxation, shape.dropped = weaker, step[1]
+            weaker = shape.like(step.preferences)
+            weaker.before, weaker.step = shape, step
+            if step.constraint is None:  # else nodes are asked the same, topology apart
+                self._complete(weaker)
+            shape.relaxation, shape.dropped = weaker, step.text
         return shape.relaxation
 
     def next_attempt(self, shape: PodShape) -> PodShape:
         """The shape of the pod when it is tried again, where the repetition of its matchLabelKeys makes a difference."""
-        if not any(constraint.get("matchLabelKeys") for constraint in shape.preferences.spread):
+        if not shape.repeating:
             return shape
         if shape.again is None:
-            shape.again = self._like(shape, shape.preferences)
+            shape.again = shape.like(shape.preferences)
             shape.again.again = shape  # even numbers of repetitions are alike, and so are odd ones
         return shape.again
-
-    def _like(self, shape: PodShape, preferences: Preferences) -> PodShape:
-        made = PodShape(shape.pod, preferences)
-        for field in ("requests", "amounts", "host_ports", "claims_resources", "volumes", "volume_claims"):
-            setattr(made, field, getattr(shape, field))
-        made.repeats = shape.repeats + 1
-        before = shape.preferences
-        if preferences.required_nodes is before.required_nodes and preferences.tolerations is before.tolerations:
-            made.spread_groups = shape.spread_groups  # these two are part of a group
-        self._complete(made)
-        return made
 
     def _complete(self, shape: PodShape) -> None:
         preferences, algebra = shape.preferences, self._algebra

@@ -1,72 +1,21 @@
 """One topology constraint and how many selected pods each of its domains has.
 
-Core ``pkg/controllers/provisioning/scheduling/{topologygroup,topologynodefilter}.go``. Domains are visited in sorted order.
+Core ``pkg/controllers/provisioning/scheduling/topologygroup.go``. Domains are visited in sorted order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.requirement import Requirement
-from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.node_filter import ADMITS_ALL, NodeFilter, odd
 from harness.karpenter.vocabulary import HOSTNAME
 from harness.kube.selectors import Selector, format_selector
-from harness.kube.taints import Taint, Toleration, untolerated
 
 SPREAD, AFFINITY, ANTI_AFFINITY = "topology spread", "pod affinity", "pod anti-affinity"
-HONOR, IGNORE = "Honor", "Ignore"
 MAX_SKEW = (1 << 31) - 1
 
 _RANK = {SPREAD: 0, AFFINITY: 1, ANTI_AFFINITY: 2}
-
-
-@dataclass(frozen=True, slots=True)
-class NodeFilter:
-    """Which nodes count: those that the pod's node selector and required node affinity, and its tolerations, admit.
-
-    ``alternatives`` are the node selector together with each required term. Affinity groups have the filter that admits all.
-    """
-
-    alternatives: tuple[RequirementSet, ...] = ()
-    taint_policy: str = ""
-    affinity_policy: str = ""
-    tolerations: tuple[Toleration, ...] = ()
-
-    @property
-    def admits_all(self) -> bool:
-        honored = self.affinity_policy == HONOR and self.alternatives
-        return self.taint_policy != HONOR and not (honored and all(each.items for each in self.alternatives))
-
-    def admits(self, algebra: Algebra, taints: Sequence[Taint], items: Mapping[str, Requirement]) -> bool:
-        """Whether a node with these taints and requirements counts."""
-        if self.affinity_policy == HONOR and self.alternatives:
-            for alternative in self.alternatives:
-                if algebra.conflict(items, alternative.items, strict=True) is None:
-                    break
-            else:
-                return False
-        return self.taint_policy != HONOR or not untolerated(taints, self.tolerations)
-
-    def identity(self) -> object:
-        """What upstream's hash sees of the filter: keys of the requirements only, and elements that occur twice cancel out."""
-        alternatives = _odd(frozenset(each.items) for each in self.alternatives)
-        tolerations = _odd(
-            (
-                *(toleration.get(field) or "" for field in ("key", "operator", "value", "effect")),
-                toleration.get("tolerationSeconds") or 0,
-            )
-            for toleration in self.tolerations
-        )
-        return alternatives, self.taint_policy, self.affinity_policy, tolerations
-
-    def __str__(self) -> str:
-        sets = " ".join(
-            ", ".join(sorted(str(r) for k, r in each.items.items() if k != HOSTNAME)) for each in self.alternatives
-        )
-        return f"{{[{sets}] {self.taint_policy} {self.affinity_policy} {list(self.tolerations)}}}"
-
-
-ADMITS_ALL = NodeFilter()
 
 
 class TopologyGroup:
@@ -139,7 +88,7 @@ class TopologyGroup:
                 text,
                 ",".join(sorted(namespaces)),
                 f"{max_skew:05d}",
-                str(node_filter),
+                "",  # then comes the filter
             )
         )
 
@@ -280,16 +229,9 @@ def group_identity(
     if raw_selector is None:
         selector: object = None
     else:
-        expressions = (_odd if repeated_cancel else frozenset)(
-            (each.get("key"), each.get("operator"), _odd(each.get("values") or ()))
+        expressions = (odd if repeated_cancel else frozenset)(
+            (each.get("key"), each.get("operator"), odd(each.get("values") or ()))
             for each in raw_selector.get("matchExpressions") or ()
         )
         selector = (expressions, frozenset((raw_selector.get("matchLabels") or {}).items()))
     return kind, key, namespaces, max_skew, selector, node_filter.identity()
-
-
-def _odd(elements: Iterable[Any]) -> frozenset[Any]:
-    found: set[Any] = set()
-    for element in elements:
-        found ^= {element}
-    return frozenset(found)
