@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from harness.explain.amounts import amount_text
+from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Conflicts, UndefinedKey
 from harness.karpenter.scheduling.ledger import (
     BeyondLimit,
@@ -71,7 +73,7 @@ def _conflicts(rule: str, who: str, conflicts: Conflicts, verdict: TypeVerdict) 
     return [
         _SOLD_OUT
         if sold_out and one.key in _OFFERED
-        else Cause(rule, one.key, f"{who} {str(one.incoming).removeprefix(one.key).strip()} for {one.key}")
+        else Cause(rule, one.key, f"{who} {_wanted(one.incoming)} for {one.key}")
         for one in conflicts.keys
     ]
 
@@ -100,9 +102,14 @@ def offering_text(verdict: OfferingVerdict) -> str:
     """Why one offering will not do; `usable` when it will."""
     if isinstance(verdict.conflict, Conflicts):
         return "; ".join(
-            f"{str(one.incoming).removeprefix(one.key).strip()} is not {str(one.existing).removeprefix(one.key).strip()} for {one.key}"
-            for one in verdict.conflict.keys
+            f"{_wanted(one.incoming)} is not {_wanted(one.existing)} for {one.key}" for one in verdict.conflict.keys
         )
     if isinstance(verdict.conflict, UndefinedKey):
         return str(verdict.conflict)
     return "usable" if verdict.available else "not to be had now"
+
+
+@lru_cache(maxsize=256)
+def _wanted(requirement: Requirement) -> str:
+    """The requirement without its key. The same one meets thousands of sizes, and may have as many values."""
+    return str(requirement).removeprefix(requirement.key).strip()
