@@ -15,7 +15,7 @@ import pytest
 
 from harness.clusters.attached.unrest import unrest
 from harness.clusters.cluster import Boot
-from harness.clusters.kind.journals import refusal
+from harness.clusters.kind.journals import exhaustion, refusal
 from harness.clusters.kind.kubeadm import flags_file, init_config, join_config
 from harness.clusters.kind.reaper import thaw
 from harness.clusters.memory.cluster import MemoryCluster
@@ -103,6 +103,43 @@ def test_the_kubelets_sentence_is_taken_whole_or_not_yet() -> None:
     assert refusal("all is well") is None
     first_half = KLOG[: KLOG.index("\n\t--node-labels in") + 1]
     assert refusal(first_half) is None
+
+
+STARVED = """E1122 05:46:11.711592 10478 manager.go:326] Registration of the raw container factory failed: inotify_init: too many open files
+E1122 05:46:11.711718   10478 kubelet.go:1804] "Failed to start cAdvisor" err="inotify_init: too many open files"
+kubelet.service: Main process exited, code=exited, status=1/FAILURE
+"""
+
+
+def test_a_host_without_inotify_instances_is_named() -> None:
+    assert exhaustion(KLOG) == ""
+    assert "sysctl fs.inotify.max_user_instances=1024" in exhaustion(STARVED)
+
+
+def test_a_kubelet_that_starts_in_vain_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("testcontainers")
+    from harness.clusters.kind import container
+
+    class Starved:
+        node_name = "w"
+
+        def state(self) -> str:
+            return ""
+
+        def kubelet_said(self, cursor: str) -> str:
+            return STARVED
+
+        def journal(self, unit: str = "kubelet", lines: int = 20) -> str:
+            return f"journal of {unit} on w:\n{STARVED}"
+
+    monkeypatch.setattr(container, "_LACKING", 0.0)
+    node: Any = Starved()
+    owner: Any = SimpleNamespace(seconds=60.0)
+    with pytest.raises(container.NodeError) as caught:
+        container.KindContainer._await_kubelet(owner, node, "", lambda: False)
+    first, *rest = str(caught.value).splitlines()
+    assert first.startswith("the kubelet of w does not come up: the host has no inotify instances left")
+    assert rest[0] == "journal of kubelet on w:"
 
 
 class Refusing:

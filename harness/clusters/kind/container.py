@@ -23,13 +23,13 @@ from testcontainers.core.network import Network
 
 from harness.clusters.kind.daemon import READ_SECONDS, patiently, sentence
 from harness.clusters.kind.images import image_for
-from harness.clusters.kind.journals import DEATHS, refusal
+from harness.clusters.kind.journals import DEATHS, exhaustion, refusal
 from harness.clusters.kind.kubeadm import AUDIT_FOLDER, FLAGS_FILE, POD_SUBNET, flags_file, init_config, join_config
 from harness.clusters.kind.node import ImageMissing, KindNode, NodeError
 from harness.clusters.kind.reaper import remove_all
 from harness.clusters.owner import NOBODY, this_process
 from harness.clusters.real.audit import POLICY
-from harness.clusters.waiting import poll, unique
+from harness.clusters.waiting import Patience, poll, unique
 from harness.nodes.kubelet import FlagsRefused
 
 __all__ = ["LABEL", "OWNER", "ImageMissing", "JoinRefused", "KindContainer", "NodeError"]
@@ -42,6 +42,9 @@ LABEL = "karpenter-harness.kind"
 
 _KUBECTL = ("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf")
 _DONE = "done"
+
+_LACKING = 20.0
+"""Seconds that a kubelet may start in vain for want of something that the host has too little of."""
 
 
 class JoinRefused(NodeError, FlagsRefused):
@@ -327,7 +330,11 @@ class KindContainer(KindNode):
         self.write("/kind/kubeadm.conf", config)
         self.write(f"{AUDIT_FOLDER}/policy.json", json.dumps(POLICY))
         phases = "preflight" if self._coredns else "preflight,addon/coredns"
-        self.sh("kubeadm", "init", "--config=/kind/kubeadm.conf", f"--skip-phases={phases}")
+        try:
+            self.sh("kubeadm", "init", "--config=/kind/kubeadm.conf", f"--skip-phases={phases}")
+        except NodeError as error:
+            lacking = exhaustion(str(error))
+            raise NodeError(f"{self.node_name} does not come up: {lacking}\n{error}") if lacking else error from None
         cni = self.sh("cat", "/kind/manifests/default-cni.yaml").replace("{{ .PodSubnet }}", POD_SUBNET)
         self.kubectl("apply", "-f", "-", stdin=cni)
         self.sh(*_KUBECTL, "apply", "-f", "/kind/manifests/default-storage.yaml")
@@ -363,14 +370,22 @@ class KindContainer(KindNode):
 
     def _await_kubelet(self, node: KindNode, cursor: str, done: Callable[[], bool]) -> None:
         """Waits for something that a starting kubelet brings about. Raises JoinRefused, NodeError, TimedOut."""
+        patience: Patience | None = None
 
         def done_or_refused() -> str | None:
+            nonlocal patience
             if done():
                 return _DONE
             state = node.state()
             if state:
                 raise NodeError(state)
-            return refusal(node.kubelet_said(cursor))
+            said = node.kubelet_said(cursor)
+            lacking = exhaustion(said)
+            if lacking:  # somebody may be about to give some back
+                patience = patience or Patience(_LACKING)
+                if patience.passed:
+                    raise NodeError(f"the kubelet of {node.node_name} does not come up: {lacking}\n{node.journal()}")
+            return refusal(said)
 
         found = poll(
             done_or_refused,

@@ -1,9 +1,10 @@
-"""What a node's logs say: which part of the control plane died, and with which sentence a kubelet refuses its flags."""
+"""What a node's logs say: which part of the control plane died, why a kubelet refuses its flags, what the host has no more of."""
 
 from __future__ import annotations
 
-__all__ = ["DEATHS", "refusal"]
+__all__ = ["DEATHS", "exhaustion", "refusal"]
 
+_NO_INOTIFY = "inotify_init: too many open files"
 _FLAGS_REFUSED = "failed to validate kubelet flags"
 
 DEATHS = r"""
@@ -40,3 +41,13 @@ def refusal(journal: str) -> str | None:
     if "--node-labels" in lines[0] and len(lines) < 2:
         return None  # the second line is on its way
     return "\n".join(line.strip() for line in lines)
+
+
+def exhaustion(journal: str) -> str:
+    """What the host lacks for this kubelet to run, and what helps; empty when it is not that."""
+    if _NO_INOTIFY not in journal:
+        return ""
+    return (
+        f"the host has no inotify instances left ({_NO_INOTIFY}): end other clusters, or let it have more, for example "
+        "sysctl fs.inotify.max_user_instances=1024"
+    )
