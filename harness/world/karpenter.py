@@ -18,6 +18,7 @@ from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
+from harness.karpenter.scheduling.rules import rules_of
 
 
 class Karpenter:
@@ -79,6 +80,15 @@ class Karpenter:
             self.lifecycle,
             self.promises,
             evictions,
-            NodeTermination(engine, view, writer, sink, engine.clock, self.provider, evictions),
+            NodeTermination(
+                engine,
+                view,
+                writer,
+                sink,
+                engine.clock,
+                self.provider,
+                evictions,
+                protection_may_end=rules_of(release.core).protection_may_end,
+            ),
             GarbageCollection(view, writer, sink, engine.clock, self.provider),
         )

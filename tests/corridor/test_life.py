@@ -97,6 +97,20 @@ def test_do_not_disrupt_keeps_a_draining_node_until_its_grace_period_is_over(wal
     assert way.messages("Disrupted")
 
 
+@pytest.mark.parametrize(("release", "protects"), [("1.10.2", False), ("1.12.2", True), ("1.14.0", True)])
+def test_do_not_disrupt_for_a_while_protects_from_a_drain_since_core_1_12(walk, release, protects):
+    """Before, any value but true counted as none (core pkg/utils/pod/scheduling.go HasDoNotDisrupt)."""
+    kept = pod()
+    kept["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": "20m"}
+    way = walk(nodeclass(), nodepool(SMALL), kept, karpenter=release)
+    draining = way.node["metadata"]["name"]
+    way.world.delete("NodeClaim", way.claim["metadata"]["name"])
+    way.world.advance(300)
+    assert (way.world.get("Node", draining) is not None) is protects
+    way.world.advance(1200)
+    assert way.world.get("Node", draining) is None
+
+
 def test_a_machine_that_never_becomes_a_node_is_given_up_after_15_minutes(walk):
     azure = {"faults": [{"what": "Stuck", "where": {"size": "*"}}]}
     way = walk(nodeclass(), nodepool(SMALL), pod(), azure=azure)

@@ -37,10 +37,10 @@ def _tolerates_disruption(pod: Object) -> bool:
     return any(tolerates(each, DISRUPTED_TAINT) for each in spec_of(pod).get("tolerations") or ())
 
 
-def do_not_disrupt(pod: Object, now: int) -> bool:
-    """Whether the pod is protected: for ever (`true`), or for a duration since it started."""
+def do_not_disrupt(pod: Object, now: int, *, may_end: bool) -> bool:
+    """Whether the pod is protected: for ever (`true`), or, where protection may end, for a duration since it started."""
     value = annotations_of(pod).get(DO_NOT_DISRUPT)
-    if value is None or value == "true":
+    if value is None or value == "true" or not may_end:
         return value == "true"
     try:
         seconds = parse_duration(value)
@@ -64,9 +64,10 @@ def is_waiting(pod: Object, now: int) -> bool:
     return not is_terminal(pod) and is_drainable(pod, now)
 
 
-def is_evictable(pod: Object, now: int) -> bool:
+def is_evictable(pod: Object, now: int, *, protection_may_end: bool) -> bool:
     """Whether a drain may evict the pod."""
-    return is_active(pod) and not _tolerates_disruption(pod) and not is_static(pod) and not do_not_disrupt(pod, now)
+    protected = do_not_disrupt(pod, now, may_end=protection_may_end)
+    return is_active(pod) and not _tolerates_disruption(pod) and not is_static(pod) and not protected
 
 
 def tiers(pods: Sequence[Object]) -> tuple[list[Object], ...]:
@@ -140,14 +141,24 @@ class Evictions:
 
 
 class Drain:
-    """Empties a node."""
+    """Empties a node. `protection_may_end`: whether the core release knows durations of karpenter.sh/do-not-disrupt."""
 
-    def __init__(self, view: View, writer: Writer, sink: Sink, clock: Clock, evictions: Evictions) -> None:
+    def __init__(
+        self,
+        view: View,
+        writer: Writer,
+        sink: Sink,
+        clock: Clock,
+        evictions: Evictions,
+        *,
+        protection_may_end: bool,
+    ) -> None:
         self._view = view
         self._writer = writer
         self._sink = sink
         self._clock = clock
         self._evictions = evictions
+        self._may_end = protection_may_end
 
     def step(self, node: Object, deadline: int | None) -> str | None:
         """Asks the next tier to go. Answers what is still waited for, None when the node is empty."""
@@ -159,7 +170,8 @@ class Drain:
         groups = tiers(waiting)
         for group in groups:
             if group:
-                self._evictions.add([pod for pod in group if is_evictable(pod, now)])
+                free = [pod for pod in group if is_evictable(pod, now, protection_may_end=self._may_end)]
+                self._evictions.add(free)
                 return f"{len(waiting)} pods are waiting to be evicted"
         return None
 

@@ -56,6 +56,8 @@ class NodeTermination:
         clock: Clock,
         provider: Provider,
         evictions: Evictions,
+        *,
+        protection_may_end: bool,
     ) -> None:
         self._engine = engine
         self._view = view
@@ -63,7 +65,7 @@ class NodeTermination:
         self._sink = sink
         self._clock = clock
         self._provider = provider
-        self._drain = Drain(view, writer, sink, clock, evictions)
+        self._drain = Drain(view, writer, sink, clock, evictions, protection_may_end=protection_may_end)
 
     def watches(self) -> Mapping[str, Router]:
         """Nodes that are being deleted, and the pods on them."""
