@@ -34,6 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
     from harness.scenario.problems import ScenarioError
+    from harness.world.startup import end_startup
 
     try:
         given = read_files(arguments.files)
@@ -45,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ScenarioError as error:
         return bad_input(error, arguments.format)
     motion = settle(world)
+    started = [] if motion else end_startup(world)
     pods = world.list("Pod")
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
     nodes = _nodes(world, pods)
@@ -55,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         "kubernetes": world.kubernetes,
         "provision_mode": str(world.options.provision_mode),
         "added": added,
+        "startup_taints_removed": started,
         **given.value(),
         "nodes": nodes,
         "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
@@ -73,6 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"added, because no file has one: {', '.join(added)}")
     for line in given.notes():
         show(line)
+    if started:
+        show(f"startup taints removed, as by those for whom they are: {', '.join(started)}")
     _print(value, _refused(world))
     if pending:
         show("\n" + as_text(pending))

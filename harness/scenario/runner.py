@@ -202,32 +202,26 @@ def _manifests(case: Case, name: str, *, own_crds: bool) -> Iterator[Manifest]:
 def _existing(run: Run, reference: str, mark: Mark) -> Mapping[str, Any]:
     found = run.find(reference)
     if found is None:
-        count = len(run.matching(reference))
-        what = f"{count} objects are called {reference} at this point, one is expected" if count else ""
-        raise ScenarioError([Problem(mark, "when", what or f"there is no {reference} at this point")])
+        raise ScenarioError([Problem(mark, "when", f"there is no {reference} at this point")])
     return found
 
 
 def _change(run: Run, reference: str, mark: Mark, patch: Mapping[str, Any]) -> None:
-    changed = _merged(_existing(run, reference, mark), patch)
-    # as kubectl patch and scale do: whatever controllers write meanwhile is no conflict
-    changed["metadata"] = {key: value for key, value in changed["metadata"].items() if key != "resourceVersion"}
     manifest = run.manifest(reference)
-    for rejection in run.world.apply(changed):
-        run.refusals.append(Refusal(rejection, manifest))
+    for found in run.matching(reference) or [_existing(run, reference, mark)]:
+        changed = _merged(found, patch)
+        # as kubectl patch and scale do: whatever controllers write meanwhile is no conflict
+        changed["metadata"] = {key: value for key, value in changed["metadata"].items() if key != "resourceVersion"}
+        for rejection in run.world.apply(changed):
+            run.refusals.append(Refusal(rejection, manifest))
 
 
 def _merged(value: Any, patch: Any) -> Any:
-    """A JSON merge patch (RFC 7386)."""
+    """A JSON merge patch (RFC 7386). Its nulls stay, so that what is sent takes away what others wrote, too."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(value) if isinstance(value, Mapping) else {}
-    for key, item in patch.items():
-        if item is None:
-            result.pop(key, None)
-        else:
-            result[key] = _merged(result.get(key), item)
-    return result
+    return result | {key: _merged(result.get(key), item) for key, item in patch.items()}
 
 
 def _unexpected(run: Run) -> Iterator[Verdict]:

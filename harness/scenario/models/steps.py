@@ -35,7 +35,7 @@ References = Annotated[
 class Patch(Model):
     """A merge patch: null removes a field."""
 
-    of: Reference = Field(description="The object to change; Node/* is the only Node there is.")
+    of: Reference = Field(description="The object to change; `*` stands for any text: Node/* is all Nodes there are.")
     to: Partial = Field(description="The fields to set, as a merge patch.")
 
 
@@ -56,7 +56,7 @@ class StepMap(Model):
     delete: References | None = Field(
         None, description="Objects to delete, as Kind/name; `*` stands for any text: NodeClaim/default-*."
     )
-    patch: Patch | None = Field(None, description="A merge patch on one object.")
+    patch: Patch | None = Field(None, description="A merge patch on an object, or on several alike.")
     scale: Scale | None = Field(None, description="A new number of replicas.")
     crds: Text | None = Field(
         None, description="CRDs installed from here on, as in given.crds; what is stored stays as it is."

@@ -1,0 +1,42 @@
+"""The end of startup taints: what the agents do for which NodePools put them on Nodes. Nobody here is such an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.kube.objects import spec_of, status_of
+from harness.world.world import World
+
+__all__ = ["end_startup"]
+
+
+def end_startup(world: World) -> list[str]:
+    """Removes the startup taints of all Nodes that registered, and lets the world settle, until no new Node has one.
+
+    Answers the taints as `key=value:effect`, each once. A world that does not come to rest is left as it is.
+    """
+    removed: dict[str, None] = {}
+    while True:
+        found = False
+        for claim in world.list("NodeClaim"):
+            node = world.get("Node", status_of(claim).get("nodeName") or "")
+            startup = {_identity(taint) for taint in spec_of(claim).get("startupTaints") or ()}
+            taints = spec_of(node or {}).get("taints") or ()
+            kept = [taint for taint in taints if _identity(taint) not in startup]
+            if node is None or len(kept) == len(taints):
+                continue
+            removed |= dict.fromkeys(_text(taint) for taint in taints if _identity(taint) in startup)
+            world.apply({**node, "spec": {**spec_of(node), "taints": kept}})
+            found = True
+        if not found or not world.settle().quiescent:
+            return list(removed)
+
+
+def _identity(taint: Mapping[str, Any]) -> tuple[Any, Any]:
+    return taint.get("key"), taint.get("effect")
+
+
+def _text(taint: Mapping[str, Any]) -> str:
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint.get('key')}{value}:{taint.get('effect')}"
