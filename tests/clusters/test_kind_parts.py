@@ -114,6 +114,9 @@ kubelet.service: Main process exited, code=exited, status=1/FAILURE
 def test_a_host_without_inotify_instances_is_named() -> None:
     assert exhaustion(KLOG) == ""
     assert "sysctl fs.inotify.max_user_instances=1024" in exhaustion(STARVED)
+    systemd = "FAILED] Failed to start systemd-as…quests to Console Directory Watch.\n[  OK  ] Finished modprobe"
+    assert exhaustion(systemd) == exhaustion(STARVED)
+    assert exhaustion("[  OK  ] Started systemd-as…quests to Console Directory Watch.") == ""
 
 
 def test_a_kubelet_that_starts_in_vain_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

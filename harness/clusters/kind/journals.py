@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["DEATHS", "exhaustion", "refusal"]
 
-_NO_INOTIFY = "inotify_init: too many open files"
+_NO_INOTIFY = re.compile(r"inotify_init: too many open files|Failed to start .*Directory Watch")
+"""The kubelet's words, and systemd's, of which it does not recover."""
+
 _FLAGS_REFUSED = "failed to validate kubelet flags"
 
 DEATHS = r"""
@@ -43,11 +47,11 @@ def refusal(journal: str) -> str | None:
     return "\n".join(line.strip() for line in lines)
 
 
-def exhaustion(journal: str) -> str:
-    """What the host lacks for this kubelet to run, and what helps; empty when it is not that."""
-    if _NO_INOTIFY not in journal:
+def exhaustion(said: str) -> str:
+    """What the host lacks for this kubelet or node to run, and what helps; empty when it is not that."""
+    if not _NO_INOTIFY.search(said):
         return ""
     return (
-        f"the host has no inotify instances left ({_NO_INOTIFY}): end other clusters, or let it have more, for example "
+        "the host has no inotify instances left: end other clusters, or let it have more, for example "
         "sysctl fs.inotify.max_user_instances=1024"
     )

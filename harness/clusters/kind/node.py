@@ -17,6 +17,7 @@ from testcontainers.core.exceptions import ContainerStartException
 
 from harness.clusters.failures import ClusterFailed
 from harness.clusters.kind.daemon import READ_SECONDS, discard, may_pass, patiently, sentence
+from harness.clusters.kind.journals import exhaustion
 from harness.clusters.waiting import poll
 
 __all__ = ["ImageMissing", "KindNode", "NodeError"]
@@ -127,7 +128,11 @@ class KindNode(DockerContainer):
         patiently(container.reload)
         if container.status not in ("created", "running"):
             raise NodeError(f"node {self.node_name} is {container.status}\n{self.console()}")
-        return bool(_BOOTED.search(self._console_text()))
+        console = self._console_text()
+        lacking = exhaustion(console)
+        if lacking:
+            raise NodeError(f"node {self.node_name} does not come up: {lacking}\n{self.console()}")
+        return bool(_BOOTED.search(console))
 
     @property
     def address(self) -> str:
