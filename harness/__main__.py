@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import io
+import os
 import sys
 from collections.abc import Sequence
 
 __all__ = ["main"]
 
+ENVIRONMENT, INTERRUPTED = 3, 130
 _SELDOM = 100_000  # objects made and not yet gone before cycles are looked for; Python's own 700 costs a third of a command's time
 
 
@@ -21,10 +24,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         return run(arguments)
     gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
+    _prepare_streams()
     try:
-        return run(sys.argv[1:])
+        try:
+            return run(sys.argv[1:])
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever read has gone; the interpreter must not try to flush again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:  # a full disk, a file or folder that cannot be written
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        what = f"{error.filename}: " if error.filename else ""
+        print(f"harness: {what}{(error.strerror or str(error)).lower()}", file=sys.stderr)
+        return ENVIRONMENT
     finally:
         gc.freeze()  # the end of the process frees everything; there is nothing to look for before
+
+
+def _prepare_streams() -> None:
+    """Output goes on where nobody listens, and where the locale has no arrows: those are then written as escapes."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  closed by whoever started the process
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

@@ -81,6 +81,6 @@ def bad_input(error: ScenarioError | str, form: str = "text") -> int:
 def display_name(path: Path) -> str:
     """A file's name for messages: relative to the working directory where it lies below it."""
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
+        return str(Path(os.path.abspath(path)).relative_to(Path.cwd()))  # links keep the name that was given
+    except (ValueError, OSError):  # elsewhere, or in a directory that is gone
         return str(path)
