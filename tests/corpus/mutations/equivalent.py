@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES
 from tests.corpus.mutations.cells import Cell
 
 __all__ = ["EQUIVALENT", "Equivalent", "Equivalents"]
@@ -30,6 +31,8 @@ class Equivalent:
 _MACHINES = "a controller does not start in a mode that it does not know, so nobody has such a cluster"
 _NOT_READ = "the release does not read the field that asks for it, not even where newer CRDs let somebody set it"
 _NO_MACHINES = "the release makes virtual machines only, so that nothing is sent to AKS's machines"
+
+_NOT_ASKED = "nothing that Karpenter sends asks for it; tests/cloud/test_aks_machines.py asks AKS itself"
 
 EQUIVALENT: tuple[Equivalent, ...] = (
     Equivalent(
@@ -145,6 +148,19 @@ EQUIVALENT: tuple[Equivalent, ...] = (
             ("1.4.0",),
         )
         for region in ("centraluseuap", "chinanorth3", "eastus2euap", "usgovvirginia")
+    ),
+    *(
+        Equivalent("labels of AKS", f"kubernetes.azure.com/{name}", "*", _NOT_ASKED, ALL_PROVIDER_RELEASES[-1:])
+        for name in (
+            "kata-*vm-isolation",
+            "podnetwork-delegationguid",
+            "podnetwork-name",
+            "podnetwork-resourcegroup",
+            "podnetwork-subnet",
+            "podnetwork-subscription",
+            "podv6network-type",
+            "security-type",
+        )
     ),
     Equivalent(
         "flag of core",
