@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from harness.scenario.manifests import Manifest
     from harness.world import World
 
-__all__ = ["add_inputs", "apply_manifests", "market", "settle", "world_of"]
+__all__ = ["add_inputs", "apply_manifests", "as_new", "market", "settle", "world_of"]
 
 _FAULT_KEYS = ("size", "family", "zone", "priority", "times", "at", "message")
 
@@ -117,7 +117,7 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
     order = {"Namespace": 0, "AKSNodeClass": 1, "NodePool": 2}
     problems: list[Problem] = []
     for manifest in sorted(manifests, key=lambda one: order.get(one.kind, 3)):
-        for rejection in world.apply(_as_new(manifest.object)):
+        for rejection in world.apply(as_new(manifest.object)):
             place = manifest.document.position(rejection.pointer)
             hint = manifest.type_hint(rejection.pointer, rejection.text)
             problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}", hint))
@@ -126,7 +126,7 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
     return [_name(obj) for obj in added]
 
 
-def _as_new(obj: Mapping[str, Any]) -> Mapping[str, Any]:
+def as_new(obj: Mapping[str, Any]) -> Mapping[str, Any]:
     """An object as `kubectl get -o yaml` prints it, ready to be created: without what a cluster gave it, but for its uid."""
     metadata = obj.get("metadata")
     if not isinstance(metadata, dict) or "resourceVersion" not in metadata:

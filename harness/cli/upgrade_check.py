@@ -50,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints what changes, with its place in the files. Exit code 1 when something changes for the worse."""
     from harness.cli.given import read_files
+    from harness.cli.manifests import as_new
     from harness.cli.worlds import InputError, create_world
     from harness.explain.label_sides import common_kubernetes
     from harness.explain.upgrade import Effect, UpgradeCheck
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         # a cluster keeps its Kubernetes when Karpenter is upgraded, and older releases get no Nodes on newer ones
         kubernetes = arguments.kubernetes or common_kubernetes([oldest.release, newest.release])
         check = UpgradeCheck(new_world, oldest.release, newest.release)
-        findings = check.findings([manifest.object for manifest in manifests])
+        findings = check.findings([as_new(manifest.object) for manifest in manifests])
     except InputError as error:
         return bad_input(f"harness upgrade-check: {error}")
     except ScenarioError as error:

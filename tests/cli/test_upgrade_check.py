@@ -227,3 +227,13 @@ def test_bad_input(check: Check) -> None:
     code, text = check.text("1.12.2", "1.13.1", "kind: NodePool\n")
     assert code == 2
     assert "'apiVersion' missing" in text
+
+
+def test_objects_as_kubectl_get_prints_them(check: Check) -> None:
+    """Their resourceVersion is the cluster's; with it no pod would be created, and nothing would seem to change."""
+    plain = pod("karpenter.azure.com/sku-storage-ultra-ssd: 'true'")
+    got = plain.replace("metadata: {name: web}", "metadata: {name: web, resourceVersion: '7', uid: u}")
+    assert got != plain
+    first, second = (check.text("1.13.1", "1.14.0", pool(), nodeclass("{}"), one) for one in (plain, got))
+    assert "Pod/web" in first[1]
+    assert first == second
