@@ -82,11 +82,13 @@ def _without_zones(objects: dict[str, Any]) -> list[str]:
 
 def _renamed(found: dict[str, Any]) -> dict[str, Any]:
     """The same with names that do not depend on chance, wherever a name is part of a value."""
-    drawn = sorted({*found["NodeClaim"], *found["Node"]}, key=len, reverse=True)
+    gone = _gone(found)
+    drawn = sorted({*found["NodeClaim"], *found["Node"], *gone}, key=len, reverse=True)
     if not drawn:
         return found
     anyone = re.compile("|".join(map(re.escape, drawn)))
-    names: dict[str, str] = {}
+    ordered = sorted(gone, key=lambda name: sorted(anyone.sub("*", text) for text in gone[name]))
+    names = {name: f"NodeClaim {number} of those that are gone" for number, name in enumerate(ordered, 1)}
     for kind in ("NodeClaim", "Node"):
         texts = {name: anyone.sub("*", json.dumps(each, sort_keys=True)) for name, each in found[kind].items()}
         count: dict[str, int] = {}
@@ -97,6 +99,16 @@ def _renamed(found: dict[str, Any]) -> dict[str, Any]:
     text = anyone.sub(lambda match: names[match[0]], json.dumps(found))
     renamed: dict[str, Any] = json.loads(text)
     return {**renamed, "rejections": sorted(renamed["rejections"])}
+
+
+def _gone(found: Mapping[str, Any]) -> dict[str, list[str]]:
+    """NodeClaims that were refused something and are not there any more, with what they were refused."""
+    refused: dict[str, list[str]] = {}
+    for text in found["rejections"]:
+        match = re.match(r"NodeClaim/([^:]+): ", text)
+        if match is not None and match[1] not in found["NodeClaim"]:
+            refused.setdefault(match[1], []).append(text)
+    return refused
 
 
 def _pods(world: World) -> dict[str, Any]:

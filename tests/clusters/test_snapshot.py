@@ -59,3 +59,20 @@ def test_which_of_several_nodes_has_a_zone_does_not_count_but_the_zones_do() -> 
     assert len(zones) == len(one["Node"])
     assert all(zone.startswith("eastus-") for zone in zones)
     assert one["Node"]["Node 1 of a"]["labels"]["topology.kubernetes.io/zone"] == "its zone"
+
+
+def test_names_of_claims_that_are_gone_do_not_count() -> None:
+    def short(seed: int) -> dict[str, Any]:
+        world = World(seed=seed, azure={"capacity": [{"vms": 0, "error": "SkuNotAvailable", "at": "start"}]})
+        template = {"spec": {**NODEPOOL["spec"]["template"]["spec"], "requirements": [size]}}
+        world.apply(NODECLASS, {**NODEPOOL, "spec": {"template": template}}, pod())
+        world.settle()
+        assert world.list("NodeClaim") == []
+        return snapshot(world)
+
+    size = {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["Standard_D2s_v5"]}
+    one = short(0)
+    assert any(text.startswith("NodeClaim/NodeClaim 1 of those that are gone: launch: ") for text in one["rejections"])
+    other = short(7)
+    first, second = ([text.partition(": ")[0] for text in each["rejections"]] for each in (one, other))
+    assert {*first} == {*second}
