@@ -55,7 +55,7 @@ class World:
     start-up options by field name, `azure` the market: quota, restrictions, capacity, faults, prices. Everything random comes
     from `seed`. Raises UnknownRelease, UnknownCrdSet, UnknownRegion, MarketError for inputs that do not exist.
     Karpenter's scheduling simulation stops after `time_limit` virtual seconds, of which each attempt to place a pod takes
-    `attempt_seconds`; the clock stands still meanwhile.
+    `attempt_seconds`; what it decided is there when that time is over, and so long nothing else is decided.
     `cluster` makes the cluster: in memory, or harness.clusters.attached.attach(...) of one that runs elsewhere.
     Without `simulated` there is no Karpenter here: somebody else works on the same cluster and the same cloud.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -140,3 +141,21 @@ def test_a_world_has_the_time_limit_and_tells_when_it_ran_out() -> None:
     assert world.list("NodeClaim") == []
     with pytest.raises(ValueError, match="are seconds from 0"):
         World(attempt_seconds=-1)
+
+
+def test_the_next_simulation_begins_when_the_one_before_is_over() -> None:
+    """Karpenter waits for triggers again only then: after a minute that was not enough comes another, not one ten seconds later."""
+    world = World(attempt_seconds=20)
+    spec = pod("a", "1")["spec"]
+    impossible = {"nodeSelector": {"no-such": "label"}, **spec}
+    pods = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{i}"}, "spec": spec if i == 3 else impossible}
+        for i in range(4)
+    ]
+    world.apply(*default_objects(), *pods)
+    world.advance(59)
+    assert world.list("NodeClaim") == []
+    world.advance(200)
+    told = [line for line in world.log if line.message == "scheduling simulation timed out"]
+    assert {line.values["duration"] for line in told} == {"1m0s"}
+    assert [round(later.at - before.at) for before, later in pairwise(told)] == [61, 61, 61]

@@ -11,7 +11,7 @@ MAX_SECONDS = 10.0
 class Batcher:
     """One window at a time: it ends a second after the last new trigger, at the latest ten seconds after the first."""
 
-    __slots__ = ("_clock", "_ends", "_idle", "_limit", "_max", "_seen")
+    __slots__ = ("_busy", "_clock", "_ends", "_idle", "_limit", "_max", "_seen")
 
     def __init__(self, clock: Clock, idle: float = IDLE_SECONDS, longest: float = MAX_SECONDS) -> None:
         self._clock = clock
@@ -19,14 +19,14 @@ class Batcher:
         self._max = nanoseconds(longest)
         self._seen: set[str] = set()
         self._ends: int | None = None
-        self._limit = 0
+        self._limit = self._busy = 0
 
     def trigger(self, uid: str) -> bool:
         """Counts a trigger. Answers whether it opened a window, whose end somebody has to wait for."""
         if uid in self._seen:
             return False
         self._seen.add(uid)
-        now = self._clock.now
+        now = max(self._clock.now, self._busy)
         if self._ends is None:
             self._limit = now + self._max
             self._ends = min(now + self._idle, self._limit)
@@ -42,3 +42,7 @@ class Batcher:
         """The window is over: the next trigger opens another."""
         self._ends = None
         self._seen.clear()
+
+    def pause(self, seconds: float) -> None:
+        """Nobody waits for triggers so long: those that come open a window when it is over."""
+        self._busy = self._clock.now + nanoseconds(seconds)

@@ -6,7 +6,6 @@ Sources: core pkg/controllers/provisioning/{controller,provisioner}.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from math import ceil
 
 from harness.engine.clock import SECOND
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
@@ -36,14 +35,14 @@ from harness.kube.status import ApiError
 from harness.kube.taints import same_taint
 
 RETRIGGER_SECONDS = 10.0
-_WINDOW = "window"
+_WINDOW, _RESULTS = "window", "results"
 _OPTED_OUT = "configured to not run on a Karpenter provisioned node"
 
 Explain = Callable[[ClusterSnapshot, Mapping[str, Sequence[InstanceType]]], None]
 
 
 class Provisioner:
-    """Keys: (kind, namespace, name) of what triggers, and the window itself."""
+    """Keys: (kind, namespace, name) of what triggers, the window itself, and the end of a simulation that takes its time."""
 
     name = "provisioner"
     backoff = (0.005, 1000.0)
@@ -73,6 +72,7 @@ class Provisioner:
         self._changes = 0
         self._solved: object = None
         self._results = SchedulingResults()
+        self._new = False
         self.on_solve: Explain | None = None
         """Called with the inputs of every simulation, for those who explain."""
 
@@ -94,7 +94,10 @@ class Provisioner:
         return ()
 
     def reconcile(self, key: Hashable) -> Result:
-        """Counts a trigger, or ends the window."""
+        """Counts a trigger, or ends the window or a simulation."""
+        if key == _RESULTS:
+            self._finish()
+            return DONE
         if key == _WINDOW:
             left = self._batcher.left()
             if left:
@@ -162,16 +165,25 @@ class Provisioner:
         if not self.synced():
             return
         state = (self._changes, self._offers.version(), self._moment())
-        if state == self._solved:
-            self._publish(self._results)
-            return
+        self._new = state != self._solved
+        if self._new:
+            self._solve(state)
+        if self._results.seconds:
+            self._batcher.pause(self._results.seconds)
+            self._engine.enqueue(self, _RESULTS, after=self._results.seconds)
+        else:
+            self._finish()
+
+    def _solve(self, state: object) -> None:
         snapshot, types = self.snapshot(), self.instance_types()
         if self.on_solve is not None:
             self.on_solve(snapshot, types)
         results = solve(snapshot, types, release=self._offers.release, options=self.options, indexes=self._indexes)
         self._solved, self._results = state, results
-        self._publish(results)
-        for planned in results.nodeclaims:
+
+    def _finish(self) -> None:
+        self._publish(self._results)
+        for planned in self._results.nodeclaims if self._new else ():
             self._create(planned)
 
     def _publish(self, results: SchedulingResults) -> None:
@@ -188,10 +200,7 @@ class Provisioner:
                 if event.reason == "NoCompatibleInstanceTypes":
                     self._sink.rejected((_filtered(obj, event.message),))
         if results.timed_out:
-            attempt, limit = self.options.attempt_seconds, self.options.time_limit
-            # the attempt that crosses the limit is finished
-            took = ceil(limit / attempt) * attempt if attempt else limit
-            text = print_duration(int(took) * SECOND)
+            text = print_duration(int(results.seconds) * SECOND)
             self._sink.log("debug", self.name, "scheduling simulation timed out", duration=text)
         deferred = [key for key, reason in results.errors.items() if is_deferred(reason)]
         if deferred:

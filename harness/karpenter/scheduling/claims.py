@@ -210,6 +210,7 @@ class SchedulingResults:
     the pods placed on them. ``errors`` says per pod (``namespace/name``) why it is not scheduled; str() of a reason is
     Karpenter's sentence. ``ignored`` are pods that Karpenter does not consider, with the sentence. ``no_nodepools``: there was
     nothing to schedule with, so that nothing was tried. ``timed_out``: the time limit came first, so that some pods were not tried.
+    ``seconds`` is the virtual time that it took.
     """
 
     nodeclaims: tuple[PlannedNodeClaim, ...] = ()
@@ -219,3 +220,4 @@ class SchedulingResults:
     events: tuple[SchedulingEvent, ...] = ()
     no_nodepools: bool = False
     timed_out: bool = False
+    seconds: float = 0.0

@@ -343,7 +343,10 @@ class Scheduler:
                 self._errors.update(dict.fromkeys(map(pod_key, planned.pods), unmet))
         existing = {node.name: tuple(node.pods) for node in self._existing if node.pods}
         events = tuple(self._events)
-        return SchedulingResults(tuple(nodeclaims), existing, self._errors, ignored, events, timed_out=self._timed_out)
+        took = self._options.time_limit - self._budget  # an attempt that crosses the limit is finished
+        return SchedulingResults(
+            tuple(nodeclaims), existing, self._errors, ignored, events, timed_out=self._timed_out, seconds=took
+        )
 
 
 def _largest_first(item: tuple[PodShape, Object]) -> tuple[int, int, str, str]:

@@ -145,7 +145,7 @@ class Cluster(Model):
 
 
 class Simulation(Model):
-    """How long Karpenter's scheduling simulation takes: virtual time, which ends it early and does not delay what it decided."""
+    """How long Karpenter's scheduling simulation takes: virtual time, which may end it early and passes before its results."""
 
     attempt: Duration | None = Field(None, description="What each attempt to place a pod takes; nothing when absent.")
     limit: Duration | None = Field(None, description="When the simulation stops; Karpenter's one minute when absent.")
