@@ -41,7 +41,7 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
             yield path
             continue
         for file in sorted([*path.rglob("*.yaml"), *path.rglob("*.yml")]):
-            if is_scenario_file(file):
+            if file.is_file() and is_scenario_file(file):  # a pipe would be waited for
                 yield file
 
 

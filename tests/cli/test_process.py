@@ -56,3 +56,9 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     assert [line.split(": ")[0] for line in done.stderr.splitlines()] == ["gone.yaml:1:1", "loop.yaml:1:1"]
     done = run('mkdir gone && cd gone && rmdir "$PWD" && harness simulate ../p.yaml', tmp_path)
     assert "Traceback" not in done.stderr
+
+
+def test_pipes_in_a_folder_are_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("scenario: x\nthen: [{pods: {bound: 0}}]\n")
+    os.mkfifo(tmp_path / "pipe.yaml")
+    assert run("timeout 60 harness run .", tmp_path).returncode == 0
