@@ -139,7 +139,8 @@ class _Builder:
             key = self.keys[-1]
             if key is None:
                 if not isinstance(node, Scalar):
-                    raise self.fatal(place, "a key must be a text")
+                    hint = "a template with {{ … }} is rendered first, for example by helm template"
+                    raise self.fatal(place, "a key must be a text", hint if isinstance(node, Mapping) else "")
                 self.keys[-1] = Scalar(*place, node.text, node.plain, node.tag)
                 return
             self.keys[-1] = None

@@ -216,6 +216,12 @@ def test_words_that_yaml_reads_as_something_else(here: Path, capsys: pytest.Capt
     ]
 
 
+def test_templates_are_rendered_first(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.yaml").write_text("apiVersion: v1\nkind: {{ .Values.kind }}\n")
+    hint = "a template with {{ … }} is rendered first, for example by helm template"
+    assert call(capsys, "simulate", "a.yaml") == (2, "", f"a.yaml:2:8: a key must be a text; {hint}\n")
+
+
 def test_hints_in_scenarios(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """There a kind that is not simulated is refused, as a scenario may expect; what is plainly a slip is told as one."""
     objects = (WORDS.replace(", labels: {x: on}, annotations: {z: 5}", ""), other("karpenter.sh/v1", "Nodepool"))
