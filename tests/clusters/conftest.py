@@ -87,6 +87,7 @@ class RealClusters:
         self._missing: dict[str, str] = {}
         self._broken: dict[str, str] = {}
         self._required = required
+        self._used: list[str] = []
 
     def get(self, name: str) -> RealCluster:
         if name not in {*self._started, *self._missing, *self._broken}:
@@ -104,13 +105,20 @@ class RealClusters:
             absent(self._missing[name], self._required)
         return self._started[name]
 
+    def end(self, name: str) -> None:
+        """Ends one, which the next test that asks for it starts again: for tests that need the room of the machine."""
+        cluster = self._started.pop(name, None)
+        if cluster is not None:
+            self._used.append(str(Usage.of(cluster)))
+            cluster.stop()
+
     def stop(self) -> list[str]:
         """Ends all; answers what they took."""
-        used = [str(Usage.of(each)) for each in self._started.values()]
+        self._used += [str(Usage.of(each)) for each in self._started.values()]
         with ExitStack() as all_of_them:
             for each in self._started.values():
                 all_of_them.callback(each.stop)
-        return used
+        return self._used
 
 
 def absent(why: str, required: bool) -> NoReturn:

@@ -43,7 +43,7 @@ def test_each_pod_of_a_stateful_set_has_claims_of_its_own(cluster: Subject) -> N
     labels = pod["metadata"]["labels"]
     own = (labels["statefulset.kubernetes.io/pod-name"], labels["apps.kubernetes.io/pod-index"])
     assert own == ("db-0", "0")
-    claim = claim_of(cluster, "data-db-0")
+    claim: Any = cluster.eventually(lambda: claim_of(cluster, "data-db-0"), "the watch of claims to tell of it")
     assert claim["metadata"]["labels"] == {"app": "db", "tier": "gold"}
     assert claim["metadata"]["annotations"]["a"] == "b"
     assert claim["spec"]["storageClassName"] == "disks"
@@ -52,7 +52,8 @@ def test_each_pod_of_a_stateful_set_has_claims_of_its_own(cluster: Subject) -> N
 def test_a_claim_outlives_its_pod_and_is_used_again(cluster: Subject) -> None:
     cluster.admin.create(stateful_set(cluster))
     first: Any = cluster.eventually(lambda: cluster.view.get("Pod", "db-0", cluster.namespace), "the first pod")
-    claim = claim_of(cluster, "data-db-0")["metadata"]["uid"]
+    made: Any = cluster.eventually(lambda: claim_of(cluster, "data-db-0"), "the watch of claims to tell of it")
+    claim = made["metadata"]["uid"]
     cluster.admin.delete("Pod", "db-0", namespace=cluster.namespace)
 
     def again() -> bool:

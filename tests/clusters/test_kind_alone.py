@@ -115,7 +115,8 @@ def test_both_kubeconfigs_lead_there(reused: KindContainer) -> None:
 
 
 def test_pods_run_on_the_control_plane_and_there_is_no_dns_unless_told_otherwise(reused: KindContainer) -> None:
-    assert of(reused, "node", reused.node_name)["spec"].get("taints") is None
+    # kube-controller-manager takes the not-ready taints a moment after a node is Ready
+    poll(lambda: "taints" not in of(reused, "node", reused.node_name)["spec"], "the taints to go", seconds=30)
     assert of(reused, "deployments", "-A")["items"] == []
     reused.kubectl("apply", "-f", "-", stdin=POD % reused.node_name)
     poll(lambda: of(reused, "pod", "p")["status"]["phase"] == "Running", lambda: reused.journal("kubelet"), seconds=60)

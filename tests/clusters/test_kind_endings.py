@@ -18,7 +18,7 @@ from harness.clusters.rest.connection import ClusterLost
 from harness.clusters.waiting import poll
 from harness.engine.ports import ADMIN
 from harness.nodes.boot import BootPlan
-from tests.clusters.conftest import absent
+from tests.clusters.conftest import RealClusters, absent
 from tests.clusters.test_endings import lives
 
 pytestmark = pytest.mark.real_cluster
@@ -166,8 +166,13 @@ def test_an_image_that_nobody_has_is_one_line(asked: None) -> None:
 SCENARIOS = ("scenarios/labels/kubelet-may-not.yaml", "scenarios/labels/machine-api.yaml")
 
 
-def test_two_workers_have_a_cluster_each_and_leave_nothing(asked: None, tmp_path: Path) -> None:
+def test_two_workers_have_a_cluster_each_and_leave_nothing(
+    asked: None, real_clusters: RealClusters, tmp_path: Path
+) -> None:
     pytest.importorskip("xdist")
+    real_clusters.end(
+        "kind"
+    )  # three clusters with machines need about all inotify instances that Linux gives by default
     from harness.clusters.kind.container import LABEL, OWNER
     from harness.clusters.kind.reaper import labelled
 
