@@ -150,6 +150,13 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         for region in ("centraluseuap", "chinanorth3", "eastus2euap", "usgovvirginia")
     ),
     *(
+        Equivalent(f"constant filters.{name}", name, change, reason, ("1.14.0",))
+        for name, change, reason in (
+            ("_MIN_MEMORY_GIB", "is 3.0", "no region sells a size with less than 3.5 GiB and at least 3"),
+            ("_LOCAL_DNS_MIN_VCPUS", "is 3", "no region sells a size with three vCPUs"),
+        )
+    ),
+    *(
         Equivalent("labels of AKS", f"kubernetes.azure.com/{name}", "*", _NOT_ASKED, ALL_PROVIDER_RELEASES[-1:])
         for name in (
             "kata-*vm-isolation",
