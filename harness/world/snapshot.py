@@ -17,8 +17,9 @@ _ZONE = "topology.kubernetes.io/zone"
 _OWN_CONDITIONS = ("Launched", "Registered", "Initialized")
 
 
-_HOST_ARCH = "beta.kubernetes.io/arch"
-"""Of the labels about the processor the one that a kubelet is not told."""
+_ARCH = "kubernetes.io/arch"
+_OF_HOST = frozenset({f"beta.{_ARCH}", _ARCH})
+"""Labels about the processor, in which the host of a real kubelet shows: one that it is not told, and one that it writes over."""
 
 
 def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
@@ -46,13 +47,17 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
         },
         "Node": {
             name_of(node): {
-                "labels": {key: value for key, value in labels_of(node).items() if capacity or key != _HOST_ARCH},
+                "labels": {key: value for key, value in labels_of(node).items() if capacity or key not in _OF_HOST},
                 "taints": sorted(f"{each['key']}:{each['effect']}" for each in spec_of(node).get("taints") or ()),
                 "providerID": spec_of(node).get("providerID"),
                 "writes": {
-                    key: [f"{write.kind} by {write.by} from {write.from_}: {write.value}" for write in writes]
+                    key: [
+                        f"{write.kind} by {write.by} from {write.from_}: {write.value}"
+                        # a real kubelet writes the host's again with every report of its status (kubelet_node_status.go updateNode)
+                        for write in (writes if capacity or key != _ARCH else writes[:1])
+                    ]
                     for key, writes in world.writes(name_of(node)).items()
-                    if capacity or key != _HOST_ARCH
+                    if capacity or key not in _OF_HOST - {_ARCH}
                 },
                 **({"allocatable": dict(status_of(node).get("allocatable") or {})} if capacity else {}),
             }

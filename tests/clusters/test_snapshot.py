@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from harness.engine.ports import Identity
 from harness.world import World
 from harness.world.snapshot import differences, snapshot
 from tests.clusters.test_worlds import NODECLASS, NODEPOOL, pod
@@ -76,3 +77,22 @@ def test_names_of_claims_that_are_gone_do_not_count() -> None:
     other = short(7)
     first, second = ([text.partition(": ")[0] for text in each["rejections"]] for each in (one, other))
     assert {*first} == {*second}
+
+
+def test_of_the_processor_a_kubelet_on_another_host_is_believed_its_first_word_alone() -> None:
+    """A real kubelet writes the host's architecture over the machine's (kubernetes pkg/kubelet/kubelet_node_status.go)."""
+    arch = "kubernetes.io/arch"
+    world = World()
+    world.apply(NODECLASS, NODEPOOL, pod())
+    world.settle()
+    before = {kept: snapshot(world, capacity=kept) for kept in (True, False)}
+    (node,) = world.list("Node")
+    other = "arm64" if node["metadata"]["labels"][arch] == "amd64" else "amd64"
+    kubelet = world.cluster.writer(Identity.node(node["metadata"]["name"]))
+    kubelet.patch("Node", node["metadata"]["name"], {"metadata": {"labels": {arch: other}}})
+    assert list(differences(before[False], snapshot(world, capacity=False))) == []
+    assert {place for place, *_ in differences(before[True], snapshot(world))} == {
+        f"Node[Node 1 of default][labels][{arch}]",
+        f"Node[Node 1 of default][writes][{arch}]",
+    }
+    assert arch in snapshot(world, capacity=False)["Node"]["Node 1 of default"]["writes"]

@@ -114,7 +114,7 @@ class _Kind(RealCluster):
         """A node whose kubelet starts with the plan's labels, taints and provider id; returns when the view has its Node.
 
         Raises JoinRefused, NodeError, TimedOut, and OtherHardware for a machine with another processor architecture than this host,
-        unless its own labels say so: then its Node differs in beta.kubernetes.io/arch alone.
+        unless its own labels say so: then its Node differs in what the kubelet says of the processor alone.
         """
         if plan.labels.get(_ARCH, self.arch()) != plan.arch:
             raise OtherHardware(f"{plan.node_name} is {plan.arch}, node containers here are {self.arch()}")
