@@ -49,7 +49,7 @@ CONSTANTS: tuple[Constant, ...] = (
     Constant(_FILTERS, "_MIN_VCPUS", (1, 3)),
     Constant(_FILTERS, "_MIN_MEMORY_GIB", (3.0, 4.0)),
     Constant(_FILTERS, "_LOCAL_DNS_MIN_VCPUS", (3, 5)),
-    Constant(_FILTERS, "_REGION", of_entries={"unknown-size": "1.13.1", "no-image-for-disk-controller": "1.10.2"}),
+    Constant(_FILTERS, "_REGION", of_entries={"unknown-size": "1.10.2", "no-image-for-disk-controller": "1.10.2"}),
     Constant(_FILTERS, "_NODECLASS"),
     Constant("harness.karpenter.instancetypes.offerings", "_ZONAL_REGIONS", release="1.4.0"),
     Constant("harness.karpenter.launch.plan", "_MACHINE_LEFT_OUT", release="1.7.2"),
