@@ -67,10 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
         "seconds": world.clock.seconds,
         "refused_by_azure": [_refusal(call) for call in _refused(world)],
         "motion": motion or None,
-        "pending": as_value(pending),
     }
     if arguments.format == "json":
-        print_json(value)
+        print_json({**value, "pending": as_value(pending)})
         return 0
     if added:
         print(f"added, because no file has one: {', '.join(added)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from harness.explain.reasons import causes_of, offering_text
@@ -14,9 +14,18 @@ __all__ = ["as_text", "as_value"]
 def as_text(pods: Sequence[PodExplanation], *, size: str | None = None) -> str:
     """One paragraph for each pod, or for pods of which the same is said; with `size` also everything about that size and its offerings."""
     alike: dict[tuple[str, ...], list[PodExplanation]] = {}
-    for pod in pods:
-        alike.setdefault((_state(pod), *_pod(pod, size)), []).append(pod)
+    for same in _fared_alike(pods):
+        alike.setdefault((_state(same[0]), *_pod(same[0], size)), []).extend(same)
     return "\n\n".join("\n".join((f"{_names(same)}: {state}", *lines)) for (state, *lines), same in alike.items())
+
+
+def _fared_alike(pods: Sequence[PodExplanation]) -> Iterable[list[PodExplanation]]:
+    """Pods that share an explanation: thousands of replicas are put into words once."""
+    groups: dict[Hashable, list[PodExplanation]] = {}
+    for pod in pods:
+        shared = (id(pod.pools), pod.state, pod.place, pod.sentence, pod.nodes, pod.waiting, pod.changes, pod.tried)
+        groups.setdefault(shared if pod.pools else (pod.pod, *shared), []).append(pod)
+    return groups.values()
 
 
 def _names(pods: Sequence[PodExplanation]) -> str:
@@ -88,10 +97,11 @@ def pool_lines(pool: PoolExplanation, size: str | None) -> Iterator[str]:
 
 
 def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
-    """The same with every size and offering."""
+    """The same with every size and offering; pods that differ in name only are listed with the first of them as `alike`."""
     return [
         {
             "pod": pod.pod,
+            "alike": [other.pod for other in others],
             "state": pod.state,
             "place": pod.place or None,
             "karpenter": pod.sentence or None,
@@ -104,7 +114,7 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
             ],
             "changes_tried": pod.tried,
         }
-        for pod in pods
+        for pod, *others in _fared_alike(pods)
     ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from harness.cli import main
 from harness.cli.output import fitted
+from harness.explain import render
 from tests.cli.command import POOL, as_json, call
 
 POD = """
@@ -197,3 +198,25 @@ def test_manifests_that_are_refused(
     assert (code, out) == (2, "")
     assert err.startswith(text)
     assert len(err.splitlines()) == 1
+
+
+def test_replicas_that_wait_for_the_same_are_told_once(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template = "{metadata: {labels: {app: web}}, spec: " + POD[POD.index("spec: ") + len("spec: ") :].strip() + "}"
+    workload = "{{replicas: {count}, selector: {{matchLabels: {{app: web}}}}, template: {template}}}"
+    words: list[object] = []
+    monkeypatch.setattr(render, "pool_lines", lambda pool, size: words.append(pool) or ())
+    monkeypatch.setattr(render, "pool_value", lambda pool: words.append(pool) or {})
+    for count in (2, 40):
+        spec = workload.format(count=count, template=template)
+        manifest = f"{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: web}}, spec: {spec}}}\n"
+        (here / "web.yaml").write_text(manifest)
+        words.clear()
+        value = as_json(capsys, "simulate", "web.yaml")
+        assert value["pods"]["pending"] == count
+        (told,) = value["pending"]
+        assert len({told["pod"], *told["alike"]}) == count
+        assert len(words) == 1
+        assert f"and {count - 1} more like it" in call(capsys, "simulate", "web.yaml")[1]
+        assert len(words) == 2

@@ -19,8 +19,9 @@ Both are worked out when asked for, from the very sets that the pass used.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.requirements import Conflicts, Incompatible, Requirements
@@ -158,11 +159,13 @@ class PoolTried:
     _template: Template = field(repr=False)
     _own: Requirements = field(repr=False)
     _shape: PodShape = field(repr=False)
+    _judge: "Callable[[Requirements], _Offerings]" = field(repr=False)
 
     def types(self) -> Iterator[TypeVerdict]:
         """A verdict for each instance type of the NodePool, in the provider's order."""
+        judge = self._judge(self.requirements)
         for index, instance_type in enumerate(self._template.index.types):
-            offerings = _offerings(instance_type, self.requirements)
+            offerings = judge.of(instance_type)
             yield TypeVerdict(instance_type, tuple(self._reasons(index, instance_type, offerings)), offerings)
 
     def removed(self) -> Mapping[str, int]:
@@ -207,11 +210,13 @@ class PoolFiltered:
     requirements: Requirements
     unmet: Mapping[str, int]
     _template: Template = field(repr=False)
+    _judge: "Callable[[Requirements], _Offerings]" = field(repr=False)
 
     def types(self) -> Iterator[TypeVerdict]:
         """A verdict for each instance type of the NodePool; where only ``minValues`` is missed, some have no reason against them."""
+        judge = self._judge(self.requirements)
         for instance_type in self._template.index.types:
-            offerings = _offerings(instance_type, self.requirements)
+            offerings = judge.of(instance_type)
             yield TypeVerdict(instance_type, tuple(self._reasons(instance_type, offerings)), offerings)
 
     def _reasons(self, instance_type: InstanceType, offerings: tuple[OfferingVerdict, ...]) -> Iterator[TypeReason]:
@@ -223,15 +228,31 @@ class PoolFiltered:
             yield NotOffered()
 
 
-def _offerings(instance_type: InstanceType, requirements: Requirements) -> tuple[OfferingVerdict, ...]:
-    well_known = requirements.vocabulary.well_known
-    return tuple(
-        OfferingVerdict(offering, offering.available, requirements.compatible(offering.requirements, well_known))
-        for offering in instance_type.offerings
-    )
+class _Offerings:
+    """Judges offerings by the same requirements, each size once: most pods ask for what the pod before them asked for."""
+
+    def __init__(self, requirements: Requirements) -> None:
+        self._requirements = requirements
+        self._judged: dict[int, tuple[InstanceType, tuple[OfferingVerdict, ...]]] = {}
+
+    def of(self, instance_type: InstanceType) -> tuple[OfferingVerdict, ...]:
+        key = id(instance_type)  # held below, so that the number stays its own
+        if key not in self._judged:
+            verdicts = tuple(
+                OfferingVerdict(one, one.available, self._conflict(one)) for one in instance_type.offerings
+            )
+            self._judged[key] = (instance_type, verdicts)
+        return self._judged[key][1]
+
+    def _conflict(self, offering: Offering) -> Incompatible | None:
+        known = self._requirements.vocabulary.well_known
+        return self._requirements.compatible(offering.requirements, known)
 
 
 Entry = NodeTried | Joined | Relaxed | PoolTried
+
+
+_JUDGES = 16  # a judge of a region's sizes takes a megabyte
 
 
 class Ledger:
@@ -243,6 +264,7 @@ class Ledger:
         self._steps: dict[str, int] = {}
         self._by_pod: dict[str, list[Entry]] = {}
         self._sorted = 0
+        self._judge = lru_cache(maxsize=_JUDGES)(_Offerings)
 
     def of(self, pod: str) -> list[Entry]:
         """The entries of one pod (``namespace/name``)."""
@@ -255,7 +277,7 @@ class Ledger:
 
     def excluded(self, template: Template, unmet: Mapping[str, int], algebra: Algebra) -> None:
         public = algebra.public(template.requirements.items)
-        self.filtered.append(PoolFiltered(template.name, public, dict(unmet), template))
+        self.filtered.append(PoolFiltered(template.name, public, dict(unmet), template, self._judge))
 
     def began(self, pod: Object) -> None:
         self._steps[pod_key(pod)] = 0
@@ -302,5 +324,6 @@ class Ledger:
                 template,
                 algebra.public(template.requirements.items),
                 shape,
+                self._judge,
             )
         )
