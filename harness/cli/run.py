@@ -96,7 +96,10 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
         except ScenarioError as error:  # found only while it ran; the other cases are none the worse
             problems += error.problems
     summary = Summary(tuple(reports), perf_counter() - start)
-    _write(arguments, summary, ScenarioError(problems))
+    try:
+        _write(arguments, summary)
+    finally:  # a full disk loses the files, not the verdicts
+        _print(arguments, summary, ScenarioError(problems))
     return BAD_INPUT if problems else summary.exit_code
 
 
@@ -107,7 +110,7 @@ def _where(arguments: argparse.Namespace) -> str:
     return f"in {names} (YAML files that begin with 'scenario: NAME', or lie in a folder scenarios)"
 
 
-def _write(arguments: argparse.Namespace, summary: Summary, wrong: ScenarioError) -> None:
+def _write(arguments: argparse.Namespace, summary: Summary) -> None:
     if arguments.junit is not None:
         from harness.reports import junit
 
@@ -116,6 +119,9 @@ def _write(arguments: argparse.Namespace, summary: Summary, wrong: ScenarioError
         from harness.reports import html
 
         arguments.html.write_text(html.render(summary), encoding="utf-8")
+
+
+def _print(arguments: argparse.Namespace, summary: Summary, wrong: ScenarioError) -> None:
     if arguments.format == "json":
         from harness.reports.as_json import problems_value, summary_value
 
