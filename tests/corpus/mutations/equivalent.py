@@ -32,6 +32,9 @@ _MACHINES = "a controller does not start in a mode that it does not know, so nob
 _NOT_READ = "the release does not read the field that asks for it, not even where newer CRDs let somebody set it"
 _NO_MACHINES = "the release makes virtual machines only, so that nothing is sent to AKS's machines"
 
+_NOT_LISTED = "Azure lists no such size in any region; tests/instance_types/test_instance_types.py has one of its own"
+_NOT_TOLD = "no release tells a kubelet this key; tests/nodes/test_boot.py has the kubelet's whole list"
+_NOT_SENT = "the provider withholds these keys; tests/memory_cluster/test_admission.py has a kubelet send them"
 _NOT_ASKED = "nothing that Karpenter sends asks for it; tests/cloud/test_aks_machines.py asks AKS itself"
 
 EQUIVALENT: tuple[Equivalent, ...] = (
@@ -153,9 +156,27 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         Equivalent(f"constant filters.{name}", name, change, reason, ("1.14.0",))
         for name, change, reason in (
             ("_MIN_MEMORY_GIB", "is 3.0", "no region sells a size with less than 3.5 GiB and at least 3"),
+            ("_MIN_MEMORY_GIB", "is 4.0", "no region sells a size with 3.5 GiB and two vCPUs"),
             ("_LOCAL_DNS_MIN_VCPUS", "is 3", "no region sells a size with three vCPUs"),
         )
     ),
+    *(
+        Equivalent(f"constant filters.{name}", rule, "is missing", _NOT_LISTED, ("1.14.0",))
+        for name, rule in (
+            ("_REGION", "not-a-virtual-machine"),
+            ("_REGION", "unparsable-size"),
+            ("_NODECLASS", "no-architecture"),
+        )
+    ),
+    *(
+        Equivalent("constant node_restriction.KUBELET_LABELS", key, "is missing", _NOT_TOLD, ("1.14.0",))
+        for key in (
+            "failure-domain.beta.kubernetes.io/*",
+            "beta.kubernetes.io/instance-type",
+            "node.kubernetes.io/instance-type",
+        )
+    ),
+    Equivalent("constant node_restriction._NODE_RESTRICTION", "*", "*", _NOT_SENT, ("1.14.0",)),
     *(
         Equivalent("labels of AKS", f"kubernetes.azure.com/{name}", "*", _NOT_ASKED, ALL_PROVIDER_RELEASES[-1:])
         for name in (
