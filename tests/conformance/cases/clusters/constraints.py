@@ -118,7 +118,7 @@ def affinity(draw: Draw, scene: Scene, app: str) -> Json:
         if draw.chance(0.65):
             terms[REQUIRED] = [_pod_term(draw, scene, app) for _ in range(draw.choice([1, 1, 1, 2]))]
         if not terms or draw.chance(0.1):
-            count = draw.choice([1, 1, 2])
+            count = draw.choice([1, 1, 1, 1, 2, 2, 2, 5, 9])
             weights = draw.choices((1, 50), k=count) if draw.chance(0.2) else draw.sample(range(1, 101), count)
             terms[PREFERRED] = [
                 {"weight": weight, "podAffinityTerm": _pod_term(draw, scene, app)} for weight in weights
@@ -128,12 +128,10 @@ def affinity(draw: Draw, scene: Scene, app: str) -> Json:
 
 
 def spread_constraints(draw: Draw, scene: Scene, app: str) -> list[Json]:
-    """One or two constraints on different keys."""
+    """One or two constraints, seldom more; those on one key differ in whether they may be given up."""
     found: list[Json] = []
-    for usual in draw.sample([ZONE, ZONE, HOST, CAPACITY, "team"], draw.choice([1, 1, 1, 2])):
+    for usual in draw.choices([ZONE, ZONE, HOST, CAPACITY, "team"], k=draw.choice([1, 1, 1, 1, 1, 1, 2, 2, 3, 5])):
         key = _topology_key(draw, [usual])
-        if any(each["topologyKey"] == key for each in found):
-            continue
         made: Json = {
             "maxSkew": draw.choice([1, 1, 1, 2, 3]),
             "topologyKey": key,
@@ -150,5 +148,8 @@ def spread_constraints(draw: Draw, scene: Scene, app: str) -> list[Json]:
             made["matchLabelKeys"] = draw.choice([["tier"], ["version"], ["tier", "version"], ["absent"]])
         elif draw.chance(0.03):
             del made["labelSelector"]
-        found.append(made)
+        if not any(
+            (each["topologyKey"], each["whenUnsatisfiable"]) == (key, made["whenUnsatisfiable"]) for each in found
+        ):
+            found.append(made)
     return found
