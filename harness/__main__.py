@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 __all__ = ["main"]
 
-ENVIRONMENT, INTERRUPTED = 3, 130
+ENVIRONMENT, INTERRUPTED, NOBODY_READS = 3, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
 _SELDOM = 100_000  # objects made and not yet gone before cycles are looked for; Python's own 700 costs a third of a command's time
 
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except BrokenPipeError:  # whoever read has gone; the interpreter must not try to flush again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return NOBODY_READS
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:  # a full disk, a file or folder that cannot be written

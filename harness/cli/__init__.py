@@ -7,8 +7,6 @@ A subcommand's module has ``add_arguments(parser)`` and ``run(arguments) -> int`
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -43,12 +41,7 @@ def main(arguments: Sequence[str]) -> int:
         if name == asked:
             import_module(module).add_arguments(subparser)
     options = parser.parse_args(arguments)
-    try:
-        result: int = import_module(COMMANDS[options.command][0]).run(options)
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever read has gone; the interpreter must not try to flush again
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    result: int = import_module(COMMANDS[options.command][0]).run(options)
     return result
 
 

@@ -32,12 +32,14 @@ class Given:
     """What some files hold.
 
     `manifests` are simulated. `not_simulated` are of kinds that no part of the simulation reads. `derived` have a controller that
-    is given too: it makes them anew, so that they would be there twice.
+    is given too: it makes them anew, so that they would be there twice. `finished` take no room any more, or not yet: pods that have
+    ended, Jobs that are done or suspended.
     """
 
     manifests: tuple[Manifest, ...]
     not_simulated: tuple[Manifest, ...] = ()
     derived: tuple[Manifest, ...] = ()
+    finished: tuple[Manifest, ...] = ()
 
     def notes(self) -> Iterator[str]:
         """A line for each group that is left out."""
@@ -45,6 +47,8 @@ class Given:
             yield f"not simulated: {_listed(self.not_simulated)}"
         if self.derived:
             yield f"left to their controllers: {_listed(self.derived)}"
+        if self.finished:
+            yield f"not running, so not simulated: {_listed(self.finished)}"
         if self.on_absent_nodes:
             yield f"bound to Nodes that no file has, so not scheduled here: {_listed(self.on_absent_nodes)}"
 
@@ -63,6 +67,7 @@ class Given:
         return {
             "not_simulated": [_value(one) for one in self.not_simulated],
             "left_to_controllers": [_value(one) for one in self.derived],
+            "not_running": [_value(one) for one in self.finished],
             "on_absent_nodes": [_value(one) for one in self.on_absent_nodes],
         }
 
@@ -95,9 +100,11 @@ def read_files(paths: Sequence[Path]) -> Given:
     names = {(one.kind, one.name, one.namespace) for one in found}
     kept: list[Manifest] = []
     derived: list[Manifest] = []
+    finished: list[Manifest] = []
     for manifest in found:
-        (derived if _controller(manifest) in names else kept).append(manifest)
-    return Given(tuple(kept), tuple(left_out), tuple(derived))
+        anew = not names.isdisjoint(_controllers(manifest))
+        (derived if anew else finished if _finished(manifest.object) else kept).append(manifest)
+    return Given(tuple(kept), tuple(left_out), tuple(derived), tuple(finished))
 
 
 def _files(paths: Sequence[Path], problems: list[Problem]) -> Iterator[Path]:
@@ -118,14 +125,31 @@ def _read(path: Path) -> tuple[Manifest, ...]:
     return read_manifests(path, display_name(path))
 
 
-def _controller(manifest: Manifest) -> tuple[str, str, str] | None:
-    """Kind, name and namespace of the object that makes this one, if it says so."""
+def _controllers(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
+    """Kind, name and namespace of the objects that make this one, if it says so; of a ReplicaSet's pod its Deployment, too."""
     metadata: Mapping[str, Any] = manifest.object["metadata"]
     owners = metadata.get("ownerReferences")
     for owner in owners if isinstance(owners, list) else ():
         if isinstance(owner, dict) and owner.get("controller") is True:
-            return str(owner.get("kind")), str(owner.get("name")), manifest.namespace
-    return None
+            kind, name = str(owner.get("kind")), str(owner.get("name"))
+            yield kind, name, manifest.namespace
+            suffix = f"-{(metadata.get('labels') or {}).get('pod-template-hash')}"  # ReplicaSets are seldom given
+            if kind == "ReplicaSet" and name.endswith(suffix):
+                yield "Deployment", name.removesuffix(suffix), manifest.namespace
+
+
+def _finished(obj: Mapping[str, Any]) -> bool:
+    """Whether nothing of it runs: a pod that has ended, a Job that is done or suspended."""
+    status = obj.get("status") or {}
+    if obj["kind"] == "Pod":
+        return status.get("phase") in ("Succeeded", "Failed")
+    if obj["kind"] != "Job":
+        return False
+    ended = any(
+        one.get("type") in ("Complete", "Failed") and one.get("status") == "True"
+        for one in status.get("conditions") or ()
+    )
+    return ended or (obj.get("spec") or {}).get("suspend") is True
 
 
 def _listed(manifests: Sequence[Manifest]) -> str:

@@ -40,7 +40,9 @@ def nodepool_sizes(world: World, explainer: Explainer) -> list[NodePoolSizes]:
     for name in names:
         asked = explainer.pod(world.get("Pod", _name(name)) or _asking(name))
         pool = next((one for one in asked.pools if one.nodepool == name), None)
-        kept = [one for one in pool.verdicts if one.kept] if pool is not None else []
+        # Of a NodePool that is left out, or at its limits, no size is made, whatever suits it.
+        open_ = pool is not None and not pool.filtered and not pool.sentence
+        kept = [one for one in pool.verdicts if one.kept] if pool is not None and open_ else []
         sizes = sorted((_price(one), one.instance_type.name) for one in kept)
         sentence = asked.sentence or next(iter(asked.waiting), "")
         found.append(NodePoolSizes(name, sentence, pool, tuple((size, price) for price, size in sizes)))

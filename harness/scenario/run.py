@@ -70,7 +70,7 @@ class Run:
         return next((manifest for manifest in self.case.manifests if manifest.is_named(reference)), None)
 
     def find(self, reference: str) -> Object | None:
-        """The object of the cluster that is called so; namespace `default` where none is given; `Node/*` is the only one of its kind."""
+        """The object of the cluster that is called so; namespace `default` where none is given; `Node/*` has to fit one only."""
         kind, namespace, name = split_reference(reference)
         if "*" in name:
             matching = self.matching(reference)

@@ -33,12 +33,19 @@ def misshapen(obj: Mapping[str, Any]) -> list[Rejection]:
         if not isinstance(metadata.get(field) or {}, Mapping):
             found.append((("metadata", field), "a map is expected"))
     if not found:
-        found = [(error.pointer, error.what) for error in shape_errors(obj)]
+        found = [(error.pointer, error.what) for error in shape_errors(_without_nulls(obj))]
     name = f"{kind}/{metadata.get('name') or ''}"
     return [
         Rejection(Layer.CRD_SCHEMA, name, _dotted(pointer), None, "shape", what, f"{_dotted(pointer)}: {what}", pointer)
         for pointer, what in found
     ]
+
+
+def _without_nulls(value: Any) -> Any:
+    """Without the fields that are null: to apply a null is to take the field away. Files are held to have none."""
+    if isinstance(value, Mapping):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _dotted(pointer: Pointer) -> str:

@@ -233,3 +233,35 @@ def test_hints_in_scenarios(here: Path, capsys: pytest.CaptureFixture[str]) -> N
         "no matches for kind \"Nodepool\" in version \"karpenter.sh/v1\"; did you mean 'NodePool' or 'NodeOverlay'?"
     )
     assert sum('; quote it: "' in line for line in found) == 3
+
+
+def test_what_does_not_run_takes_no_room(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: NAME}\n"
+    body = "spec: {suspend: WAITS, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}\n"
+    objects = [
+        pod("done") + "status: {phase: Succeeded}\n",
+        pod("evicted") + "status: {phase: Failed}\n",
+        job.replace("NAME", "ended")
+        + body.replace("WAITS", "false")
+        + "status: {conditions: [{type: Complete, status: 'True'}]}\n",
+        job.replace("NAME", "waits") + body.replace("WAITS", "true"),
+    ]
+    (here / "a.yaml").write_text("---\n".join(objects))
+    value = as_json(capsys, "simulate", "a.yaml")
+    assert value["pods"] == {"bound": 0, "pending": 0}
+    assert [one["name"] for one in value["not_running"]] == ["done", "evicted", "ended", "waits"]
+    assert "not running, so not simulated: Pod done, evicted; Job ended, waits" in call(capsys, "simulate", "a.yaml")[1]
+
+
+def test_pods_of_a_deployment_whose_replicaset_is_not_given(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    template = "{metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}"
+    spec = f"spec: {{replicas: 2, selector: {{matchLabels: {{app: web}}}}, template: {template}}}\n"
+    owner = "{apiVersion: apps/v1, kind: ReplicaSet, name: web-6c, uid: x, controller: true}"
+    metadata = (
+        f"metadata: {{name: web-6c-1, labels: {{app: web, pod-template-hash: 6c}}, ownerReferences: [{owner}]}}\n"
+    )
+    made = f"apiVersion: v1\nkind: Pod\n{metadata}spec: {{containers: [{{name: c, image: i}}]}}\n"
+    (here / "a.yaml").write_text(f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\n{spec}---\n{made}")
+    value = as_json(capsys, "simulate", "a.yaml")
+    assert value["pods"] == {"bound": 2, "pending": 0}
+    assert [one["name"] for one in value["left_to_controllers"]] == ["web-6c-1"]

@@ -31,6 +31,13 @@ def test_readers_may_go(tmp_path: Path, command: str) -> None:
     assert "BrokenPipe" not in done.stderr
 
 
+def test_a_verdict_that_nobody_read_is_no_success(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("scenario: x\nthen: [{pods: {bound: 1}}]\n")
+    done = run("(harness run s.yaml; echo $? > code) | true", tmp_path)
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "code").read_text() in ("1\n", "141\n")  # as the reader goes sooner or later
+
+
 def test_locale_without_arrows(tmp_path: Path) -> None:
     done = run("harness upgrade-check --from 1.12.2 --to 1.13.1 p.yaml", tmp_path, PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")

@@ -61,3 +61,14 @@ def test_a_nodepool_that_allows_nothing_is_a_failure_for_ci(tmp_path, capsys):
         assert main(["explain", "--format", "json", str(path)]) == status
         shown = capsys.readouterr().out
         assert f"In [{series}]" in shown if status else "Standard_F2s_v2" in shown
+
+
+def test_a_nodepool_at_its_limits_or_with_too_few_values_allows_no_size():
+    full = nodepool(FS, ON_DEMAND, name="full")
+    full["spec"]["limits"] = {"nodes": "0"}
+    family = {"key": "karpenter.azure.com/sku-family", "operator": "Exists", "minValues": 50}
+    demanding = nodepool(family, ON_DEMAND, name="demanding")
+    for found in asked(nodeclass(), full, demanding):
+        assert found.sizes == ()
+        assert found.pool is not None
+        assert found.pool.kept
