@@ -52,6 +52,7 @@ class Where:
             and (self.zone == "*" or (bool(subject.size) and _zone(self.zone) == (subject.zone or REGIONAL)))
             and _fits(_priority(self.priority), subject.priority)
             and _fits(self.location, subject.location)
+            and _fits(zone_region(self.zone) or "*", subject.location)
             and _fits(self.name, subject.name)
             and _fits(self.resource, subject.resource)
             and _fits(self.method, subject.method)
@@ -63,6 +64,11 @@ PRIORITIES: Mapping[str, str] = {"on-demand": "Regular", "regular": "Regular", "
 
 def _priority(text: str) -> str:
     return PRIORITIES.get(text.lower(), text)
+
+
+def zone_region(text: str) -> str:
+    """The region in `eastus-1`; empty where a zone has none."""
+    return text.rpartition("-")[0]
 
 
 def _zone(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fakeazure.market.facts import CatalogueLike
-from fakeazure.market.match import PRIORITIES, REGIONAL
+from fakeazure.market.match import PRIORITIES, REGIONAL, zone_region
 
 __all__ = ["MarketError", "check_placement", "families", "hint", "one_of"]
 
@@ -40,6 +40,9 @@ def check_placement(item: Mapping[str, Any], path: str, catalogue: CatalogueLike
         if name == "zone":
             if word.rpartition("-")[2] not in (*_ZONES, "", "0"):
                 raise MarketError(f"{path}.{name}", f"unknown zone {text!r}; zones are {', '.join(_ZONES)}")
+            if zone_region(word):
+                number = word.rpartition("-")[2]
+                _known(word, text, (f"{region}-{number}" for region in catalogue.regions), name, path)
         elif name == "priority":
             _known(word, text, PRIORITIES, name, path)
         elif name == "location":

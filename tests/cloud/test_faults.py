@@ -29,6 +29,12 @@ def test_fires_as_often_as_told_and_only_where_told() -> None:
     ]
 
 
+def test_a_zone_of_another_region_is_not_this_region_s() -> None:
+    driver = Driver({"faults": [{"what": "SkuNotAvailable", "where": {"zone": "westus-1"}}]})
+    assert driver.put_vm("aks-a", zone="1").status == 201
+    assert len(driver.cloud.unfired()) == 1
+
+
 def test_skips_and_waits() -> None:
     driver = Driver(
         {
@@ -130,6 +136,10 @@ def test_delete_can_fail_at_the_end_and_be_tried_again() -> None:
         (
             {"faults": [{"what": "AllocationFailed", "where": {"zone": "eastus-7"}}]},
             "faults[0].where.zone: unknown zone 'eastus-7'; zones are 1, 2, 3, regional",
+        ),
+        (
+            {"faults": [{"what": "AllocationFailed", "where": {"zone": "eastsu-1"}}]},
+            "faults[0].where.zone: unknown zone 'eastsu-1'; did you mean 'eastus-1'?",
         ),
         (
             {"restrictions": [{"location": "eastsu"}]},
