@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints one table of defaults per release, or for one of them."""
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES, UnknownRelease, provider
-    from harness.scenario.problems import did_you_mean
+    from harness.scenario.reading.problems import did_you_mean
 
     try:
         names = ALL_PROVIDER_RELEASES if arguments.release is None else (provider(arguments.release).version,)

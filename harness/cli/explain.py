@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
-    from harness.scenario.problems import ScenarioError, did_you_mean
+    from harness.scenario.reading.problems import ScenarioError, did_you_mean
 
     try:
         given = read_files(arguments.files)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness.kube.label_keys import without_merged_keys
 
 if TYPE_CHECKING:
-    from harness.scenario.manifests import Manifest
+    from harness.scenario.reading.manifests import Manifest
     from harness.world import World
 
 __all__ = ["add_inputs", "apply_manifests", "as_new", "market", "settle", "world_of"]
@@ -79,7 +79,7 @@ def _option(arguments: argparse.Namespace, path: str) -> str:
 def market(arguments: argparse.Namespace) -> dict[str, Any]:
     """The state of Azure that `--quota` and `--fault` describe. Raises InputError."""
     from harness.cli.worlds import InputError
-    from harness.scenario.problems import did_you_mean
+    from harness.scenario.reading.problems import did_you_mean
 
     value: dict[str, Any] = {}
     for text in arguments.quota:
@@ -109,7 +109,7 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
     Raises ScenarioError for every object that is refused, at the place of the field at fault.
     """
     from harness.explain.labels import default_objects
-    from harness.scenario.problems import Problem, ScenarioError
+    from harness.scenario.reading.problems import Problem, ScenarioError
 
     kinds = {manifest.kind for manifest in manifests}
     added = [obj for obj in default_objects() if obj["kind"] not in kinds]

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.worlds import InputError, check_size, create_world
     from harness.explain.fit import Misfit, within
     from harness.karpenter.cloudprovider import DroppedSize
-    from harness.scenario.problems import ScenarioError
+    from harness.scenario.reading.problems import ScenarioError
 
     try:
         world = create_world(karpenter=arguments.release, region=arguments.region)
@@ -75,8 +75,8 @@ def _object(path: Path | None, kind: str, world: World) -> Mapping[str, Any] | N
     """The object of a file, admitted by the API server so that it has its defaults; a refusal is bad input."""
     if path is None:
         return None
-    from harness.scenario.manifests import read_manifests
-    from harness.scenario.problems import Mark, Problem, ScenarioError
+    from harness.scenario.reading.manifests import read_manifests
+    from harness.scenario.reading.problems import Mark, Problem, ScenarioError
 
     name = display_name(path)
     manifests = [manifest for manifest in read_manifests(path, name) if manifest.kind == kind]

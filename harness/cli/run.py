@@ -13,7 +13,7 @@ from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display
 
 if TYPE_CHECKING:
     from harness.reports.summary import Summary
-    from harness.scenario.problems import ScenarioError
+    from harness.scenario.reading.problems import ScenarioError
 
 __all__ = ["add_arguments", "run", "scenario_files"]
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
     """The files themselves, and of folders every YAML file that holds a scenario."""
-    from harness.scenario.files import is_scenario_file
+    from harness.scenario.language.files import is_scenario_file
 
     for path in paths:
         if not path.is_dir():
@@ -47,7 +47,7 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 when the engine for CRD files is missing."""
-    from harness.scenario.crds import CelEngineMissing, CrdDirectories, UnknownCrds
+    from harness.scenario.language.crds import CelEngineMissing, CrdDirectories, UnknownCrds
 
     crds = None
     for option in ("junit", "html"):
@@ -68,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace, crds: object) -> int:
     from harness.reports.summary import Summary
-    from harness.scenario.files import load
-    from harness.scenario.problems import Problem, ScenarioError
-    from harness.scenario.runner import Runner
+    from harness.scenario.language.files import load
+    from harness.scenario.reading.problems import Problem, ScenarioError
+    from harness.scenario.running.runner import Runner
 
     start = perf_counter()
     runner = Runner(karpenter=arguments.release, crds=crds)

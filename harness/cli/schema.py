@@ -15,11 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the schema, or the reference page."""
     if arguments.reference:
-        from harness.scenario.reference import render_reference
+        from harness.scenario.documentation.reference import render_reference
 
         print(render_reference(), end="")
     else:
-        from harness.scenario.schema import render
+        from harness.scenario.documentation.schema import render
 
         print(render(), end="")
     return 0

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.price import price_per_hour
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
-    from harness.scenario.problems import ScenarioError
+    from harness.scenario.reading.problems import ScenarioError
     from harness.world.startup import end_startup
 
     try:

@@ -28,7 +28,7 @@ class UnknownMode(InputError):
 def create_world(**inputs: Any) -> World:
     """A World with these inputs; those that are None keep their default. Raises InputError."""
     from harness.karpenter.releases import ProvisionMode, UnknownRelease
-    from harness.scenario.problems import did_you_mean
+    from harness.scenario.reading.problems import did_you_mean
     from harness.world import World, default_caches
 
     given = {name: value for name, value in inputs.items() if value is not None}
@@ -58,7 +58,7 @@ def create_world(**inputs: Any) -> World:
 
 def check_size(world: World, size: str | None) -> None:
     """Raises InputError for a size that the world's region does not sell."""
-    from harness.scenario.problems import did_you_mean
+    from harness.scenario.reading.problems import did_you_mean
 
     sold = world.caches.catalogue.region(world.region).by_name
     if size is not None and size not in sold:

@@ -18,10 +18,10 @@ from harness.pytest_plugin.options import release_override
 if TYPE_CHECKING:
     from harness.clusters.attached.cluster import Attaching
     from harness.clusters.real.cluster import RealCluster
-    from harness.scenario.cases import Case
-    from harness.scenario.run import Run
-    from harness.scenario.runner import Runner
-    from harness.scenario.verdicts import Verdict
+    from harness.scenario.language.cases import Case
+    from harness.scenario.running.run import Run
+    from harness.scenario.running.runner import Runner
+    from harness.scenario.running.verdicts import Verdict
 
 __all__ = [
     "ClusterRunners",
@@ -223,7 +223,7 @@ class ClusterRunners:
 
     def _unsupported(self, case: Case) -> str:
         real = [name for name in self.names if name not in ("memory", "http")]
-        from harness.scenario.verdicts import Outcome
+        from harness.scenario.running.verdicts import Outcome
 
         needs = [need for need in case.header.needs or () if real or (need == "memory" and self.names != ("memory",))]
         if needs:
@@ -252,14 +252,14 @@ class ClusterRunners:
         if room is None:
             return
         from harness.kube.resources import fits
-        from harness.scenario.demand import demand
+        from harness.scenario.language.demand import demand
 
         real = fits(demand(case), room)
         self._attaching[name].machines = real
         self.too_big += not real
 
     def _new_runner(self, name: str) -> Runner:
-        from harness.scenario.runner import Runner
+        from harness.scenario.running.runner import Runner
 
         overrides: dict[str, Any] = {"karpenter": release_override(self._config)}
         overrides["crds"] = runner_of(self._config).shared.overrides.get("crds")
@@ -345,7 +345,7 @@ class ClusterRunners:
 
 
 def _agreement(case: Case, one: str, other: str, place: str, left: Any, right: Any, seconds: float) -> Verdict:
-    from harness.scenario.verdicts import Verdict
+    from harness.scenario.running.verdicts import Verdict
 
     label = f"{other} comes to the same as {one}"
     if not place:

@@ -9,7 +9,7 @@ import pytest
 from harness.pytest_plugin.keys import runner_of
 
 if TYPE_CHECKING:
-    from harness.scenario.runner import Runner
+    from harness.scenario.running.runner import Runner
     from harness.world import World
 
 __all__ = ["azure", "scenario_runner", "world"]

@@ -11,12 +11,12 @@ import pytest
 from harness.pytest_plugin.clusters import runners_of
 from harness.pytest_plugin.keys import runner_of
 from harness.reports.terminal import Style, render_verdict
-from harness.scenario.cases import Case
-from harness.scenario.crds import CelEngineMissing
-from harness.scenario.files import load
-from harness.scenario.problems import ScenarioError
-from harness.scenario.runner import Runner, expected_outcome
-from harness.scenario.verdicts import Outcome, Verdict
+from harness.scenario.language.cases import Case
+from harness.scenario.language.crds import CelEngineMissing
+from harness.scenario.language.files import load
+from harness.scenario.reading.problems import ScenarioError
+from harness.scenario.running.runner import Runner, expected_outcome
+from harness.scenario.running.verdicts import Outcome, Verdict
 
 __all__ = ["ExpectationFailed", "ScenarioFile", "ScenarioItem"]
 

@@ -9,7 +9,7 @@ import pytest
 from harness.pytest_plugin.options import crds_override, release_override
 
 if TYPE_CHECKING:
-    from harness.scenario.runner import Runner
+    from harness.scenario.running.runner import Runner
 
 __all__ = ["runner_of"]
 
@@ -19,7 +19,7 @@ _RUNNER: pytest.StashKey[Runner] = pytest.StashKey()
 def runner_of(config: pytest.Config) -> Runner:
     """The session's runner, made when it is first asked for."""
     if _RUNNER not in config.stash:
-        from harness.scenario.runner import Runner
+        from harness.scenario.running.runner import Runner
 
         config.stash[_RUNNER] = Runner(karpenter=release_override(config), crds=crds_override(config))
     return config.stash[_RUNNER]

@@ -66,7 +66,7 @@ def crds_override(config: pytest.Config) -> str | CrdFiles | None:
     name: str | None = config.getoption("--crds")
     if name is None:
         return None
-    from harness.scenario.crds import CelEngineMissing, CrdDirectories, UnknownCrds
+    from harness.scenario.language.crds import CelEngineMissing, CrdDirectories, UnknownCrds
 
     try:
         return CrdDirectories().named(name, config.invocation_params.dir)

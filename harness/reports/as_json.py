@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.reports.summary import Summary
-from harness.scenario.problems import Mark, Problem, ScenarioError
-from harness.scenario.verdicts import CaseReport, Verdict
+from harness.scenario.reading.problems import Mark, Problem, ScenarioError
+from harness.scenario.running.verdicts import CaseReport, Verdict
 
 __all__ = ["case_value", "problems_value", "render", "summary_value"]
 

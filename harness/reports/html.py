@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from harness.reports.summary import Summary
-from harness.scenario.verdicts import CaseReport, Verdict
+from harness.scenario.running.verdicts import CaseReport, Verdict
 
 __all__ = ["render"]
 

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from harness.reports.summary import Summary
 from harness.reports.terminal import render_verdict
-from harness.scenario.verdicts import CaseReport, Outcome
+from harness.scenario.running.verdicts import CaseReport, Outcome
 
 __all__ = ["render"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from harness.scenario.verdicts import CaseReport, Outcome
+from harness.scenario.running.verdicts import CaseReport, Outcome
 
 __all__ = ["Summary"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.reports.summary import Summary
-from harness.scenario.verdicts import CaseReport, Outcome, Verdict
+from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
 
 __all__ = ["Style", "render_case", "render_summary", "render_verdict"]
 

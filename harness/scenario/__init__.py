@@ -1,1 +1,1 @@
-"""Scenario files: the format, the loader that knows every line, the runner and the expectations."""
+"""Scenario files, in four rooms: `reading`, `language`, `running`, and `documentation` of the language."""

@@ -9,9 +9,9 @@ from harness.clusters.attached.cluster import Attached, Attaching
 from harness.clusters.http.cluster import HttpCluster
 from harness.engine.clock import Clock
 from harness.karpenter.validation.crds import crd_set
-from harness.scenario.demand import demand
-from harness.scenario.files import load
-from harness.scenario.runner import Runner
+from harness.scenario.language.demand import demand
+from harness.scenario.language.files import load
+from harness.scenario.running.runner import Runner
 from harness.world.recorder import Recorder
 
 TABLE = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProvisionMode
-from harness.scenario.cases import Case
+from harness.scenario.language.cases import Case
 
 __all__ = ["SIDES", "Cell", "cells_of", "lines", "seed_keys"]
 

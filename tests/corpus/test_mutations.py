@@ -13,7 +13,7 @@ import pytest
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, provider
 from harness.karpenter.scheduling.snapshot import SchedulingRules
-from harness.scenario.files import load
+from harness.scenario.language.files import load
 from tests.corpus.mutations.cells import RECORDED, Cell
 from tests.corpus.mutations.equivalent import EQUIVALENT, Equivalent, Equivalents
 from tests.corpus.mutations.every import POLICIES_ON, every_cell

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.scenario.files import load
+from harness.scenario.language.files import load
 from tests.corpus.mutations.cells import RECORDED
 from tests.corpus.seed_count import MACHINE, POD, REQUIRES, SETS, VM, Cell, cells_of, lines, seed_keys
 

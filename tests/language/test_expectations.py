@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.scenario.files import load_text
-from harness.scenario.problems import ScenarioError
-from harness.scenario.runner import Runner
-from harness.scenario.verdicts import CaseReport, Outcome
+from harness.scenario.language.files import load_text
+from harness.scenario.reading.problems import ScenarioError
+from harness.scenario.running.runner import Runner
+from harness.scenario.running.verdicts import CaseReport, Outcome
 
 NODECLASS = """
 ---

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.scenario import nodes
-from harness.scenario.documents import documents
-from harness.scenario.files import load_text
-from harness.scenario.reference import render_reference
-from harness.scenario.runner import Runner
-from harness.scenario.schema import render
-from harness.scenario.verdicts import Outcome
+from harness.scenario.documentation.reference import render_reference
+from harness.scenario.documentation.schema import render
+from harness.scenario.language.files import load_text
+from harness.scenario.reading import yaml_tree as nodes
+from harness.scenario.reading.documents import documents
+from harness.scenario.running.runner import Runner
+from harness.scenario.running.verdicts import Outcome
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,7 +15,7 @@ from harness.clusters.real.pki import MissingTool
 from harness.clusters.rest.connection import ClusterLost
 from harness.pytest_plugin.clusters import ClusterRunners
 from harness.pytest_plugin.grouping import Groups
-from harness.scenario.files import load
+from harness.scenario.language.files import load
 
 # four groups, whose cases stand in turns in two files
 FILE = """

@@ -35,7 +35,7 @@ def test_contracts() -> None:
         # the command line knows its subcommands by name and imports none
         ("harness.cli", {"harness"}),
         # files are read with pydantic and PyYAML, and nothing else is needed for the default path
-        ("harness, harness.cli, harness.world, harness.scenario.runner", {"harness", "fakeazure"} | BOUNDARY),
+        ("harness, harness.cli, harness.world, harness.scenario.running.runner", {"harness", "fakeazure"} | BOUNDARY),
     ],
     ids=["answer", "model", "fakeazure", "command line", "default path"],
 )

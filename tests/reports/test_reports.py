@@ -7,9 +7,9 @@ from xml.etree.ElementTree import fromstring
 
 from harness.reports import Summary, as_json, html, junit
 from harness.reports.terminal import Style, render_case, render_summary
-from harness.scenario.matching import Difference
-from harness.scenario.problems import Mark, Problem, ScenarioError
-from harness.scenario.verdicts import CaseReport, Outcome, Verdict
+from harness.scenario.reading.problems import Mark, Problem, ScenarioError
+from harness.scenario.running.matching import Difference
+from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
 
 MARK = Mark("a.yaml", 3, 5)
 GOOD = Verdict("then[0].pods.bound", MARK)

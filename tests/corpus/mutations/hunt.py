@@ -11,8 +11,8 @@ from harness.karpenter.releases import CoreRelease, ProviderRelease, provider
 from harness.karpenter.scheduling.rules import rules_of
 from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.validation import Crds, crd_set
-from harness.scenario.problems import ScenarioError
-from harness.scenario.runner import Runner
+from harness.scenario.reading.problems import ScenarioError
+from harness.scenario.running.runner import Runner
 from harness.world import Caches
 from tests.corpus.mutations.cells import Cell
 from tests.corpus.mutations.flag_cells import MARKET_FLAGS

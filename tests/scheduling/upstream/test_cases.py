@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.scenario.files import load
+from harness.scenario.language.files import load
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent.relative_to(ROOT)

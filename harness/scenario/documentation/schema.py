@@ -1,0 +1,99 @@
+"""The JSON Schema of the file format for editors, generated from the models.
+
+The schema also accepts Kubernetes manifests, because an editor checks every document of a file by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from harness.scenario.language.models import Header
+
+__all__ = ["json_schema", "render"]
+
+_MANIFEST = {
+    "type": "object",
+    "title": "Kubernetes manifest",
+    "description": "A Kubernetes object, pasted unchanged. It belongs to the scenario above it.",
+    "required": ["apiVersion", "kind"],
+    "properties": {
+        "apiVersion": {
+            "type": "string",
+            "examples": ["karpenter.sh/v1", "karpenter.azure.com/v1beta1", "v1", "apps/v1"],
+        },
+        "kind": {"type": "string", "examples": ["NodePool", "AKSNodeClass", "Pod", "Deployment"]},
+        "metadata": {"type": "object"},
+    },
+    "additionalProperties": True,
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """The schema as a value; keys in a stable order."""
+    schema = Header.model_json_schema(by_alias=True)
+    definitions = {name: _trimmed(body) for name, body in sorted(schema.pop("$defs").items())}
+    header = _trimmed(schema)
+    header["title"] = "Scenario"
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Karpenter on Azure scenario file",
+        "if": {"required": ["apiVersion"]},
+        "then": {"$ref": "#/definitions/Manifest"},
+        "else": {"$ref": "#/definitions/Header"},
+        "definitions": _moved({"Header": header, "Manifest": _MANIFEST, **definitions}),
+    }
+
+
+def render() -> str:
+    """The schema as the text of its file: one line for each definition, so that it stays small and its changes readable."""
+
+    def compact(value: Any) -> str:
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+    lines = []
+    for key, value in json_schema().items():
+        if key == "definitions":
+            entries = ",\n".join(f"{compact(name)}:{compact(body)}" for name, body in value.items())
+            lines.append(f"{compact(key)}:{{\n{entries}\n}}")
+        else:
+            lines.append(f"{compact(key)}:{compact(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _trimmed(value: Any) -> Any:
+    """Without pydantic's titles, without nulls as alternatives and as defaults: absent is written by leaving a key out."""
+    if isinstance(value, list):
+        return [_trimmed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    result = {}
+    for key, item in value.items():
+        if key in ("title", "discriminator") and not isinstance(item, dict):
+            continue
+        if key == "discriminator" or (key == "default" and item in (None, [], {})):
+            continue
+        result[key] = {name: _trimmed(one) for name, one in item.items()} if key == "properties" else _trimmed(item)
+    options = result.get("anyOf")
+    if isinstance(options, list) and {"type": "null"} in options:
+        rest = [option for option in options if option != {"type": "null"}]
+        del result["anyOf"]
+        if len(rest) == 1:
+            result = {**rest[0], **result}
+        else:
+            result["anyOf"] = rest
+    if "oneOf" in result and "properties" not in result:
+        result["anyOf"] = result.pop("oneOf")  # 'yes' is text and choice at once: one match is enough
+    return result
+
+
+def _moved(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_moved(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _moved(item) for key, item in value.items()}
+    return (
+        value.replace("#/$defs/", "#/definitions/")
+        if isinstance(value, str) and value.startswith("#/$defs/")
+        else value
+    )

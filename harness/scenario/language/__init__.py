@@ -1,0 +1,1 @@
+"""What a scenario file says: its keys, its cases, and whether everything that it names exists."""

@@ -1,0 +1,277 @@
+"""A scenario with its matrix and its cases laid out: each combination is one case, which is what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from harness.scenario.language.core_objects import core_problems
+from harness.scenario.language.models import Axes, Header
+from harness.scenario.language.models.expectations import ExpectationMap
+from harness.scenario.language.models.given import Given
+from harness.scenario.language.references import AXES, check_only, check_references, check_variables
+from harness.scenario.language.validation import validated
+from harness.scenario.reading.documents import Document
+from harness.scenario.reading.manifests import Manifest
+from harness.scenario.reading.problems import Mark, Problem, dotted
+
+__all__ = ["Case", "Entry", "expanded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One expectation of a case: its place in `then`, and where it stands."""
+
+    expectation: ExpectationMap
+    path: tuple[str | int, ...]
+    document: Document
+
+    @property
+    def label(self) -> str:
+        """`then[2].node`."""
+        return f"{dotted(self.path)}.{self.expectation.kind}"
+
+    def mark(self, *below: str | int) -> Mark:
+        """The place of a field of the expectation's body."""
+        return self.document.position((*self.path, self.expectation.kind, *below))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A scenario with one choice of all its axes: what is run."""
+
+    scenario: str
+    id: str
+    file: str
+    mark: Mark
+    directory: Path
+    axes: Mapping[str, str]
+    header: Header
+    given: Given
+    given_document: Document
+    manifests: tuple[Manifest, ...]
+    then: tuple[Entry, ...]
+    when_paths: tuple[tuple[str | int, ...], ...]
+
+    @property
+    def name(self) -> str:
+        """Scenario and case as one text: `a spot node[1.14.0]`."""
+        return f"{self.scenario}[{self.id}]" if self.id else self.scenario
+
+    @property
+    def when_marks(self) -> tuple[Mark, ...]:
+        """Where each step stands."""
+        return tuple(self.given_document.position(path) for path in self.when_paths)
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """References of the objects that it expects to be refused."""
+        rejected = (entry.expectation.rejected for entry in self.then)
+        return tuple(one.object for one in rejected if one is not None)
+
+    def given_mark(self, *path: str | int) -> Mark:
+        """Where an input was set: in `given`, in the case or in the matrix."""
+        document = self.given_document
+        listed = document.value.get("cases", ())
+        own = [index for index, case in enumerate(listed) if case["case"] == self.axes.get("case")]
+        for place in (*(("cases", index, "given", *path) for index in own), ("given", *path), ("matrix", *path)):
+            if document.has(place):
+                return document.position(place)
+        return document.position(("given",))
+
+
+def expanded(
+    document: Document, manifests: Sequence[Manifest], file: str, directory: Path
+) -> tuple[list[Case], list[Problem]]:
+    """The cases of one scenario, and every problem of its header."""
+    empty = _missing_values(document)
+    if empty:
+        document = replace(document, value=_without_missing(document.value))
+        _, problems = _expanded(document, manifests, file, directory)
+        told = [problem.path for problem in empty]
+        return [], [*empty, *(one for one in problems if not any(path.startswith(one.path) for path in told))]
+    return _expanded(document, manifests, file, directory)
+
+
+def _expanded(
+    document: Document, manifests: Sequence[Manifest], file: str, directory: Path
+) -> tuple[list[Case], list[Problem]]:
+    raw = document.value
+    axes, problems = _axes(document)
+    if axes is not None:
+        problems += check_variables(document, manifests, axes)
+    if axes is None or problems:
+        return [], [*problems, *_other_problems(document)]
+    cases: list[Case] = []
+    ids: set[str] = set()
+    seen: list[Mapping[str, str]] = []
+    varies = bool(document.variables())
+    named = [(manifest, manifest.document.variables()) for manifest in manifests]
+    numbers: Sequence[int | None] = range(len(axes.cases)) if axes.cases else [None]
+    for number, values in product(numbers, [*product(*axes.matrix.values())]):
+        chosen = dict(zip(axes.matrix, values, strict=True))
+        variables = dict(chosen)
+        if number is not None:
+            variables |= axes.cases[number].values
+            chosen = {"case": axes.cases[number].case, **chosen}
+        seen.append(chosen)
+        case_id = "-".join(chosen.values())
+        variant = document.substituted(variables) if variables and varies else document
+        objects = [
+            _substituted(manifest, variables) if names & variables.keys() else manifest for manifest, names in named
+        ]
+        case, issues = _case(variant, objects, chosen, number, case_id, file, directory)
+        problems += issues
+        if case is None:
+            continue
+        if case_id in ids:
+            problems.append(Problem(document.position(("scenario",)), "", f"two cases have the id '{case_id}'"))
+        ids.add(case_id)
+        cases.append(case)
+    if not problems:
+        problems += check_only(document, raw, seen, axes)
+    return cases, problems
+
+
+def _other_problems(document: Document) -> Iterator[Problem]:
+    """What else is wrong with a header whose axes are; fields that wait for a value of $(NAME) are not judged."""
+    value = {key: item for key, item in document.value.items() if key not in ("matrix", "cases")}
+    _, problems = validated(Header, value, document.position, document.has)
+    yield from (problem for problem in problems if problem.path and "$(" not in problem.what)
+
+
+def _missing_values(document: Document) -> list[Problem]:
+    """`key:` without a value. Fields of manifests inside a header (`to`) may be empty: a merge patch removes them."""
+    problems: list[Problem] = []
+
+    def walk(value: Any, path: tuple[str | int, ...]) -> None:
+        if value is None:
+            problems.append(Problem(document.position(path), dotted(path), "a value is missing"))
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                if key != "to":
+                    walk(item, (*path, key))
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                walk(item, (*path, index))
+
+    walk(document.value, ())
+    return problems
+
+
+def _without_missing(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_missing(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_missing(item) for item in value if item is not None]
+    return value
+
+
+def _axes(document: Document) -> tuple[Axes | None, list[Problem]]:
+    raw = document.value
+    if "matrix" not in raw and "cases" not in raw:
+        return Axes(), []
+    shape: dict[str, Any] = {key: raw[key] for key in ("matrix", "cases") if key in raw}
+    if isinstance(shape.get("cases"), list):
+        own = ("given", "when", "then")
+        shape["cases"] = [
+            {key: value for key, value in case.items() if key not in own} if isinstance(case, dict) else case
+            for case in shape["cases"]
+        ]
+    return validated(Axes, shape, document.position, document.has)
+
+
+def _substituted(manifest: Manifest, variables: Mapping[str, str]) -> Manifest:
+    document = manifest.document.substituted(variables)
+    metadata = document.value["metadata"]
+    namespace = metadata.get("namespace")
+    return Manifest(
+        document, document.value["kind"], namespace if isinstance(namespace, str) else "", str(metadata["name"])
+    )
+
+
+def _case(
+    document: Document,
+    manifests: Sequence[Manifest],
+    chosen: Mapping[str, str],
+    number: int | None,
+    case_id: str,
+    file: str,
+    directory: Path,
+) -> tuple[Case | None, list[Problem]]:
+    """One case: the header with the case's parts laid over it, validated as a whole."""
+    raw = document.value
+    own: Mapping[str, Any] = raw["cases"][number] if number is not None else {}
+    value = {key: item for key, item in raw.items() if key not in ("matrix", "cases")}
+    given = _laid_over(raw.get("given", {}), own.get("given", {}))
+    if isinstance(given, dict):
+        given = {**given, **{axis: text for axis, text in chosen.items() if axis in AXES}}
+    if given:
+        value["given"] = given
+    shared: dict[str, int] = {}
+    for key in ("when", "then"):
+        first = raw.get(key, [])
+        if key in own and isinstance(first, list) and isinstance(own[key], list):
+            shared[key] = len(first)
+            value[key] = [*first, *own[key]]
+    for key in ("skip", "xfail"):
+        if key in own:
+            value[key] = own[key]
+
+    def origin(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        if number is None or not path:
+            return path
+        if path[0] in shared and len(path) > 1 and isinstance(path[1], int) and path[1] >= shared[str(path[0])]:
+            return ("cases", number, path[0], path[1] - shared[str(path[0])], *path[2:])
+        if path[0] in ("given", "skip", "xfail") and document.has(("cases", number, *path)):
+            return ("cases", number, *path)
+        return path
+
+    def locate(path: tuple[str | int, ...]) -> Mark:
+        if len(path) == 2 and path[0] == "given" and path[1] in chosen:
+            return document.position(("matrix", path[1]))
+        return document.position(origin(path))
+
+    header, problems = validated(Header, value, locate, lambda path: document.has(origin(path)))
+    if header is None:
+        return None, [*problems, *(problem for manifest in manifests for problem in core_problems(manifest))]
+    entries: list[Entry] = []
+    for index, expectation in enumerate(header.then):
+        only = expectation.body.only
+        if only is None or all(chosen.get(axis) in values for axis, values in only.items()):
+            entries.append(Entry(expectation, origin(("then", index)), document))
+    refused = [entry.expectation.rejected.object for entry in entries if entry.expectation.rejected is not None]
+    for manifest in manifests:
+        if not any(manifest.is_named(name) for name in refused):
+            problems += core_problems(manifest)
+    problems += check_references(
+        header, manifests, [(entry.path, entry.expectation) for entry in entries], origin, document, directory
+    )
+    if problems:
+        return None, problems
+    return Case(
+        scenario=header.scenario,
+        id=case_id,
+        file=file,
+        mark=document.position(("scenario",)),
+        directory=directory,
+        axes=chosen,
+        header=header,
+        given=header.given,
+        given_document=document,
+        manifests=tuple(manifests),
+        then=tuple(entries),
+        when_paths=tuple(origin(("when", index)) for index in range(len(header.when))),
+    ), []
+
+
+def _laid_over(below: Any, above: Any) -> Any:
+    if not isinstance(below, dict) or not isinstance(above, dict):
+        return above or below
+    result = dict(below)
+    for key, value in above.items():
+        result[key] = _laid_over(result[key], value) if key in result and isinstance(value, dict) else value
+    return result

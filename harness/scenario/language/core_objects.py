@@ -1,0 +1,60 @@
+"""Manifests that no API server would take from kubectl, told at their place before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.karpenter.validation.fields import unknown_fields
+from harness.kube.core_types import TEXT_EXPECTED, shape_errors
+from harness.kube.quantity import Quantity, QuantityError
+from harness.scenario.reading.manifests import Manifest
+from harness.scenario.reading.problems import Problem, did_you_mean, dotted
+
+__all__ = ["core_problems", "field_problems"]
+
+_LISTS = ("requests", "limits")
+
+
+def core_problems(manifest: Manifest) -> Iterator[Problem]:
+    """Fields of core objects with a wrong type or name, missing ones, and quantities that are malformed or negative."""
+    for error in shape_errors(manifest.object):
+        hint = did_you_mean(str(error.pointer[-1]), error.known, limit=0) if error.known else ""
+        if error.what.endswith("not a quantity"):
+            hint = "a number such as 4, 500m or 8Gi is expected"
+        elif error.what.startswith(TEXT_EXPECTED):
+            hint = manifest.quote_hint(error.pointer)
+        yield Problem(manifest.document.position(error.pointer), dotted(error.pointer), error.what, hint)
+    for path, value in _resources(manifest.object, ()):
+        try:
+            negative = Quantity.parse(value).negative
+        except QuantityError:
+            continue  # its shape is wrong
+        if negative:
+            yield Problem(manifest.document.position(path), dotted(path), f"the quantity {value} is negative")
+
+
+def field_problems(manifest: Manifest) -> Iterator[Problem]:
+    """Fields of Karpenter's resources that no release has: typing errors, which an API server drops without a word.
+
+    Not for objects that CRDs of the user's own judge.
+    """
+    for pointer, known in unknown_fields(manifest.object):
+        hint = did_you_mean(str(pointer[-1]), known, limit=0)
+        yield Problem(manifest.document.position(pointer), dotted(pointer), f"unknown field '{pointer[-1]}'", hint)
+
+
+def _resources(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _resources(item, (*path, index))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            below = (*path, key)
+            if key == "resources" and isinstance(item, dict):
+                for name in _LISTS:
+                    amounts = item.get(name)
+                    if isinstance(amounts, dict):
+                        yield from (((*below, name, resource), amount) for resource, amount in amounts.items())
+            elif isinstance(item, (dict, list)):
+                yield from _resources(item, below)

@@ -1,0 +1,76 @@
+"""The CRDs of a world by what the user calls them: a release, whose tables we have, or a directory of CRD files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.clusters.crd_files import CrdFiles
+
+__all__ = ["CelEngineMissing", "CrdDirectories", "UnknownCrds", "unknown_crds"]
+
+
+class CelEngineMissing(Exception):
+    """CRD files are named and the extra ``crds``, which evaluates their rules, is not installed."""
+
+
+class UnknownCrds(ValueError):
+    """Neither a release nor a usable directory; `what` is wrong with the name, and `hint` what would be right."""
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        self.what, self.hint = what, hint
+        super().__init__(f"{what}; {hint}" if hint else what)
+
+
+def unknown_crds(name: str, base: Path) -> UnknownCrds | None:
+    """Why no CRDs are called so: neither a release nor a directory below `base`. None when one is."""
+    from harness.karpenter.releases import ALL_PROVIDER_RELEASES
+    from harness.karpenter.releases.policies import POLICIES
+    from harness.scenario.reading.problems import did_you_mean
+
+    bare = name.removeprefix("v")
+    if bare in ALL_PROVIDER_RELEASES or (base / name).is_dir():
+        return None
+    if name.partition("@")[0] in POLICIES:
+        return UnknownCrds(
+            f"'{name}' is a policy, not a release",
+            "a policy is one of controller and CRDs together, for the whole scenario: given.policy",
+        )
+    hint = did_you_mean(bare, ALL_PROVIDER_RELEASES, limit=0)
+    known = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, or a directory of CRD files"
+    return UnknownCrds(f"unknown release '{name}', and no directory {base / name}", hint or known)
+
+
+class CrdDirectories:
+    """Finds CRDs; each directory is read and compiled once, so a run should have one of these."""
+
+    def __init__(self) -> None:
+        self._read: dict[Path, CrdFiles] = {}
+
+    def named(self, name: str, base: Path) -> str | CrdFiles:
+        """The release of that name as it is, or the files in that directory, relative to `base`.
+
+        Raises UnknownCrds, and CelEngineMissing.
+        """
+        from harness.clusters.crd_files import CelEngineMissing as Missing
+        from harness.clusters.crd_files import CrdFileError, CrdFiles
+        from harness.karpenter.releases import ALL_PROVIDER_RELEASES
+
+        bare = name.removeprefix("v")
+        if bare in ALL_PROVIDER_RELEASES:
+            return bare
+        unknown = unknown_crds(name, base)
+        if unknown is not None:
+            raise unknown
+        directory = (base / name).resolve()
+        if directory not in self._read:
+            try:
+                files = CrdFiles(directory)
+                files.compile()
+            except Missing as error:
+                raise CelEngineMissing(str(error)) from None
+            except CrdFileError as error:
+                raise UnknownCrds(str(error)) from None
+            self._read[directory] = files
+        return self._read[directory]

@@ -1,0 +1,51 @@
+"""What the pods of a case ask for altogether: the most that one Node can have to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.kube.pods import requests_for_pods
+from harness.kube.quantity import Quantity
+from harness.scenario.language.cases import Case
+from harness.scenario.language.models.steps import StepMap
+from harness.scenario.reading.manifests import Manifest, read_manifests
+
+__all__ = ["demand"]
+
+_COUNTS = {"Deployment": "replicas", "ReplicaSet": "replicas", "StatefulSet": "replicas", "Job": "parallelism"}
+
+
+def demand(case: Case) -> Mapping[str, Quantity]:
+    """Resources by name, of all pods that the case's objects can make at one time. Raises ScenarioError for files it cannot read."""
+    pods: list[Mapping[str, Any]] = []
+    for manifest in _manifests(case):
+        pod, count = _pods(manifest, case)
+        pods += [pod] * count
+    return requests_for_pods(pods)
+
+
+def _manifests(case: Case) -> Iterator[Manifest]:
+    yield from case.manifests
+    for step in _steps(case):
+        for name in step.apply or ():
+            if not any(each.is_named(name) for each in case.manifests):
+                yield from read_manifests(case.directory / name)
+
+
+def _steps(case: Case) -> Iterator[StepMap]:
+    return (step for step in case.header.when if isinstance(step, StepMap))
+
+
+def _pods(manifest: Manifest, case: Case) -> tuple[Mapping[str, Any], int]:
+    """The pod that an object is or makes, and how many of them."""
+    spec = manifest.object.get("spec") or {}
+    if manifest.kind == "Pod":
+        return manifest.object, 1
+    template = spec.get("template") or {}
+    if manifest.kind == "DaemonSet":
+        return template, 1
+    if manifest.kind not in _COUNTS:
+        return {}, 0
+    scaled = [step.scale.replicas for step in _steps(case) if step.scale and manifest.is_named(step.scale.of)]
+    return template, max([int(spec.get(_COUNTS[manifest.kind], 1)), *scaled])

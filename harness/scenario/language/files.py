@@ -1,0 +1,94 @@
+"""A scenario file: its scenarios with their manifests, and each scenario's cases, ready to run.
+
+`load` reads everything and reports everything: a file with five mistakes raises one ScenarioError with five problems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.scenario.language.cases import Case, expanded
+from harness.scenario.language.core_objects import field_problems
+from harness.scenario.language.existence import existence_problems
+from harness.scenario.reading.documents import Document, documents, read_text
+from harness.scenario.reading.manifests import Manifest, manifests_of
+from harness.scenario.reading.problems import Mark, Problem, ScenarioError
+
+__all__ = ["Scenario", "is_scenario_file", "load", "load_text"]
+
+_SNIFFED = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One scenario of a file with all of its cases."""
+
+    name: str
+    file: str
+    mark: Mark
+    cases: tuple[Case, ...]
+
+
+def load(path: Path, file: str | None = None) -> tuple[Scenario, ...]:
+    """The scenarios of a file. Raises ScenarioError with every mistake in it; `file` is the name to print."""
+    name = file or str(path)
+    return load_text(read_text(path, name), file=name, directory=path.parent)
+
+
+def load_text(text: str, *, file: str, directory: Path = Path(".")) -> tuple[Scenario, ...]:
+    """As `load`, for a text that is already read; `directory` is where its `apply` files are."""
+    found, problems = documents(text, file)
+    if not found and not problems:
+        problems.append(Problem(Mark(file, 1, 1), "", "the file is empty", "a scenario begins with 'scenario: NAME'"))
+    groups: list[tuple[Document, list[Manifest]]] = []
+    for document in found:
+        if document.is_header:
+            groups.append((document, []))
+            continue
+        manifests, issues = manifests_of(document, in_scenario=True)
+        problems += issues
+        if groups:
+            groups[-1][1].extend(manifests)
+        elif not issues:
+            what = "a manifest stands before the first scenario"
+            problems.append(Problem(document.position(), "", what, "begin the file with 'scenario: NAME'"))
+    scenarios: list[Scenario] = []
+    names: dict[str, Mark] = {}
+    for document, manifests in groups:
+        cases, issues = expanded(document, manifests, file, directory)
+        problems += issues
+        name = document.value["scenario"]
+        if isinstance(name, str):
+            mark = document.position(("scenario",))
+            if name in names:
+                what = f"'{name}' is already the name of the scenario in line {names[name].line}"
+                problems.append(Problem(mark, "scenario", what))
+            names[name] = mark
+            scenarios.append(Scenario(name, file, mark, tuple(cases)))
+    if problems:
+        for document, manifests in groups:
+            problems += existence_problems(document, directory)
+            if not _names_crds(document.value):  # else they may be files that know more fields
+                problems += [problem for manifest in manifests for problem in field_problems(manifest)]
+        raise ScenarioError(problems)
+    return tuple(scenarios)
+
+
+def _names_crds(value: Any) -> bool:
+    if isinstance(value, dict):
+        return "crds" in value or any(map(_names_crds, value.values()))
+    return isinstance(value, list) and any(map(_names_crds, value))
+
+
+def is_scenario_file(path: Path) -> bool:
+    """Whether a YAML file means to be one: it says so, or lies in a folder `scenarios` and is no Kubernetes manifest."""
+    try:
+        with path.open("rb") as stream:
+            head = b"\n" + stream.read(_SNIFFED)
+    except OSError:
+        return False
+    if b"\nscenario:" in head or b"scenario.schema.json" in head:
+        return True
+    return "scenarios" in path.parts and b"\napiVersion:" not in head

@@ -1,0 +1,54 @@
+"""`given.hosting` and `given.cluster`: options of the controller, and limits that the cluster breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from harness.scenario.language.models.given import Given
+
+if TYPE_CHECKING:
+    from harness.karpenter.hosting import Cluster, Violation
+
+__all__ = ["hosting_options", "violations_of"]
+
+
+def violations_of(given: Given) -> Iterator[Violation]:
+    """The documented limits that the described cluster breaks, outdated ones included. Raises UnknownRelease."""
+    from harness.karpenter.hosting import Hosting, violations
+    from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProvisionMode, provider
+
+    if given.cluster is None:
+        return
+    if given.provision_mode is not None:
+        mode = ProvisionMode(given.provision_mode)
+    else:
+        mode = provider(given.karpenter or ALL_PROVIDER_RELEASES[-1]).defaults.provision_mode
+    yield from violations(_cluster(given), Hosting(given.hosting or "self-hosted"), mode)
+
+
+def hosting_options(given: Given) -> dict[str, Any]:
+    """Options that hosting mode and cluster imply; what `given.options` says wins."""
+    from harness.karpenter.hosting import GALLERY_SUBSCRIPTION, network_options
+
+    found: dict[str, Any] = {}
+    if given.hosting == "nap":
+        found |= {"use_sig": True, "sig_subscription_id": GALLERY_SUBSCRIPTION}
+    if given.cluster is not None:
+        found |= network_options(_cluster(given))
+    return found
+
+
+def _cluster(given: Given) -> Cluster:
+    from harness.karpenter.hosting import Cluster
+
+    assert given.cluster is not None
+    said = {name: getattr(given.cluster, name) for name in given.cluster.model_fields_set}
+    if said.get("network_plugin_mode") == "none":
+        said["network_plugin_mode"] = ""
+    elif said.get("network_plugin") in ("kubenet", "none"):
+        said.setdefault("network_plugin_mode", "")
+    for name in ("ip_families", "node_os"):
+        if name in said:
+            said[name] = tuple(said[name])
+    return Cluster(**said)

@@ -1,0 +1,56 @@
+"""Kinds and API groups that are misspelt, told from those that only the simulation does without."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+from harness.kube.builtin_kinds import BUILT_IN_GROUPS, NOT_KEPT, kept_as
+from harness.kube.kinds import KINDS, served
+from harness.scenario.reading.manifests import Manifest
+from harness.scenario.reading.problems import Problem, did_you_mean
+
+__all__ = ["kind_mistake"]
+
+_ALIKE = 0.85  # groups that differ by a letter or two: karpenter.sk, but not another cloud's karpenter.k8s.aws
+
+
+def kind_mistake(manifest: Manifest) -> Problem | None:
+    """What is wrong with a kind that is not served; None where there may be such a kind, and for kinds that are."""
+    api_version = str(manifest.object["apiVersion"])
+    if served(api_version, manifest.kind) is not None:
+        return None
+    group = api_version.rpartition("/")[0]
+    kind = manifest.kind
+    kept = kept_as(group, kind)
+
+    def problem(field: str, what: str, hint: str = "") -> Problem:
+        return Problem(manifest.document.position((field,)), field, what, hint)
+
+    if kept is not None:
+        return problem("apiVersion", f"{kind} is not served as {api_version}", f"it is as {kept}")
+    if kind in NOT_KEPT.get(group, ()):
+        return None
+    own = {one.kind for one in KINDS.values() if one.group == group}
+    if own or group in BUILT_IN_GROUPS:
+        elsewhere = KINDS.get(kind)
+        if elsewhere is not None:
+            return problem("apiVersion", f"there is no {kind} in {api_version}", f"it is in {elsewhere.api_version}")
+        groups = [name for name, kinds in NOT_KEPT.items() if kind in kinds]
+        if groups:
+            return problem("apiVersion", f"there is no {kind} in {api_version}", f"it is in {groups[-1] or 'v1'}")
+        hint = did_you_mean(kind, {*own, *NOT_KEPT.get(group, ())}, limit=0)
+        return problem("kind", f"there is no kind '{kind}' in {api_version}", hint)
+    meant = _meant(group, kind)
+    if meant:
+        return problem("apiVersion", f"unknown API group '{group}'", f"did you mean '{meant}'?")
+    if "." not in group:  # such groups are Kubernetes' own; a CustomResourceDefinition's has a domain
+        return problem("apiVersion", f"unknown API group '{group}'", did_you_mean(group, BUILT_IN_GROUPS, limit=0))
+    return None
+
+
+def _meant(group: str, kind: str) -> str:
+    """The group of ours that was misspelt, for one of our kinds."""
+    known = KINDS.get(kind)
+    if known is not None and SequenceMatcher(None, group, known.group).ratio() >= _ALIKE:
+        return known.group
+    return ""

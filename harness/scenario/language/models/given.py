@@ -1,0 +1,179 @@
+"""`given`: the releases and the state of Azure that a scenario starts from. Everything has a default (`harness defaults`)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from harness.scenario.language.models.base import Duration, Flag, Integer, Model, Text, Usd, read_integer
+from harness.scenario.language.models.matchers import value_or_conditions
+
+__all__ = ["Azure", "Capacity", "Cluster", "Fault", "Given", "Price", "Prices", "Restriction", "When", "Where"]
+
+Priority = Literal["on-demand", "spot"]
+At = Literal["start", "end"]
+
+
+class Restriction(Model):
+    """Sizes that this subscription may not use: in the whole region, or in some zones. `*` and `?` are wildcards."""
+
+    size: Text | None = Field(None, description="VM size or pattern, for example Standard_D*_v5; any when absent.")
+    family: Text | None = Field(None, description="Family of sizes, for example standardDSv5Family; any when absent.")
+    zones: list[Text] | None = Field(
+        None, min_length=1, description="Zones it is closed in, 1 to 3; the whole region when absent."
+    )
+    reason: Literal["NotAvailableForSubscription", "QuotaId"] | None = Field(None, description="Azure's reason code.")
+
+
+class Capacity(Model):
+    """Stock that is short: how much is left for the launches that it describes. `*` and `?` are wildcards."""
+
+    size: Text | None = Field(None, description="VM size or pattern; any when absent.")
+    family: Text | None = Field(None, description="Family of sizes; any when absent.")
+    zone: Text | None = Field(None, description="Zone, 1 to 3, or `regional`; any when absent.")
+    priority: Priority | None = Field(None, description="Priority of the VM; any when absent.")
+    vms: Integer | None = Field(None, description="VMs left; 0 is a dry zone.")
+    cores: Integer | None = Field(None, description="vCPUs left, in place of `vms`.")
+    error: Text | None = Field(
+        None, description="Error code of a launch that finds nothing; Azure's choice when absent."
+    )
+    at: At | None = Field(
+        None, description="Whether the call fails or the operation that it starts; `end` when absent."
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Capacity:
+        if (self.vms is None) == (self.cores is None):
+            raise PydanticCustomError("one_of", "exactly one of vms, cores is expected")
+        return self
+
+
+class Prices(Model):
+    """Prices of one size in USD per hour; `none` where the price list lacks it."""
+
+    on_demand: Usd = Field(None, alias="on-demand", description="On demand.")
+    spot: Usd = Field(None, description="Spot.")
+
+
+Price = Annotated[
+    Annotated[Usd, Tag("value")] | Annotated[Prices, Tag("conditions")], Discriminator(value_or_conditions)
+]
+
+
+class Where(Model):
+    """The calls a fault is about: creations of virtual machines, unless `resource` and `method` say otherwise."""
+
+    size: Text | None = Field(None, description="VM size or pattern.")
+    family: Text | None = Field(None, description="Family of sizes.")
+    zone: Text | None = Field(None, description="Zone, 1 to 3, or `regional`.")
+    priority: Priority | None = Field(None, description="Priority of the VM.")
+    name: Text | None = Field(None, description="Name of the resource.")
+    resource: Text | None = Field(None, description="Type of the resource; virtualMachines when absent.")
+    method: Literal["GET", "PUT", "POST", "PATCH", "DELETE"] | None = Field(None, description="PUT when absent.")
+
+
+class When(Model):
+    """From when on a fault happens."""
+
+    skip: Integer | None = Field(None, description="Calls that pass before the first failure.")
+    after: Duration | None = Field(None, description="Time from the start before which it does not happen.")
+    until: Duration | None = Field(None, description="Time from the start after which it does not happen.")
+
+
+def _times(value: Any) -> Any:
+    return 0 if value == "always" else read_integer(value)
+
+
+Times = Annotated[int, BeforeValidator(_times), WithJsonSchema({"anyOf": [{"const": "always"}, {"type": "integer"}]})]
+
+
+class Fault(Model):
+    """A failure of Azure, declared in advance. A fault that never happens fails the scenario."""
+
+    what: Text = Field(
+        description="Azure's error code, for example SkuNotAvailable, OverconstrainedZonalAllocationRequest, TooManyRequests; "
+        "or `Stuck`: the operation never ends."
+    )
+    where: Where | None = Field(None, description="Which calls; every creation of a virtual machine when absent.")
+    when: When | None = Field(None, description="From when on; at once when absent.")
+    times: Times | None = Field(None, description="How often it happens: once when absent, or `always`.")
+    at: At | None = Field(
+        None, description="`start`: the call is refused; `end`: its long-running operation fails. `start` when absent."
+    )
+    message: Text | None = Field(None, description="The text of the error; Azure's own when absent.")
+    status: Integer | None = Field(None, description="HTTP status; the usual one of the code when absent.")
+    retry_after: Duration | None = Field(None, description="Retry-After of the answer.")
+
+
+class Azure(Model):
+    """What Azure is short of, and what it charges."""
+
+    quota: dict[Text, Integer] = Field(
+        default_factory=dict,
+        description="vCPU limits by usage name: cores, lowPriorityCores, or a family such as standardDSv5Family.",
+    )
+    restrictions: list[Restriction] = Field(default_factory=list, description="Sizes closed to the subscription.")
+    capacity: list[Capacity] = Field(
+        default_factory=list, description="Stock that is short; everything else is plentiful."
+    )
+    prices: dict[Text, Price] = Field(
+        default_factory=dict, description="Prices by size that replace the region's list."
+    )
+    faults: list[Fault] = Field(default_factory=list, description="Failures to happen.")
+
+
+class Cluster(Model):
+    """The AKS cluster. What breaks a documented limit is a mistake, unless `then: limits` expects it."""
+
+    network_plugin: Literal["azure", "kubenet", "none"] | None = Field(
+        None, description="Network plugin; azure when absent."
+    )
+    network_plugin_mode: Literal["overlay", "none"] | None = Field(None, description="Its mode; overlay when absent.")
+    network_dataplane: Literal["azure", "cilium"] | None = Field(None, description="Dataplane; cilium when absent.")
+    ip_families: list[Literal["IPv4", "IPv6"]] | None = Field(
+        None, min_length=1, description="IP families; IPv4 when absent."
+    )
+    node_os: list[Literal["linux", "windows"]] | None = Field(
+        None, min_length=1, description="Operating systems of the nodes; linux when absent."
+    )
+    identity: Literal["managed", "servicePrincipal"] | None = Field(None, description="Identity; managed when absent.")
+    custom_kubelet_config: Flag | None = Field(None, description="Kubelet settings on node pools.")
+    cluster_autoscaler: Flag | None = Field(None, description="Cluster autoscaler on node pools.")
+    token_rotation: Flag | None = Field(None, description="Rotation of bootstrap tokens.")
+
+
+class Simulation(Model):
+    """How long Karpenter's scheduling simulation takes: virtual time, which may end it early and passes before its results."""
+
+    attempt: Duration | None = Field(None, description="What each attempt to place a pod takes; nothing when absent.")
+    limit: Duration | None = Field(None, description="When the simulation stops; Karpenter's one minute when absent.")
+
+
+class Given(Model):
+    """Releases, region and options. What is left out has the release's default."""
+
+    karpenter: Text | None = Field(None, description="Release of karpenter-provider-azure, for example 1.14.0.")
+    crds: Text | None = Field(
+        None,
+        description="Release that the CRDs come from, when they lag behind the controller; or a directory of CRD files.",
+    )
+    kubernetes: Text | None = Field(None, description="Kubernetes version, for example 1.34.2.")
+    region: Text | None = Field(None, description="Azure region, for example eastus.")
+    provision_mode: Literal["aksscriptless", "bootstrappingclient", "aksmachineapi"] | None = Field(
+        None, description="How Karpenter makes machines."
+    )
+    options: dict[Text, Text] = Field(
+        default_factory=dict, description="Options of the controller, by their flag's name."
+    )
+    policy: Literal["design-2025-10-30", "design-2025-11-07"] | None = Field(
+        None, description="Design document whose decisions are laid over the release (1.6.5 when absent)."
+    )
+    hosting: Literal["self-hosted", "nap"] | None = Field(
+        None, description="Who runs Karpenter; self-hosted when absent."
+    )
+    cluster: Cluster | None = Field(None, description="The AKS cluster, checked against documented limits.")
+    azure: Azure | None = Field(None, description="What Azure is short of.")
+    simulation: Simulation | None = Field(None, description="How long the scheduling simulation takes.")
+    seed: Integer | None = Field(None, description="Seed of all that is random upstream.")

@@ -1,0 +1,159 @@
+"""How an expected value is written: the value itself, or a map of conditions that must all hold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from harness.kube.quantity import Quantity, QuantityError
+from harness.scenario.language.models.base import Integer, Model, Number, Text
+
+__all__ = [
+    "CountConditions",
+    "CountMatch",
+    "Partial",
+    "QuantityMatch",
+    "RequirementConditions",
+    "RequirementMatch",
+    "TextConditions",
+    "TextMatch",
+]
+
+
+def value_or_conditions(value: Any) -> str:
+    return "conditions" if isinstance(value, dict) else "value"
+
+
+def _at_least_one(model: Model) -> None:
+    if not model.model_fields_set:
+        raise PydanticCustomError("no_condition", "at least one condition is expected")
+
+
+class TextConditions(Model):
+    """Conditions on one text; all that are given must hold."""
+
+    in_: list[Text] | None = Field(None, alias="in", min_length=1, description="One of these.")
+    not_: list[Text] | None = Field(None, alias="not", min_length=1, description="None of these.")
+    contains: Text | None = Field(None, description="This text is a part of it.")
+    matches: Text | None = Field(None, description="This regular expression (Python's) is found in it.")
+    at_least: Text | None = Field(None, description="A number or quantity, this or more.")
+    at_most: Text | None = Field(None, description="A number or quantity, this or less.")
+    above: Text | None = Field(None, description="A number or quantity, more than this.")
+    below: Text | None = Field(None, description="A number or quantity, less than this.")
+
+    @model_validator(mode="after")
+    def _given(self) -> TextConditions:
+        _at_least_one(self)
+        return self
+
+
+class CountConditions(Model):
+    """Conditions on a number of things."""
+
+    at_least: Integer | None = Field(None, description="This many or more.")
+    at_most: Integer | None = Field(None, description="This many or fewer.")
+    above: Integer | None = Field(None, description="More than this many.")
+    below: Integer | None = Field(None, description="Fewer than this many.")
+
+    @model_validator(mode="after")
+    def _given(self) -> CountConditions:
+        _at_least_one(self)
+        return self
+
+
+class NumberConditions(Model):
+    """Conditions on a number."""
+
+    at_least: Number | None = Field(None, description="This or more.")
+    at_most: Number | None = Field(None, description="This or less.")
+    above: Number | None = Field(None, description="More than this.")
+    below: Number | None = Field(None, description="Less than this.")
+
+    @model_validator(mode="after")
+    def _given(self) -> NumberConditions:
+        _at_least_one(self)
+        return self
+
+
+class RequirementConditions(Model):
+    """Conditions on one requirement. `in` and `notIn` name all of its values; `contains` names some."""
+
+    in_: list[Text] | None = Field(
+        None, alias="in", min_length=1, description="Operator In, with exactly these values."
+    )
+    not_in: list[Text] | None = Field(None, min_length=1, description="Operator NotIn, with exactly these values.")
+    contains: list[Text] | None = Field(None, min_length=1, description="These values are allowed by it.")
+    excludes: list[Text] | None = Field(None, min_length=1, description="These values are not allowed by it.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] | None = Field(
+        None, description="The operator that Karpenter keeps, where its values do not matter."
+    )
+    gte: Integer | None = Field(None, description="The lower bound (a Gt 4 is kept as 5).")
+    lte: Integer | None = Field(None, description="The upper bound (an Lt 4 is kept as 3).")
+    min_values: Integer | None = Field(None, description="The minValues of it.")
+
+    @model_validator(mode="after")
+    def _given(self) -> RequirementConditions:
+        _at_least_one(self)
+        return self
+
+
+def _quantity(value: Any) -> str:
+    if not isinstance(value, str):
+        raise PydanticCustomError("text_type", "a quantity such as 4, 500m or 8Gi is expected")
+    try:
+        quantity = Quantity.parse(value)
+    except QuantityError:
+        message = "'{text}' is not a quantity; a number such as 4, 500m or 8Gi is expected"
+        raise PydanticCustomError("quantity", message, {"text": value}) from None
+    if quantity.negative:
+        raise PydanticCustomError("quantity", "the quantity {text} is negative", {"text": value})
+    return value
+
+
+QuantityText = Annotated[str, BeforeValidator(_quantity), WithJsonSchema({"type": ["string", "number"]})]
+
+
+class QuantityConditions(Model):
+    """Conditions on a quantity; all that are given must hold."""
+
+    at_least: QuantityText | None = Field(None, description="This or more.")
+    at_most: QuantityText | None = Field(None, description="This or less.")
+    above: QuantityText | None = Field(None, description="More than this.")
+    below: QuantityText | None = Field(None, description="Less than this.")
+
+    @model_validator(mode="after")
+    def _given(self) -> QuantityConditions:
+        _at_least_one(self)
+        return self
+
+
+TextMatch = Annotated[
+    Annotated[Text, Tag("value")] | Annotated[TextConditions, Tag("conditions")], Discriminator(value_or_conditions)
+]
+CountMatch = Annotated[
+    Annotated[Integer, Tag("value")] | Annotated[CountConditions, Tag("conditions")], Discriminator(value_or_conditions)
+]
+NumberMatch = Annotated[
+    Annotated[Number, Tag("value")] | Annotated[NumberConditions, Tag("conditions")], Discriminator(value_or_conditions)
+]
+RequirementMatch = Annotated[
+    Annotated[Text, Tag("value")] | Annotated[RequirementConditions, Tag("conditions")],
+    Discriminator(value_or_conditions),
+]
+QuantityMatch = Annotated[
+    Annotated[QuantityText, Tag("value")] | Annotated[QuantityConditions, Tag("conditions")],
+    Discriminator(value_or_conditions),
+]
+
+Partial = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "Part of an object. Maps may hold more than is written; list items are found in any order; a map of "
+            "conditions (in, not, contains, matches, atLeast, atMost, above, below, count, exactly, absent) stands for a value.",
+        }
+    ),
+]

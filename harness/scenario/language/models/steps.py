@@ -1,0 +1,88 @@
+"""`when`: what happens, in order. Without it the manifests are applied and the world settles."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from harness.scenario.language.models.base import Duration, Integer, Model, Reference, Text
+from harness.scenario.language.models.given import Azure
+from harness.scenario.language.models.matchers import Partial
+
+__all__ = ["Patch", "Scale", "Step", "StepMap"]
+
+
+def _texts(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Texts = Annotated[
+    list[Text],
+    BeforeValidator(_texts),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+
+
+References = Annotated[
+    list[Reference],
+    BeforeValidator(_texts),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+
+
+class Patch(Model):
+    """A merge patch: null removes a field."""
+
+    of: Reference = Field(description="The object to change; `*` stands for any text: Node/* is all Nodes there are.")
+    to: Partial = Field(description="The fields to set, as a merge patch.")
+
+
+class Scale(Model):
+    """A change of a workload's size."""
+
+    of: Reference = Field(description="Deployment, ReplicaSet or StatefulSet.")
+    replicas: Integer = Field(description="How many pods it has afterwards.")
+
+
+class StepMap(Model):
+    """One step: exactly one key."""
+
+    apply: Texts | None = Field(
+        None,
+        description="Manifest files beside the scenario, or objects of this file by name (Kind/name): those are kept back until here.",
+    )
+    delete: References | None = Field(
+        None, description="Objects to delete, as Kind/name; `*` stands for any text: NodeClaim/default-*."
+    )
+    patch: Patch | None = Field(None, description="A merge patch on an object, or on several alike.")
+    scale: Scale | None = Field(None, description="A new number of replicas.")
+    crds: Text | None = Field(
+        None, description="CRDs installed from here on, as in given.crds; what is stored stays as it is."
+    )
+    advance: Duration | None = Field(None, description="Time that passes, for example 10m.")
+    azure: Azure | None = Field(
+        None, description="Azure changes: the same keys as in given.azure; what is not named stays."
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> StepMap:
+        if len(self.model_fields_set) != 1:
+            raise PydanticCustomError("one_key", "one step has exactly one key")
+        return self
+
+
+def _bare(value: Any) -> Any:
+    if value == "settle":
+        return "settle"
+    message = "unknown step '{text}'; the only step without an argument is 'settle'"
+    raise PydanticCustomError("step", message, {"text": str(value)})
+
+
+Settle = Annotated[str, BeforeValidator(_bare), WithJsonSchema({"const": "settle"})]
+
+Step = Annotated[
+    Annotated[Settle, Tag("value")] | Annotated[StepMap, Tag("conditions")],
+    Discriminator(lambda value: "conditions" if isinstance(value, dict) else "value"),
+]

@@ -1,0 +1,172 @@
+"""Names in a header that must lead somewhere: variables, objects, files, axes. A typing error must not pass as "nothing to check"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.scenario.language.models import Axes, Header
+from harness.scenario.language.models.base import WORKLOADS
+from harness.scenario.language.models.expectations import ExpectationMap, NodeExpectation, Pods
+from harness.scenario.language.models.steps import StepMap
+from harness.scenario.reading.documents import Document
+from harness.scenario.reading.manifests import Manifest
+from harness.scenario.reading.problems import Problem, did_you_mean, dotted
+
+Path_ = tuple[str | int, ...]
+
+__all__ = ["AXES", "check_only", "check_references", "check_variables"]
+
+# keys of `given` that an axis of a matrix may set
+AXES = ("karpenter", "crds", "kubernetes", "region", "provisionMode", "policy", "hosting", "seed")
+
+
+def check_variables(document: Document, manifests: Sequence[Manifest], axes: Axes) -> list[Problem]:
+    """An axis or value that nothing uses is a typing error; so is a name in the header that nothing sets."""
+    used = document.variables().union(*(manifest.document.variables() for manifest in manifests))
+    problems: list[Problem] = []
+    known = set(AXES)
+    for axis in axes.matrix:
+        known.add(axis)
+        if axis not in AXES and axis not in used:
+            what = f"axis '{axis}' is neither a key of 'given' nor used as $({axis})"
+            problems.append(
+                Problem(document.position(("matrix", axis)), f"matrix.{axis}", what, did_you_mean(axis, AXES))
+            )
+    for number, case in enumerate(axes.cases):
+        for name in case.values:
+            known.add(name)
+            if name not in used:
+                path = ("cases", number, "values", name)
+                problems.append(
+                    Problem(document.position(path), dotted(path), f"value '{name}' is not used as $({name})")
+                )
+        missing = {name for other in axes.cases for name in other.values} - case.values.keys()
+        for name in sorted(missing):
+            problems.append(
+                Problem(
+                    document.position(("cases", number)), f"cases[{number}].values", f"'{name}' is missing in this case"
+                )
+            )
+    for name in sorted(document.variables() - known):
+        problems.append(
+            Problem(document.position(("scenario",)), "", f"$({name}) has no value", did_you_mean(name, known))
+        )
+    return problems
+
+
+def _is_file(text: str) -> bool:
+    return text.endswith((".yaml", ".yml", ".json"))
+
+
+def check_references(
+    header: Header,
+    manifests: Sequence[Manifest],
+    entries: Sequence[tuple[tuple[str | int, ...], ExpectationMap]],
+    origin: Callable[[Path_], Path_],
+    document: Document,
+    directory: Path,
+) -> list[Problem]:
+    """Objects and files that steps and expectations name must be there."""
+    problems: list[Problem] = []
+    names = [manifest.reference for manifest in manifests]
+
+    def unknown(path: tuple[str | int, ...], reference: str, what: str = "is not an object of this scenario") -> None:
+        place = origin(path)
+        problems.append(
+            Problem(document.position(place), dotted(place), f"'{reference}' {what}", did_you_mean(reference, names))
+        )
+
+    applied = [name for step in header.when if isinstance(step, StepMap) for name in step.apply or ()]
+    from_files = any(_is_file(name) for name in applied)
+    for index, step in enumerate(header.when):
+        if not isinstance(step, StepMap):
+            continue
+        for number, name in enumerate(step.apply or ()):
+            if _is_file(name):
+                if not (directory / name).is_file():
+                    unknown(("when", index, "apply", number), name, "is not a file beside the scenario")
+            elif not any(manifest.is_named(name) for manifest in manifests):
+                unknown(("when", index, "apply", number), name)
+        for key, part in (("patch", step.patch), ("scale", step.scale)):
+            if part is None or from_files or "*" in part.of:
+                continue
+            if not any(manifest.is_named(part.of) for manifest in manifests):
+                unknown(("when", index, key, "of"), part.of)
+    for path, expectation in entries:
+        body = expectation.body
+        for attribute, kind in (("object", ""), ("nodepool", "NodePool/"), ("nodeclass", "AKSNodeClass/")):
+            named = getattr(body, attribute, None)
+            if named is None or from_files or expectation.kind == "nodeclaims":
+                continue
+            if not any(manifest.is_named(kind + named) for manifest in manifests):
+                if attribute == "object" and not named.startswith(("NodePool/", "AKSNodeClass/", "Pod/")):
+                    continue  # an object that a controller makes, for example a NodeClaim
+                place = (*path, expectation.kind, attribute)
+                what = "is not an object of this scenario"
+                hint = did_you_mean(kind + named, names)
+                problems.append(Problem(document.position(place), dotted(place), f"'{kind}{named}' {what}", hint))
+        for place, name in _owners(expectation):
+            kind = name.partition("/")[0]
+            if kind not in WORKLOADS:
+                at = (*path, *place)
+                what = f"unknown kind of workload '{kind}'"
+                hint = did_you_mean(kind, WORKLOADS, limit=0) or f"one of {', '.join(WORKLOADS)}"
+                problems.append(Problem(document.position(at), dotted(at), what, hint))
+            elif not from_files and not any(manifest.is_named(name) for manifest in manifests):
+                unknown((*path, *place), name)
+    return problems
+
+
+def _owners(expectation: ExpectationMap) -> Iterator[tuple[Path_, str]]:
+    """Workloads that stand for their pods. Only kinds begin with a capital: a name or a namespace may not."""
+    body = expectation.body
+    if isinstance(body, Pods):
+        for key, names in (("bound", body.bound), ("pending", body.pending)):
+            if isinstance(names, (list, dict)):
+                listed = isinstance(names, list)
+                for index, name in enumerate(names):
+                    if name[:1].isupper() and "/" in name:
+                        yield ("pods", key, index if listed else name), name
+    elif isinstance(body, NodeExpectation) and body.of.startswith(tuple(f"{kind}/" for kind in WORKLOADS)):
+        yield ("node", "of"), body.of
+
+
+def check_only(
+    document: Document, raw: Mapping[str, Any], cases: Sequence[Mapping[str, str]], axes: Axes
+) -> list[Problem]:
+    """`only` names axes and values that exist, so that no expectation is left out by a typing error."""
+    problems: list[Problem] = []
+    known = {
+        axis: {case[axis] for case in cases if axis in case}
+        for axis in (*axes.matrix, *(["case"] if axes.cases else []))
+    }
+    for path, body in _bodies(raw):
+        only = body.get("only")
+        if not isinstance(only, dict):
+            continue
+        for axis, values in only.items():
+            place = (*path, "only", axis)
+            if axis not in known:
+                problems.append(
+                    Problem(
+                        document.position(place), dotted(place), f"unknown axis '{axis}'", did_you_mean(axis, known)
+                    )
+                )
+                continue
+            for number, value in enumerate(values):
+                if value not in known[axis]:
+                    what = f"'{value}' is not a value of axis '{axis}'"
+                    at = (*place, number)
+                    problems.append(Problem(document.position(at), dotted(at), what, did_you_mean(value, known[axis])))
+    return problems
+
+
+def _bodies(raw: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, Any]]]:
+    lists: list[tuple[tuple[str | int, ...], Any]] = [(("then",), raw.get("then", []))]
+    lists += [(("cases", number, "then"), case.get("then", [])) for number, case in enumerate(raw.get("cases", []))]
+    for path, entries in lists:
+        for index, entry in enumerate(entries):
+            for kind, body in entry.items():
+                yield (*path, index, kind), body

@@ -1,5 +1,0 @@
-"""The file format as pydantic models: the only place where pydantic is used, and the source of the JSON Schema and the reference."""
-
-from harness.scenario.models.header import Axes, Case, Header
-
-__all__ = ["Axes", "Case", "Header"]

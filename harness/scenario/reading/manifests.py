@@ -1,0 +1,110 @@
+"""Kubernetes manifests of a file, with the place of each of their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.scenario.reading.documents import Document, documents, read_text
+from harness.scenario.reading.problems import Mark, Problem, ScenarioError, did_you_mean
+from harness.scenario.reading.yaml_tree import Scalar
+from harness.scenario.reading.yaml_values import kubernetes_value
+
+__all__ = ["Manifest", "manifests_of", "manifests_of_text", "read_manifests"]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A Kubernetes object of a file; `document` knows where each of its fields stands."""
+
+    document: Document
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def object(self) -> Mapping[str, Any]:
+        """The object as kubectl would send it."""
+        value: Mapping[str, Any] = self.document.value
+        return value
+
+    @property
+    def reference(self) -> str:
+        """`Kind/name`, or `Kind/namespace/name` outside of namespace default."""
+        namespace = "" if self.namespace in ("", "default") else f"{self.namespace}/"
+        return f"{self.kind}/{namespace}{self.name}"
+
+    def quote_hint(self, pointer: Sequence[str | int]) -> str:
+        """How to write a text that YAML reads as something else: `N`, `on` and `4` without quotes; empty for all other values."""
+        node = self.document.node_at(pointer)
+        if not isinstance(node, Scalar) or not node.plain or not node.text:
+            return ""
+        return "" if isinstance(kubernetes_value(node), str) else f'quote it: "{node.text}"'
+
+    def type_hint(self, pointer: Sequence[str | int], said: str) -> str:
+        """The same where the API server said that it wants a text; empty for whatever else it said."""
+        return self.quote_hint(pointer) if "must be of type string" in said else ""
+
+    def is_named(self, reference: str) -> bool:
+        """Whether `Kind/name` or `Kind/namespace/name` means this object."""
+        return reference in (self.reference, f"{self.kind}/{self.namespace}/{self.name}")
+
+
+def read_manifests(path: Path, file: str | None = None) -> tuple[Manifest, ...]:
+    """The Kubernetes objects of a manifest file (headers of scenarios in it are passed over)."""
+    name = file or str(path)
+    return manifests_of_text(read_text(path, name), name)
+
+
+def manifests_of_text(text: str, name: str) -> tuple[Manifest, ...]:
+    """As `read_manifests`, for a text that is already read."""
+    found, problems = documents(text, name)
+    manifests: list[Manifest] = []
+    for document in found:
+        if not document.is_header:
+            more, issues = manifests_of(document, in_scenario=False)
+            manifests += more
+            problems += issues
+    if not found and not problems:
+        problems.append(Problem(Mark(name, 1, 1), "", "the file is empty", "Kubernetes manifests are expected"))
+    if problems:
+        raise ScenarioError(problems)
+    return tuple(manifests)
+
+
+def manifests_of(document: Document, *, in_scenario: bool) -> tuple[list[Manifest], list[Problem]]:
+    """The objects of one document, or why it is none."""
+    result: list[Manifest] = []
+    problems: list[Problem] = []
+    for item in document.items():
+        value = item.value
+        if not isinstance(value, dict):
+            found = "a list" if isinstance(value, list) else "a single value"
+            hint = "a scenario begins with 'scenario: NAME'" if in_scenario else ""
+            problems.append(Problem(item.position(), "", f"a document is a map, not {found}", hint))
+            continue
+        missing = [key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str) or not value[key]]
+        if missing:
+            hint = "a document has 'scenario', or is a Kubernetes object"
+            if in_scenario and not value.keys() & {"metadata", "spec"}:
+                meant = next((guess for key in value if (guess := did_you_mean(key, ["scenario"], limit=0))), "")
+                hint = meant or hint
+            quoted = " and ".join(f"'{key}'" for key in missing)
+            what = f"neither a scenario nor a Kubernetes object: {quoted} missing"
+            problems.append(Problem(item.position(), "", what, hint))
+            continue
+        metadata = value.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        if not isinstance(name, str) or not name:
+            generated = isinstance(metadata, dict) and isinstance(metadata.get("generateName"), str)
+            what = "metadata.name is not a text" if name is not None else "metadata.name is missing"
+            hint = "generateName has no name to refer to" if generated else ""
+            if isinstance(name, (bool, int, float)):
+                hint = Manifest(item, value["kind"], "", "").quote_hint(("metadata", "name"))
+            problems.append(Problem(item.position(("metadata", "name")), "metadata.name", what, hint))
+            continue
+        namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
+        result.append(Manifest(item, value["kind"], namespace if isinstance(namespace, str) else "", name))
+    return result, problems

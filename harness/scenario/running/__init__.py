@@ -1,0 +1,1 @@
+"""Running a case: its world, its steps, and what its expectations find."""

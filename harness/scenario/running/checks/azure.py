@@ -1,0 +1,76 @@
+"""`azure`: the calls that the cloud received, its quotas, and its virtual machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.expectations import AzureExpectation, CallMatch
+from harness.scenario.reading.problems import did_you_mean
+from harness.scenario.running.checks.counts import count_differences
+from harness.scenario.running.matching import ABSENT, Difference, differences, show
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["check"]
+
+
+def check(body: AzureExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict for each kind of call, each quota and the number of machines."""
+    calls = list(run.world.cloud.journal)
+    for index, wanted in enumerate(body.calls):
+        fitting = [call for call in calls if not _differences(wanted, call)]
+        label, mark = f"{entry.label}.calls[{index}]", entry.mark("calls", index)
+        if wanted.count is not None:
+            yield Verdict.of(label, mark, count_differences(wanted.count, len(fitting)))
+        elif fitting:
+            yield Verdict(label, mark)
+        elif not calls:
+            yield Verdict.failed(label, mark, "such a call", "Azure was not called at all")
+        else:
+            nearest = min(calls, key=lambda call: len(_differences(wanted, call)))
+            note = f"the nearest of {len(calls)} calls is {nearest}"
+            found = [Difference(one.path, one.expected, one.actual, note) for one in _differences(wanted, nearest)]
+            yield Verdict.of(label, mark, found)
+    if body.usage:
+        usages = _usages(run)
+        for name, quota in body.usage.items():
+            label, mark = f"{entry.label}.usage.{name}", entry.mark("usage", name)
+            usage = usages.get(name)
+            if usage is None:
+                yield Verdict.failed(label, mark, name, f"no such quota; {did_you_mean(name, usages)}")
+                continue
+            found = differences(quota.used, usage[0], "used") if quota.used is not None else []
+            found += differences(quota.limit, usage[1], "limit") if quota.limit is not None else []
+            yield Verdict.of(label, mark, found)
+    if body.vms is not None:
+        vms = run.world.cloud.vms()
+        yield Verdict.of(f"{entry.label}.vms", entry.mark("vms"), count_differences(body.vms, len(vms)))
+
+
+def _usages(run: Run) -> dict[str, tuple[int, int]]:
+    """Usage name → in use and allowed."""
+    world = run.world
+    rows: list[Any] = list(world.cloud.market.usages(world.options.subscription_id, world.region))
+    return {row["name"]["value"]: (row["currentValue"], row["limit"]) for row in rows}
+
+
+def _differences(wanted: CallMatch, call: Any) -> list[Difference]:
+    facts: Mapping[str, Any] = {
+        "method": call.method,
+        "path": call.path,
+        "resource": call.resource,
+        "status": call.status,
+        "error": call.code if call.code is not None else ABSENT,
+        "size": call.summary.get("size", ABSENT),
+        "zone": show((call.summary.get("zones") or [""])[0]) if "zones" in call.summary else ABSENT,
+        "priority": call.summary.get("priority", ABSENT),
+        "body": call.body or {},
+    }
+    found: list[Difference] = []
+    for key, actual in facts.items():
+        expected = getattr(wanted, key)
+        if expected is not None:
+            found += differences(expected, actual, key)
+    return found

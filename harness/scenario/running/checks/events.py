@@ -1,0 +1,51 @@
+"""`events`: what was told to users through Kubernetes events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.base import split_reference
+from harness.scenario.language.models.expectations import Events
+from harness.scenario.running.checks.counts import count_differences
+from harness.scenario.running.matching import Difference, differences, show
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from harness.world.recorder import Event
+
+__all__ = ["check"]
+
+
+def check(body: Events, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict: that such an event was recorded, or as many as are wanted."""
+    about = [event for event in run.world.events if body.of is None or _about(event, body.of)]
+    fitting = [event for event in about if not _differences(body, event)]
+    if body.count is not None:
+        found = count_differences(body.count, len(fitting))
+        yield Verdict.of(entry.label, entry.mark("count"), found)
+    elif fitting:
+        yield Verdict(entry.label, entry.mark())
+    else:
+        seen = show([f"{event.object} {event.reason}: {event.message}" for event in about[-5:]], 900)
+        yield Verdict.failed(
+            entry.label, entry.mark(), "such an event", f"none among {len(about)}", f"the last: {seen}"
+        )
+
+
+def _about(event: Event, reference: str) -> bool:
+    kind, namespace, name = split_reference(reference)
+    same = event.object.kind == kind and event.object.name == name
+    return same and (not namespace or event.object.namespace == namespace)
+
+
+def _differences(body: Events, event: Event) -> list[Difference]:
+    wanted = {"reason": body.reason, "type": body.type, "message": body.message}
+    return [
+        one
+        for key, value in wanted.items()
+        if value is not None
+        for one in differences(value, getattr(event, key), key)
+    ]

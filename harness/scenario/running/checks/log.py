@@ -1,0 +1,42 @@
+"""`log`: what the controllers logged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.expectations import Log
+from harness.scenario.running.checks.counts import count_differences
+from harness.scenario.running.matching import differences, show
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from harness.world.recorder import LogLine
+
+__all__ = ["check"]
+
+
+def check(body: Log, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict: that such a line was logged, or as many as are wanted."""
+    fitting = [line for line in run.world.log if _fits(body, line)]
+    if body.count is not None:
+        yield Verdict.of(entry.label, entry.mark("count"), count_differences(body.count, len(fitting)))
+    elif fitting:
+        yield Verdict(entry.label, entry.mark())
+    else:
+        seen = show([f"{line.level} {line.controller}: {line.message}" for line in run.world.log[-5:]], 900)
+        lines = f"none among {len(run.world.log)}"
+        yield Verdict.failed(entry.label, entry.mark(), "such a line", lines, f"the last: {seen}")
+
+
+def _fits(body: Log, line: LogLine) -> bool:
+    if body.level not in (None, line.level) or body.controller not in (None, line.controller):
+        return False
+    if body.message is not None and any(differences(body.message, line.message, "message")):
+        return False
+    return all(
+        name in line.values and not any(differences(wanted, str(line.values[name]), name))
+        for name, wanted in body.values.items()
+    )

@@ -1,0 +1,88 @@
+"""`nodeclaims`: how many there are, what they allow and what was launched for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.karpenter.requirements import Requirements
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.expectations import NodeClaimMatch, NodeClaims
+from harness.scenario.running.checks.counts import count_differences
+from harness.scenario.running.checks.pods import name_of
+from harness.scenario.running.checks.requirement_match import render, requirement_differences
+from harness.scenario.running.matching import ABSENT, Difference, differences, said, show
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["check"]
+
+SIZE = "node.kubernetes.io/instance-type"
+
+
+def check(body: NodeClaims, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict for each count, and for each NodeClaim that is described."""
+    claims = [_View(claim, run) for claim in run.world.list("NodeClaim")]
+    claims = [claim for claim in claims if body.nodepool is None or claim.nodepool == body.nodepool]
+    if body.count is not None:
+        found = count_differences(body.count, len(claims))
+        yield Verdict.of(f"{entry.label}.count", entry.mark("count"), found)
+    if body.created is not None:
+        made = sum(
+            entry_.verb == "create" and entry_.key.kind == "NodeClaim" and entry_.error is None
+            for entry_ in run.world.journal
+        )
+        yield Verdict.of(f"{entry.label}.created", entry.mark("created"), count_differences(body.created, made))
+    taken: set[int] = set()
+    for index, wanted in enumerate(body.are):
+        compared = [(number, _differences(wanted, claim)) for number, claim in enumerate(claims) if number not in taken]
+        label, mark = f"{entry.label}.are[{index}]", entry.mark("are", index)
+        if not compared:
+            yield Verdict.failed(label, mark, "a NodeClaim", f"no further one; there are {len(claims)}")
+            continue
+        number, found = min(compared, key=lambda one: len(one[1]))
+        taken.add(number)
+        if found:
+            note = f"the nearest is {claims[number].name}"
+            found = [Difference(one.path, one.expected, one.actual, note) for one in found]
+        yield Verdict.of(label, mark, found)
+
+
+class _View:
+    """A NodeClaim as expectations see it."""
+
+    def __init__(self, claim: Mapping[str, Any], run: Run) -> None:
+        metadata, spec, status = claim["metadata"], claim.get("spec", {}), claim.get("status") or {}
+        self.labels: Mapping[str, str] = metadata.get("labels") or {}
+        self.name: str = metadata["name"]
+        self.nodepool = self.labels.get("karpenter.sh/nodepool", ABSENT)
+        vocabulary = run.world.release.vocabulary
+        parsed = Requirements.from_node_selector(spec.get("requirements") or (), vocabulary=vocabulary)
+        self.requirements = {key: parsed[key] for key in parsed}
+        sizes = self.requirements.get(SIZE)
+        self.facts: dict[str, Any] = {
+            "nodepool": self.nodepool,
+            "size": self.labels.get(SIZE, ABSENT),
+            "zone": self.labels.get("topology.kubernetes.io/zone", ABSENT),
+            "capacityType": self.labels.get("karpenter.sh/capacity-type", ABSENT),
+            "sizes": sorted(sizes.values) if sizes is not None else [],
+            "conditions": {one["type"]: one["status"] for one in status.get("conditions") or ()},
+            "pods": [
+                name_of(pod)
+                for pod in run.world.list("Pod")
+                if status.get("nodeName") and pod.get("spec", {}).get("nodeName") == status["nodeName"]
+            ],
+        }
+
+
+def _differences(wanted: NodeClaimMatch, claim: _View) -> list[Difference]:
+    found: list[Difference] = []
+    for key, value in said(wanted).items():
+        if key in claim.facts and value != {}:
+            found += differences(value, claim.facts[key], key)
+    for key, requirement in wanted.requirements.items():
+        found += requirement_differences(requirement, claim.requirements.get(key), f"requirements.{key}")
+    for key in wanted.absent:
+        if key in claim.requirements:
+            found.append(Difference("absent", f"no requirement for {key}", render(claim.requirements[key])))
+    return [Difference(one.path, one.expected, show(one.actual), one.note) for one in found]

@@ -1,0 +1,138 @@
+"""`node`: the labels of a Node and who wrote them, its taints and what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.expectations import NodeExpectation
+from harness.scenario.language.models.labels import LabelWrite, NodeLabelMap
+from harness.scenario.language.models.matchers import TextConditions
+from harness.scenario.reading.problems import did_you_mean
+from harness.scenario.running.matching import ABSENT, Difference, differences, said, show
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["check", "label_differences", "render_writes"]
+
+SIZE = "node.kubernetes.io/instance-type"
+ZONE = "topology.kubernetes.io/zone"
+CAPACITY_TYPE = "karpenter.sh/capacity-type"
+_CHANGING = ("set", "overwrote", "removed")
+
+
+def check(body: NodeExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict for each label, key, taint list and fact."""
+    nodes, missing = run.nodes_of(body.of)
+    if not nodes:
+        yield Verdict.failed(entry.label, entry.mark("of"), f"a Node of {body.of}", missing)
+        return
+    if len(nodes) > 1:
+        names = ", ".join(node["metadata"]["name"] for node in nodes)
+        yield Verdict.failed(entry.label, entry.mark("of"), "one Node", f"{len(nodes)}: {names}")
+        return
+    node = nodes[0]
+    labels = node["metadata"].get("labels") or {}
+    writes = run.world.writes(node["metadata"]["name"]) if body.labels else {}
+    for key, wanted in body.labels.items():
+        found = label_differences(wanted, key, labels, writes.get(key, ()))
+        yield Verdict.of(f"{entry.label}.labels.{key}", entry.mark("labels", key), found)
+    for index, key in enumerate(body.absent):
+        found = [] if key not in labels else [Difference("", f"no label {key}", show(labels[key]))]
+        yield Verdict.of(f"{entry.label}.absent.{key}", entry.mark("absent", index), found)
+    facts = _facts(node)
+    for name in ("size", "zone", "capacity_type", "ready"):
+        wanted_fact = getattr(body, name)
+        if wanted_fact is not None:
+            key = "capacityType" if name == "capacity_type" else name
+            yield Verdict.of(f"{entry.label}.{key}", entry.mark(key), differences(wanted_fact, facts[key]))
+    for key, wanted_text in body.annotations.items():
+        actual = (node["metadata"].get("annotations") or {}).get(key, ABSENT)
+        yield Verdict.of(
+            f"{entry.label}.annotations.{key}", entry.mark("annotations", key), differences(wanted_text, actual)
+        )
+    if body.taints is not None:
+        actual = node.get("spec", {}).get("taints") or []
+        yield Verdict.of(f"{entry.label}.taints", entry.mark("taints"), differences(body.taints, actual))
+    for name in ("capacity", "allocatable"):
+        for resource, quantity in getattr(body, name).items():
+            actual = (node.get("status", {}).get(name) or {}).get(resource, ABSENT)
+            found = differences(quantity, actual, quantities=True)
+            yield Verdict.of(f"{entry.label}.{name}.{resource}", entry.mark(name, resource), found)
+    if body.model_fields_set <= {"of", "source", "only"}:
+        yield Verdict(entry.label, entry.mark("of"))  # that there is such a Node is all that is expected
+
+
+def _facts(node: Mapping[str, Any]) -> dict[str, Any]:
+    labels = node["metadata"].get("labels") or {}
+    conditions = {one["type"]: one["status"] for one in node.get("status", {}).get("conditions") or ()}
+    return {
+        "size": labels.get(SIZE, ABSENT),
+        "zone": labels.get(ZONE, ABSENT),
+        "capacityType": labels.get(CAPACITY_TYPE, ABSENT),
+        "ready": conditions.get("Ready") == "True",
+    }
+
+
+def label_differences(
+    wanted: str | TextConditions | NodeLabelMap, key: str, labels: Mapping[str, str], writes: Sequence[Any]
+) -> list[Difference]:
+    """How a label and its history differ from what is expected."""
+    actual = labels.get(key, ABSENT)
+    note = did_you_mean(key, labels, limit=0) if actual is ABSENT else ""
+    if not isinstance(wanted, NodeLabelMap):
+        return [Difference(one.path, one.expected, one.actual, note) for one in differences(wanted, actual)]
+    found: list[Difference] = []
+    if wanted.value is not None:
+        found += [Difference("value", one.expected, one.actual, note) for one in differences(wanted.value, actual)]
+    if wanted.by is not None or wanted.from_ is not None:
+        found += _writer(wanted, actual, writes)
+    for kind in ("withheld", "refused"):
+        who = getattr(wanted, kind)
+        if who is not None and not any(str(write.kind) == kind and write.by == who for write in writes):
+            found.append(Difference(kind, f"a write that {who} {_PASSIVE[kind]}", render_writes(writes)))
+    if wanted.writes is not None:
+        found += _sequence(wanted.writes, writes)
+    return found
+
+
+_PASSIVE = {"withheld": "withheld", "refused": "was refused"}
+
+
+def _writer(wanted: NodeLabelMap, actual: Any, writes: Sequence[Any]) -> list[Difference]:
+    changes = [write for write in writes if str(write.kind) in _CHANGING]
+    last = changes[-1] if changes and actual is not ABSENT else None
+    found: list[Difference] = []
+    history = render_writes(writes)
+    if wanted.by is not None and (last is None or last.by != wanted.by):
+        found.append(Difference("by", wanted.by, last.by if last else "nobody", history))
+    if wanted.from_ is not None and (last is None or last.from_ != wanted.from_):
+        found.append(Difference("from", wanted.from_, str(last.from_) if last else "nowhere", history))
+    return found
+
+
+def _sequence(wanted: Sequence[LabelWrite], writes: Sequence[Any]) -> list[Difference]:
+    kinds = {*_CHANGING, *(one.kind for one in wanted if one.kind is not None)}
+    compared = [write for write in writes if str(write.kind) in kinds]
+    history = render_writes(writes)
+    if len(compared) != len(wanted):
+        return [Difference("writes", f"{len(wanted)} writes", history)]
+    found: list[Difference] = []
+    for index, (one, write) in enumerate(zip(wanted, compared, strict=True)):
+        actual = {"by": write.by, "from": write.from_, "value": write.value, "kind": str(write.kind)}
+        expected = said(one)
+        found += [
+            Difference(one_.path, one_.expected, one_.actual, history)
+            for one_ in differences(expected, actual, f"writes[{index}]")
+        ]
+    return found
+
+
+def render_writes(writes: Sequence[Any]) -> str:
+    """The history of a label in one line: `kubelet (base) set regular, karpenter (vm) overwrote spot`."""
+    parts = []
+    for write in writes:
+        source = f" ({write.from_})" if write.from_ else ""
+        parts.append(f"{write.by}{source} {write.kind} {'' if write.value is None else write.value}".rstrip())
+    return "written: " + (", ".join(parts) if parts else "by nobody")

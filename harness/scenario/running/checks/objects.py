@@ -1,0 +1,51 @@
+"""`objects`: any object of the cluster, by name or by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.expectations import Objects
+from harness.scenario.running.checks.counts import count_differences, wants_none
+from harness.scenario.running.matching import differences
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["check"]
+
+
+def check(body: Objects, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict: the object looks like this, or as many of its kind do as are wanted."""
+    if body.of is not None:
+        found = run.find(body.of)
+        if wants_none(body.count):
+            differing = count_differences(0, 0 if found is None else 1)
+            yield Verdict.of(entry.label, entry.mark("count"), differing)
+        elif found is None:
+            yield Verdict.failed(entry.label, entry.mark("of"), body.of, "no such object")
+        else:
+            yield Verdict.of(entry.label, entry.mark("match"), differences(body.match or {}, found))
+        return
+    objects = [
+        one
+        for one in run.world.list(body.kind or "")
+        if body.labels.items() <= (one["metadata"].get("labels") or {}).items()
+    ]
+    compared = [(one, differences(body.match or {}, one)) for one in objects]
+    fitting = [one for one, differing in compared if not differing]
+    if body.count is not None:
+        yield Verdict.of(entry.label, entry.mark("count"), count_differences(body.count, len(fitting)))
+    elif fitting:
+        yield Verdict(entry.label, entry.mark())
+    elif not compared:
+        yield Verdict.failed(entry.label, entry.mark("kind"), f"a {body.kind}", "none")
+    else:
+        nearest, differing = min(compared, key=lambda one: len(one[1]))
+        yield Verdict.of(
+            entry.label,
+            entry.mark("match"),
+            [
+                type(one)(one.path, one.expected, one.actual, f"nearest: {nearest['metadata']['name']}")
+                for one in differing
+            ],
+        )

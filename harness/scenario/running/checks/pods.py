@@ -1,0 +1,105 @@
+"""`pods`: which run, which wait, and Karpenter's sentence for those that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.base import WORKLOADS
+from harness.scenario.language.models.expectations import Pods
+from harness.scenario.reading.problems import Mark, did_you_mean
+from harness.scenario.running.checks.counts import count_differences
+from harness.scenario.running.matching import Difference, differences
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["check", "name_of", "sentence"]
+
+
+def name_of(pod: Mapping[str, Any]) -> str:
+    """`name`, or `namespace/name` outside of namespace default."""
+    namespace = pod["metadata"].get("namespace") or "default"
+    name: str = pod["metadata"]["name"]
+    return name if namespace == "default" else f"{namespace}/{name}"
+
+
+def check(body: Pods, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict for each count, and for each pod that is named."""
+    pods = {name_of(pod): pod for pod in run.world.list("Pod")}
+    bound = {name: pod for name, pod in pods.items() if pod.get("spec", {}).get("nodeName")}
+    waiting = {name: pod for name, pod in pods.items() if name not in bound}
+    for key, wanted, there in (("bound", body.bound, bound), ("pending", body.pending, waiting)):
+        if wanted is None:
+            continue
+        label = f"{entry.label}.{key}"
+        if not isinstance(wanted, (list, dict)):
+            yield Verdict.of(label, entry.mark(key), count_differences(wanted, len(there)))
+            continue
+        if not wanted:
+            yield Verdict.of(label, entry.mark(key), count_differences(0, len(there)))
+        for index, name in enumerate(wanted):
+            mark = entry.mark(key, index if isinstance(wanted, list) else name)
+            value = wanted[name] if isinstance(wanted, dict) else None
+            if name.startswith(_WORKLOAD):
+                yield _workload(f"{label}.{name}", mark, name, key, value, run)
+            elif name.removeprefix("default/") not in there:
+                yield Verdict.failed(f"{label}.{name}", mark, f"Pod/{name} {key}", _state(name, pods, run))
+            else:
+                pod = there[name.removeprefix("default/")]
+                yield Verdict.of(f"{label}.{name}", mark, _differences(key, value, pod, run))
+
+
+_WORKLOAD = tuple(f"{kind}/" for kind in WORKLOADS)
+
+
+def _workload(label: str, mark: Mark, name: str, key: str, value: Any, run: Run) -> Verdict:
+    """All pods of a workload are bound, or are pending, and each as it is wanted."""
+    pods = run.pods_of(name)
+    if not pods:
+        return Verdict.failed(label, mark, f"pods of {name} {key}", "it has no pods")
+    others = [pod for pod in pods if bool(pod.get("spec", {}).get("nodeName")) != (key == "bound")]
+    if others:
+        first = name_of(others[0])
+        said = f"{len(others)} of its {len(pods)} are not: {first}, {_state(first, {first: others[0]}, run)}"
+        return Verdict.failed(label, mark, f"all pods of {name} {key}", said)
+    for pod in pods:
+        found = _differences(key, value, pod, run)
+        if found:
+            note = f"pod {name_of(pod)}"
+            return Verdict.of(label, mark, [Difference(one.path, one.expected, one.actual, note) for one in found])
+    return Verdict(label, mark)
+
+
+def _differences(key: str, value: Any, pod: Mapping[str, Any], run: Run) -> list[Difference]:
+    if value is None:
+        return []
+    return differences(value, _nodepool(pod, run) if key == "bound" else sentence(pod, run))
+
+
+def _nodepool(pod: Mapping[str, Any], run: Run) -> str:
+    node = run.world.get("Node", pod["spec"]["nodeName"], "")
+    labels = (node or {}).get("metadata", {}).get("labels") or {}
+    return str(labels.get("karpenter.sh/nodepool", "a Node of no NodePool"))
+
+
+def sentence(pod: Mapping[str, Any], run: Run) -> str:
+    """Why Karpenter does not place this pod, in its own words; empty when it said nothing."""
+    name, namespace = pod["metadata"]["name"], pod["metadata"].get("namespace") or "default"
+    for event in reversed(run.world.events):
+        about = event.object.kind == "Pod" and (event.object.name, event.object.namespace) == (name, namespace)
+        if about and event.reason == "FailedScheduling" and event.source == "karpenter":
+            return event.message.removeprefix("Failed to schedule pod, ")
+    return ""
+
+
+def _state(name: str, pods: Mapping[str, Any], run: Run) -> str:
+    pod = pods.get(name.removeprefix("default/"))
+    if pod is None:
+        owners = [f"{kind}/{name}" for kind in WORKLOADS if run.find(f"{kind}/{name}") is not None]
+        hint = f"all those of a workload are '{owners[0]}'" if owners else did_you_mean(name, pods)
+        return f"no such pod; {hint}" if hint else "no such pod"
+    if pod.get("spec", {}).get("nodeName"):
+        return f"it runs on {pod['spec']['nodeName']} of NodePool {_nodepool(pod, run)}"
+    said = sentence(pod, run)
+    return f"it is pending: {said}" if said else "it is pending"

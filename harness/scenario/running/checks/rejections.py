@@ -1,0 +1,85 @@
+"""`rejected` and `accepted`: who refuses an object, for which key and with which text, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.expectations import Accepted, Rejected
+from harness.scenario.running.matching import Difference, differences
+from harness.scenario.running.run import Refusal, Run
+from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["check"]
+
+_FIELDS = ("layer", "key", "path", "rule", "message", "text")
+
+
+def check(body: Rejected | Accepted, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict: that a refusal like this was seen, or, outside of its releases, that none was."""
+    concerned = [refusal for refusal in run.refusals if _same(refusal.rejection.object, body.object, run)]
+    if isinstance(body, Accepted):
+        yield _accepted(concerned, body.object, entry, "")
+        return
+    release = _version(run.case.given.karpenter or "")
+    if body.since is not None and release < _version(body.since):
+        yield _accepted([one for one in concerned if _matches(body, one)], body.object, entry, f"before {body.since}")
+        return
+    if body.until is not None and release >= _version(body.until):
+        yield _accepted([one for one in concerned if _matches(body, one)], body.object, entry, f"from {body.until}")
+        return
+    fitting = [one for one in concerned if _matches(body, one)]
+    for refusal in fitting:
+        refusal.expected = True
+    if fitting:
+        yield Verdict(entry.label, entry.mark())
+    elif not concerned:
+        yield Verdict.failed(entry.label, entry.mark("object"), f"{body.object} refused", "it was taken")
+    else:
+        nearest = min(concerned, key=lambda one: len(_compared(body, one)))
+        nearest.expected = True  # told here, not again as unexpected
+        place = nearest.mark(entry.mark())
+        told = (
+            f"refused at {place} by {nearest.rejection.layer}, rule {nearest.rejection.rule}: {nearest.rejection.text}"
+        )
+        found = [Difference(one.path, one.expected, one.actual, told) for one in _compared(body, nearest)]
+        yield Verdict.of(entry.label, entry.mark(found[0].path), found)
+
+
+def _same(name: str, reference: str, run: Run) -> bool:
+    if fnmatchcase(name, reference) or name == reference.replace("/", "/default/", 1):
+        return True
+    kind, _, rest = reference.partition("/")
+    return name == f"{kind}/{rest.rpartition('/')[2]}" and run.manifest(reference) is not None
+
+
+def _matches(body: Rejected, refusal: Refusal) -> bool:
+    return not _compared(body, refusal)
+
+
+def _compared(body: Rejected, refusal: Refusal) -> list[Difference]:
+    found: list[Difference] = []
+    for field in _FIELDS:
+        wanted = getattr(body, field)
+        if wanted is not None:
+            found += differences(wanted, getattr(refusal.rejection, field), field)
+    return found
+
+
+def _accepted(concerned: list[Refusal], name: str, entry: Entry, when: str) -> Verdict:
+    for refusal in concerned:
+        refusal.expected = True
+    if not concerned:
+        return Verdict(entry.label, entry.mark())
+    expected = f"{name} taken {when}".rstrip()
+    texts = [
+        Difference("", expected, f"{one.rejection.layer} refused it: {one.rejection.text}", str(one.mark(entry.mark())))
+        for one in concerned
+    ]
+    return Verdict.of(entry.label, entry.mark("object"), texts)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    numbers = text.removeprefix("v").split("-")[0].split(".")
+    return tuple(int(number) if number.isdecimal() else 0 for number in numbers)

@@ -1,0 +1,114 @@
+"""`requirements`: what Karpenter computes for a size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.explain.fit import Misfit, within
+from harness.karpenter.cloudprovider import DroppedSize, InstanceType
+from harness.karpenter.requirements import Requirements
+from harness.kube.quantity import Quantity
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.base import Model
+from harness.scenario.language.models.expectations import RequirementsExpectation
+from harness.scenario.reading.problems import did_you_mean
+from harness.scenario.running.checks.requirement_match import render, requirement_differences
+from harness.scenario.running.matching import Difference, differences
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["check"]
+
+
+def check(body: RequirementsExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict for each key, resource and offering."""
+    for field, kind, name in (("nodepool", "NodePool", body.nodepool), ("nodeclass", "AKSNodeClass", body.nodeclass)):
+        refusal = next((one for one in run.refusals if one.rejection.object == f"{kind}/{name}"), None)
+        if refusal is not None and refusal.rejection.layer in ("crd-schema", "crd-cel"):
+            text = f"it is refused by {refusal.rejection.layer}: {refusal.rejection.text}"
+            yield Verdict.failed(entry.label, entry.mark(field), f"{kind}/{name} to compute with", text)
+            return
+    nodepool = _object(run, "NodePool", body.nodepool)
+    result = run.world.requirements_of(body.of, nodepool, _object(run, "AKSNodeClass", body.nodeclass))
+    if body.dropped is not None:
+        found = result.filter if isinstance(result, DroppedSize) else "nothing: it is an instance type"
+        if isinstance(result, DroppedSize):
+            yield Verdict.of(f"{entry.label}.dropped", entry.mark("dropped"), differences(body.dropped, found))
+        else:
+            yield Verdict.failed(f"{entry.label}.dropped", entry.mark("dropped"), f"{body.of} dropped", found)
+        return
+    if isinstance(result, DroppedSize):
+        actual = f"dropped by the filter {result.filter}"
+        yield Verdict.failed(entry.label, entry.mark("of"), f"{body.of} as an instance type", actual)
+        return
+    requirements = result.requirements
+    if nodepool is not None:
+        fit = within(nodepool, requirements, run.world.release.vocabulary)
+        if isinstance(fit, Misfit):
+            expected = f"{body.of} allowed by NodePool/{body.nodepool}"
+            yield Verdict.failed(entry.label, entry.mark("nodepool"), expected, fit.text)
+            return
+        requirements = fit
+    yield from _requirements(body, entry, requirements)
+    yield from _resources(body.capacity, "capacity", entry, result.capacity)
+    yield from _resources(body.allocatable, "allocatable", entry, result.allocatable)
+    yield from _offerings(body, entry, result)
+    if not (body.are or body.absent or body.capacity or body.allocatable or body.offerings) and (
+        body.offering_count is None
+    ):
+        yield Verdict(entry.label, entry.mark("of"))  # that it is an instance type is all that is expected
+
+
+def _object(run: Run, kind: str, name: str | None) -> Mapping[str, Any] | None:
+    if name is None:
+        return None
+    manifest = run.manifest(f"{kind}/{name}")
+    return run.find(f"{kind}/{name}") or (manifest.object if manifest is not None else None)
+
+
+def _requirements(body: RequirementsExpectation, entry: Entry, actual: Requirements) -> Iterator[Verdict]:
+    present = {key: actual[key] for key in actual}
+    for key, wanted in body.are.items():
+        found = requirement_differences(wanted, present.get(key))
+        if found and key not in present:
+            hint = did_you_mean(key, present, limit=0)
+            found = [Difference(one.path, one.expected, one.actual, hint) for one in found]
+        yield Verdict.of(f"{entry.label}.are.{key}", entry.mark("are", key), found)
+    for index, key in enumerate(body.absent):
+        there = key in present and present[key].operator != "DoesNotExist"
+        found = [Difference("", f"no value for {key}", render(present[key]))] if there else []
+        yield Verdict.of(f"{entry.label}.absent.{key}", entry.mark("absent", index), found)
+
+
+def _resources(
+    wanted: Mapping[str, str | Model], name: str, entry: Entry, actual: Mapping[str, Quantity]
+) -> Iterator[Verdict]:
+    for resource, value in wanted.items():
+        found = str(actual[resource]) if resource in actual else None
+        if found is None:
+            known = ", ".join(sorted(actual))
+            yield Verdict.failed(
+                f"{entry.label}.{name}.{resource}", entry.mark(name, resource), str(value), f"only {known}"
+            )
+            continue
+        verdict = differences(value, found, quantities=True)
+        yield Verdict.of(f"{entry.label}.{name}.{resource}", entry.mark(name, resource), verdict)
+
+
+def _offerings(body: RequirementsExpectation, entry: Entry, actual: InstanceType) -> Iterator[Verdict]:
+    offerings = [
+        {
+            "zone": offering.zone,
+            "capacityType": offering.capacity_type,
+            "price": offering.price,
+            "available": offering.available,
+        }
+        for offering in actual.offerings
+    ]
+    for index, wanted in enumerate(body.offerings):
+        label = f"{entry.label}.offerings[{index}]"
+        yield Verdict.of(label, entry.mark("offerings", index), differences([wanted], offerings))
+    if body.offering_count is not None:
+        found = differences(body.offering_count, len(offerings))
+        yield Verdict.of(f"{entry.label}.offeringCount", entry.mark("offeringCount"), found)

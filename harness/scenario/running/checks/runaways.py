@@ -1,0 +1,26 @@
+"""`runaway`: a loop without end, as it is meant to be found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.expectations import Runaway
+from harness.scenario.running.checks.counts import count_differences
+from harness.scenario.running.matching import differences
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["check"]
+
+
+def check(body: Runaway, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict: that the world was stopped, and because of which label."""
+    run.runaway_expected = True
+    if not run.runaways:
+        yield Verdict.failed(entry.label, entry.mark(), "a loop without end", "the world came to rest")
+        return
+    found = run.runaways[0]
+    compared = differences(body.key, found.fault or "no single label", "key") if body.key is not None else []
+    compared += count_differences(body.loops, len(found.loops), "loops") if body.loops is not None else []
+    yield Verdict.of(entry.label, entry.mark(), compared)

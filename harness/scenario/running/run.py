@@ -1,0 +1,134 @@
+"""One run of one case: the world, what was refused in it, and how it came to rest. Expectations look at this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from harness.kube.objects import controller_of, name_of, uid_of
+from harness.scenario.language.cases import Case
+from harness.scenario.language.kind_names import kind_mistake
+from harness.scenario.language.models.base import WORKLOADS, split_reference
+from harness.scenario.reading.manifests import Manifest
+from harness.scenario.reading.problems import Mark
+from harness.scenario.running.shared import Shared
+
+if TYPE_CHECKING:
+    from harness.engine.runaway import Runaway
+    from harness.karpenter.validation.layers import Rejection
+    from harness.world import World
+
+__all__ = ["Refusal", "Run"]
+
+Object = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Refusal:
+    """A rejection in this run; `manifest` is the object of the file at fault, if it is one; `expected` once a verdict claims it."""
+
+    rejection: Rejection
+    manifest: Manifest | None
+    expected: bool = False
+
+    def mark(self, otherwise: Mark) -> Mark:
+        """Where the offending field stands in the user's file."""
+        if self.manifest is None:
+            return otherwise
+        return self.manifest.document.position(self.rejection.pointer)
+
+    @property
+    def text(self) -> str:
+        """What was said, and what the file should say where that is plain."""
+        if self.manifest is None:
+            return self.rejection.text
+        mistake = kind_mistake(self.manifest)
+        hint = (
+            mistake.hint
+            if mistake is not None
+            else self.manifest.type_hint(self.rejection.pointer, self.rejection.text)
+        )
+        return f"{self.rejection.text}; {hint}" if hint else self.rejection.text
+
+
+@dataclass(slots=True)
+class Run:
+    """A finished run."""
+
+    case: Case
+    world: World
+    shared: Shared
+    refusals: list[Refusal] = field(default_factory=list)
+    runaways: list[Runaway] = field(default_factory=list)
+    runaway_expected: bool = False
+    exhausted: list[str] = field(default_factory=list)
+
+    def manifest(self, reference: str) -> Manifest | None:
+        """The object of the file that is called so."""
+        return next((manifest for manifest in self.case.manifests if manifest.is_named(reference)), None)
+
+    def find(self, reference: str) -> Object | None:
+        """The object of the cluster that is called so; namespace `default` where none is given; `Node/*` has to fit one only."""
+        kind, namespace, name = split_reference(reference)
+        if "*" in name:
+            matching = self.matching(reference)
+            return matching[0] if len(matching) == 1 else None
+        found: Object | None = self.world.get(kind, name, namespace)
+        if found is None and not namespace:
+            found = self.world.get(kind, name, "default")
+        return found
+
+    def matching(self, reference: str) -> Sequence[Object]:
+        """The objects of the cluster whose name fits, where `*` stands for any text; in the namespace that is given, or in `default`."""
+        kind, namespace, name = split_reference(reference)
+        places = ("", namespace or "default")
+        return [
+            each
+            for each in self.world.list(kind)
+            if fnmatchcase(name_of(each), name) and (each["metadata"].get("namespace") or "") in places
+        ]
+
+    def nodes_of(self, reference: str) -> tuple[Sequence[Object], str]:
+        """The Nodes that a reference leads to, and why there are none: of a Pod, a workload, a NodeClaim, a NodePool, or itself."""
+        kind, _, name = split_reference(reference)
+        if kind == "NodePool":
+            nodes = [node for node in self.world.list("Node") if _label(node, "karpenter.sh/nodepool") == name]
+            return nodes, f"{reference} has no Node"
+        found = self.find(reference)
+        if found is None:
+            return [], f"there is no {reference}"
+        if kind == "Node":
+            return [found], ""
+        if kind in WORKLOADS:
+            names = {pod["spec"].get("nodeName") for pod in self.pods_of(reference)}
+            nodes = [node for node in self.world.list("Node") if name_of(node) in names]
+            return nodes, f"no pod of {reference} runs on a Node"
+        if kind == "Pod":
+            node_name, missing = found.get("spec", {}).get("nodeName"), f"{reference} runs on no Node"
+        elif kind == "NodeClaim":
+            node_name, missing = found.get("status", {}).get("nodeName"), f"{reference} has no Node"
+        else:
+            return [], f"{kind} has no Node; Pod, a workload, Node, NodeClaim or NodePool is expected"
+        node = self.world.get("Node", node_name, "") if node_name else None
+        return ([node], "") if node is not None else ([], missing)
+
+    def pods_of(self, reference: str) -> Sequence[Object]:
+        """The pods of a workload, those of a Deployment through its ReplicaSets; in the order of the cluster."""
+        owner = self.find(reference)
+        if owner is None:
+            return ()
+        owners = {uid_of(owner)}
+        owners |= {uid_of(each) for each in self.world.list("ReplicaSet") if _owner(each) in owners}
+        return [pod for pod in self.world.list("Pod") if _owner(pod) in owners]
+
+
+def _owner(obj: Object) -> str | None:
+    reference = controller_of(obj)
+    return None if reference is None else str(reference["uid"])
+
+
+def _label(obj: Object, key: str) -> str | None:
+    value: str | None = (obj.get("metadata", {}).get("labels") or {}).get(key)
+    return value

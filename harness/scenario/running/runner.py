@@ -1,0 +1,245 @@
+"""Runs cases: builds the world of each, walks through its steps and asks every expectation.
+
+What nobody expected fails a case as well: an object that is refused, a loop without end, a fault that never happened.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from harness.kube.objects import name_of
+from harness.scenario.language.cases import Case
+from harness.scenario.language.core_objects import core_problems, field_problems
+from harness.scenario.language.models.steps import StepMap
+from harness.scenario.reading.manifests import Manifest, read_manifests
+from harness.scenario.reading.problems import Mark, Problem, ScenarioError, dotted
+from harness.scenario.reading.yaml_values import kubernetes_value
+from harness.scenario.running.checks import check
+from harness.scenario.running.run import Refusal, Run
+from harness.scenario.running.shared import Shared
+from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
+
+if TYPE_CHECKING:
+    from harness.karpenter.validation.layers import Rejection
+    from harness.world import Caches, World
+
+__all__ = ["Runner", "expected_outcome", "walk"]
+
+
+_QUESTIONS = frozenset({"requirements", "labels"})  # they look at no history of the world
+
+
+class Runner:
+    """Runs cases one after the other; their worlds share what never changes (catalogue, instance types)."""
+
+    def __init__(self, caches: Caches | None = None, **overrides: Any) -> None:
+        """`overrides` replace what the files say, by the names of World's arguments (`karpenter`, `region`); None does not."""
+        self.shared = Shared(caches, {key: value for key, value in overrides.items() if value is not None})
+
+    def check_inputs(self, cases: Iterable[Case]) -> None:
+        """Raises ScenarioError for every release, region, size, option or state of Azure that does not exist."""
+        self.shared.check_inputs(cases)
+
+    def run(self, case: Case) -> CaseReport:
+        """One case, from an empty world to its verdicts. Bad input is a ScenarioError; anything else is in the report."""
+        start = perf_counter()
+        header = case.header
+        if header.skip is not None:
+            return self._report(case, Outcome.SKIPPED, (), start, reason=header.skip)
+        try:
+            verdicts = self.verdicts(case)
+        except ScenarioError:
+            raise
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            text = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno} in {where.name})"
+            return self._report(case, Outcome.ERROR, (), start, error=text)
+        outcome, reason = expected_outcome(case, verdicts)
+        return self._report(case, outcome, verdicts, start, reason=reason)
+
+    def verdicts(self, case: Case) -> tuple[Verdict, ...]:
+        """The verdicts of all expectations of a case, and of what nobody expected."""
+        return self.examine(case)[1]
+
+    def examine(self, case: Case) -> tuple[Run, tuple[Verdict, ...]]:
+        """A case's run, whose world can still be looked at, and its verdicts."""
+        if "cluster" in self.shared.overrides:
+            self._look(case)
+        asks = all(entry.expectation.kind in _QUESTIONS for entry in case.then)
+        idle = asks and not case.manifests and not case.header.when
+        world = self.shared.idle_world(case) if idle else self.shared.new_world(case)
+        run = walk(case, world, self.shared)
+        verdicts = [verdict for entry in case.then for verdict in check(entry, run)]
+        verdicts += _unexpected(run)
+        return run, tuple(verdicts)
+
+    def _look(self, case: Case) -> None:
+        """What label tables ask of a cluster is asked first: it belongs to one world at a time, and then to the case's own."""
+        from harness.scenario.running.checks import label_table
+
+        for entry in case.then:
+            if entry.expectation.labels is not None:
+                label_table.look(entry.expectation.labels, self.shared.probe(case), lambda: self.shared.new_world(case))
+
+    @staticmethod
+    def _report(
+        case: Case, outcome: Outcome, verdicts: tuple[Verdict, ...], start: float, *, reason: str = "", error: str = ""
+    ) -> CaseReport:
+        seconds = perf_counter() - start
+        tags = tuple(case.header.tags)
+        return CaseReport(case.name, case.file, case.mark, outcome, verdicts, reason, error, seconds, tags)
+
+
+def expected_outcome(case: Case, verdicts: Iterable[Verdict]) -> tuple[Outcome, str]:
+    """Passed or failed, seen in the light of `xfail`, and the reason that stands there."""
+    holds = all(verdict.holds for verdict in verdicts)
+    expected = case.header.xfail
+    if expected is None:
+        return (Outcome.PASSED if holds else Outcome.FAILED), ""
+    reason = f"{expected.reason} ({expected.issue})" if expected.issue else expected.reason
+    return (Outcome.UNEXPECTED_PASS if holds else Outcome.EXPECTED_FAILURE), reason
+
+
+def walk(case: Case, world: World, shared: Shared) -> Run:
+    """Applies the manifests, takes the steps, and lets the world settle."""
+    run = Run(case, world, shared)
+    steps = case.header.when
+    held_back = {
+        manifest.reference
+        for step in steps
+        if isinstance(step, StepMap)
+        for name in step.apply or ()
+        for manifest in case.manifests
+        if manifest.is_named(name)
+    }
+    for manifest in case.manifests:
+        if manifest.reference not in held_back:
+            _apply(run, manifest)
+    rests = False
+    for step, mark in zip(steps, case.when_marks, strict=True):
+        rests = _take(run, step, mark)
+    if not rests and _has_work(run):
+        _settle(run)
+    for rejection in world.rejections:
+        if not any(refusal.rejection is rejection for refusal in run.refusals):
+            run.refusals.append(Refusal(rejection, run.manifest(rejection.object)))
+    return run
+
+
+def _has_work(run: Run) -> bool:
+    """A world without objects has nothing to settle."""
+    return bool(run.case.manifests or run.case.header.when)
+
+
+def _apply(run: Run, manifest: Manifest) -> None:
+    rejections: Sequence[Rejection] = run.world.apply(manifest.object)
+    run.refusals += [Refusal(rejection, manifest) for rejection in rejections]
+
+
+def _settle(run: Run) -> None:
+    settled = run.world.settle()
+    if settled.runaway is not None:
+        run.runaways.append(settled.runaway)
+    if settled.exhausted is not None:
+        run.exhausted.append(settled.exhausted)
+
+
+def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
+    """Takes one step; whether the world is where the scenario wants it afterwards, so that it need not settle again."""
+    if isinstance(step, str):
+        _settle(run)
+        return True
+    if step.advance is not None:
+        settled = run.world.advance(step.advance)
+        if settled.runaway is not None:
+            run.runaways.append(settled.runaway)
+        return True
+    for name in step.apply or ():
+        for manifest in _manifests(run.case, name, own_crds=run.shared.own_crds(run.case)):
+            _apply(run, manifest)
+    for name in step.delete or ():
+        for found in run.matching(name) or [_existing(run, name, mark)]:
+            run.world.delete(found["kind"], name_of(found), found["metadata"].get("namespace"))
+    if step.patch is not None:
+        index = run.case.when_marks.index(mark)
+        patch = _patch_value(run.case, index)
+        _change(run, step.patch.of, mark, patch)
+    if step.scale is not None:
+        _change(run, step.scale.of, mark, {"spec": {"replicas": step.scale.replicas}})
+    if step.crds is not None:
+        run.world.update_crds(run.shared.crd_directories.named(step.crds, run.case.directory))
+    if step.azure is not None:
+        from harness.scenario.running.inputs import azure_arguments
+
+        run.world.change_azure(azure_arguments(step.azure))
+    return False
+
+
+def _patch_value(case: Case, index: int) -> Mapping[str, Any]:
+    """The patch as kubectl would read it: numbers are numbers there."""
+    node = case.given_document.node_at(case.when_paths[index] + ("patch", "to"))
+    value: Mapping[str, Any] = kubernetes_value(node)
+    return value
+
+
+def _manifests(case: Case, name: str, *, own_crds: bool) -> Iterator[Manifest]:
+    found = [manifest for manifest in case.manifests if manifest.is_named(name)]
+    if found:
+        yield from found
+    else:
+        found = list(read_manifests(case.directory / name))
+        problems = [problem for manifest in found for problem in core_problems(manifest)]
+        if not own_crds:
+            problems += [problem for manifest in found for problem in field_problems(manifest)]
+        if problems:
+            raise ScenarioError(problems)
+        yield from found
+
+
+def _existing(run: Run, reference: str, mark: Mark) -> Mapping[str, Any]:
+    found = run.find(reference)
+    if found is None:
+        raise ScenarioError([Problem(mark, "when", f"there is no {reference} at this point")])
+    return found
+
+
+def _change(run: Run, reference: str, mark: Mark, patch: Mapping[str, Any]) -> None:
+    manifest = run.manifest(reference)
+    for found in run.matching(reference) or [_existing(run, reference, mark)]:
+        changed = _merged(found, patch)
+        # as kubectl patch and scale do: whatever controllers write meanwhile is no conflict
+        changed["metadata"] = {key: value for key, value in changed["metadata"].items() if key != "resourceVersion"}
+        for rejection in run.world.apply(changed):
+            run.refusals.append(Refusal(rejection, manifest))
+
+
+def _merged(value: Any, patch: Any) -> Any:
+    """A JSON merge patch (RFC 7386). Its nulls stay, so that what is sent takes away what others wrote, too."""
+    if not isinstance(patch, Mapping):
+        return patch
+    result = dict(value) if isinstance(value, Mapping) else {}
+    return result | {key: _merged(result.get(key), item) for key, item in patch.items()}
+
+
+def _unexpected(run: Run) -> Iterator[Verdict]:
+    """Refusals, loops and silent faults that no expectation speaks of."""
+    case = run.case
+    for refusal in run.refusals:
+        rejection = refusal.rejection
+        # Karpenter answers a refused launch by trying elsewhere: what comes of that is what a scenario is about
+        if not refusal.expected and rejection.layer != "launch":
+            label = f"unexpected rejection by {rejection.layer}"
+            yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", refusal.text)
+    if run.runaways and not run.runaway_expected:
+        yield Verdict.failed("unexpected runaway", case.mark, "a world that comes to rest", str(run.runaways[0]))
+    for exhausted in run.exhausted:
+        yield Verdict.failed("unexpected motion", case.mark, "a world that comes to rest", exhausted)
+    faults = run.world.cloud.market.faults.all
+    for fault in run.world.cloud.unfired():
+        path = ("given", "azure", "faults", faults.index(fault))
+        yield Verdict.failed(
+            dotted(path), case.given_document.position(path), "a fault that happens", f"never: {fault}"
+        )

@@ -1,0 +1,72 @@
+"""What a run says: one verdict for every expectation and every row of a table, each with its place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from harness.scenario.reading.problems import Mark
+from harness.scenario.running.matching import Difference
+
+__all__ = ["CaseReport", "Outcome", "Verdict"]
+
+
+class Outcome(StrEnum):
+    """How a case ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    EXPECTED_FAILURE = "xfailed"
+    UNEXPECTED_PASS = "xpassed"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One comparison: `label` names it (`then[0].node.labels.team`); without differences it holds."""
+
+    label: str
+    mark: Mark
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything was as expected."""
+        return not self.differences
+
+    @classmethod
+    def of(cls, label: str, mark: Mark, found: Iterable[Difference]) -> Verdict:
+        """The verdict of a comparison."""
+        return cls(label, mark, tuple(found))
+
+    @classmethod
+    def failed(cls, label: str, mark: Mark, expected: str, actual: str, note: str = "") -> Verdict:
+        """A verdict with one difference."""
+        return cls(label, mark, (Difference("", expected, actual, note),))
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """The outcome of one case. `seconds` is real time; `reason` belongs to skipped and expected failures, `error` to errors."""
+
+    name: str
+    file: str
+    mark: Mark
+    outcome: Outcome
+    verdicts: tuple[Verdict, ...] = ()
+    reason: str = ""
+    error: str = ""
+    seconds: float = 0.0
+    tags: tuple[str, ...] = field(default=())
+
+    @property
+    def failures(self) -> tuple[Verdict, ...]:
+        """The verdicts that do not hold."""
+        return tuple(verdict for verdict in self.verdicts if not verdict.holds)
+
+    @property
+    def id(self) -> str:
+        """`file::name`, as pytest calls it."""
+        return f"{self.file}::{self.name}"
