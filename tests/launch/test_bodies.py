@@ -4,6 +4,8 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from harness.karpenter.launch import MachinePlan, VmPlan
 from harness.karpenter.launch.names import machine_name, provider_id
 from tests.launch.conftest import GROUP, SUBSCRIPTION, nodeclaim, recorded_bodies
@@ -69,6 +71,18 @@ def test_aks_machine(launch: Launcher) -> None:
         f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/c"
         "/agentPools/kpool/machines/default-rvw92"
     )
+
+
+@pytest.mark.parametrize(("release", "told"), [("1.7.2", False), ("1.10.2", False), ("1.12.0", True), ("1.14.2", True)])
+def test_an_aks_machine_is_told_of_its_node_profiles(launch: Launcher, release: str, told: bool) -> None:
+    """Kaz buildAKSMachineTemplate: neither LocalDNS nor artifact streaming before 1.12.0, and Preferred is decided from 1.12.1 on."""
+    spec = {"localDNS": {"mode": "Preferred"}, "artifactStreaming": {"enabled": True}}
+    claim = nodeclaim(size=["Standard_D4s_v3"], capacity_type=["on-demand"])
+    made = launch(claim, provision_mode="aksmachineapi", release=release, spec=spec, kubernetes="1.34.0")
+    properties = made.body["properties"]
+    mode = "Preferred" if release == "1.12.0" else "Disabled"
+    assert properties.get("localDNSProfile") == ({"mode": mode} if told else None)
+    assert properties["kubernetes"].get("artifactStreamingProfile") == ({"enabled": True} if told else None)
 
 
 def test_bootstrapping_client(launch: Launcher) -> None:

@@ -32,19 +32,24 @@ def test_well_known_since(key: str, since: str) -> None:
 
 # The last release before a change, the first one with it, the field, and its values (the provider's fix commits by first tag).
 CHANGES = (
-    ("1.4.0", "1.5.0", "false_capabilities_absent", True, False),  # 8bf92a46
-    ("1.4.0", "1.5.0", "allocation_failures_kept", 180.0, 3600.0),  # 0751bf89
-    ("1.4.0", "1.5.0", "spot_quota_kept", 180.0, 3600.0),  # pkg/cache/unavailableofferings.go
-    ("1.4.0", "1.5.0", "only_azure_linux_2", True, False),  # pkg/providers/imagefamily/azlinux3.go
+    ("1.4.1", "1.5.0", "false_capabilities_absent", True, False),  # 8bf92a46
+    ("1.4.1", "1.5.0", "allocation_failures_kept", 180.0, 3600.0),  # 0751bf89
+    ("1.4.1", "1.5.0", "spot_quota_kept", 180.0, 3600.0),  # pkg/cache/unavailableofferings.go
+    ("1.4.1", "1.5.0", "only_azure_linux_2", True, False),  # pkg/providers/imagefamily/azlinux3.go
     ("1.5.0", "1.5.1", "skus_without_price", "1.4.0", "1.6.5"),  # pkg/providers/pricing/skus_missing_price.go
-    ("1.5.2", "1.6.1", "zonal_failure_marks_family", False, True),  # 50cfddcd
-    ("1.5.2", "1.6.1", "additional_tags", False, True),  # pkg/operator/options/options.go
+    ("1.5.1", "1.5.2", "ephemeral_rule", "largest-of-cache-and-resource", "first-unless-labelled"),  # 30a2a7dc
+    ("1.5.3", "1.5.4", "ephemeral_rule", "first-unless-labelled", "first-of-nvme-cache-resource"),  # 0b358057
+    ("1.5.5", "1.6.1", "zonal_failure_marks_family", False, True),  # 50cfddcd
+    ("1.5.5", "1.6.1", "additional_tags", False, True),  # pkg/operator/options/options.go
     ("1.6.1", "1.6.2", "nodeclass_hash_version", "v2", "v3"),  # pkg/apis/v1beta1/aksnodeclass.go
     ("1.6.1", "1.6.2", "in_place_hash_tags", "none", "asked"),  # pkg/controllers/nodeclaim/inplaceupdate/utils.go
     ("1.6.1", "1.6.2", "zonal_regions_listed", True, False),  # 42e11b25
     ("1.6.2", "1.6.3", "ubuntu_2404", False, True),  # 6957e32d
     ("1.6.4", "1.6.5", "encryption_filter", False, True),  # pkg/providers/instancetype/instancetypes.go
     ("1.6.7", "1.6.8", "managed_subnets_refused", False, True),  # f5bfe6d5
+    ("1.10.0", "1.10.1", "artifact_streaming_default", "on", "on-but-azure-linux"),  # pkg/apis/v1beta1/aksnodeclass.go
+    ("1.10.1", "1.10.2", "artifact_streaming_default", "on-but-azure-linux", "off"),  # pkg/apis/v1beta1/aksnodeclass.go
+    ("1.10.2", "1.12.0", "machine_node_profiles", False, True),  # pkg/providers/instance/aksmachineinstancehelpers.go
     ("1.10.2", "1.12.0", "unsupported_sizes_known", False, True),  # 4410443f
     ("1.12.0", "1.12.1", "azure_linux_3_arm_shared_only", True, False),  # 3154c0fc
     ("1.12.0", "1.12.1", "machine_name_limit", 35, 34),  # pkg/providers/instance/aksmachineinstanceutils.go

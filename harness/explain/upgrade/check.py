@@ -18,6 +18,7 @@ from harness.explain.upgrade.workload import Placement, placements
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation import Layer, Rejection, admit, crd_set, nodepool_hash
+from harness.karpenter.vocabulary import ARCH
 from harness.world import World
 
 __all__ = ["Effect", "Finding", "UpgradeCheck"]
@@ -218,7 +219,22 @@ class UpgradeCheck:
             pins = {"node.kubernetes.io/instance-type": old.size}
             old = trial(self._old_world(), pool, nodeclasses, selector=pins)
             new = trial(self._upgraded(), pool, nodeclasses, self._install, selector=pins)
-        yield from _labels(name, old, new)
+        told = list(_labels(name, old, new))
+        yield from told
+        known = {finding.key for finding in told}
+        for architecture in sorted((old.architectures & new.architectures) - {old.labels.get(ARCH, "")}):
+            for finding in self._labels_of(architecture, name, pool, nodeclasses):
+                if finding.key not in known:
+                    yield finding
+
+    def _labels_of(
+        self, architecture: str, name: str, pool: Object, nodeclasses: Sequence[Object]
+    ) -> Iterator[Finding]:
+        """The labels of Nodes of an architecture that a plain pod's Node does not have; some labels depend on it."""
+        old = trial(self._old_world(), pool, nodeclasses, selector={ARCH: architecture})
+        pins = {"node.kubernetes.io/instance-type": old.size}
+        new = trial(self._upgraded(), pool, nodeclasses, self._install, selector=pins)
+        return _labels(name, old, new, f"{architecture} Nodes")
 
     @staticmethod
     def _outcome(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
@@ -307,8 +323,8 @@ def _choice(name: str, what: str, old: Trial, new: Trial) -> Finding:
     return Finding(effect, name, "choice", f"{what}: {before} → {after}{price}", before=before, after=after)
 
 
-def _labels(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
-    """The labels of two Nodes of one size."""
+def _labels(name: str, old: Trial, new: Trial, nodes: str = "Nodes") -> Iterator[Finding]:
+    """The labels of two Nodes of one size; `nodes` is what they are called."""
     if old.node is None or new.node is None:
         return
     for key in sorted({*old.labels, *new.labels} - _OWN_NAME):
@@ -316,13 +332,13 @@ def _labels(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
         if before == after or (key in _ZONES and before and after):
             continue
         if after is None:
-            text = f"Nodes no longer have {key} (was {before}, {old.writer(key)})"
+            text = f"{nodes} no longer have {key} (was {before}, {old.writer(key)})"
             effect = Effect.WORSE
         elif before is None:
-            text = f"Nodes get {key}={after} ({new.writer(key)})"
+            text = f"{nodes} get {key}={after} ({new.writer(key)})"
             effect = Effect.CHANGED
         else:
-            text = f"Nodes have {key}={after} ({new.writer(key)}) instead of {before} ({old.writer(key)})"
+            text = f"{nodes} have {key}={after} ({new.writer(key)}) instead of {before} ({old.writer(key)})"
             effect = Effect.WORSE
         yield Finding(effect, name, "label", text, key=key, before=before, after=after)
 

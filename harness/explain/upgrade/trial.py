@@ -13,6 +13,7 @@ from harness.explain.labels import default_objects, plain_pod
 from harness.explain.price import price_per_hour
 from harness.karpenter.cloudprovider import DroppedSize
 from harness.karpenter.instancetypes.build import InstanceTypeList, NoInstanceTypes
+from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.validation import Layer, Rejection
 from harness.world import World
@@ -53,6 +54,11 @@ class Trial:
     def capacity_type(self) -> str:
         """The Node's capacity type."""
         return self.labels.get("karpenter.sh/capacity-type", "")
+
+    @property
+    def architectures(self) -> frozenset[str]:
+        """Those of the sizes that the NodePool allows."""
+        return frozenset(architecture_of(item) for item in self.sizes.types if item.name in self.allowed)
 
     def writer(self, key: str) -> str:
         """Who wrote the label in the end: ``kubelet, base``."""

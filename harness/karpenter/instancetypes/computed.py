@@ -73,6 +73,8 @@ def ephemeral_label(sku: Sku, rule: EphemeralRule) -> str | None:
     series = sku.vm_size.series if sku.vm_size is not None else ""
     if not sku.flag("EphemeralOSDiskSupported") or series == "Dlds_v5":
         return None
+    if rule is EphemeralRule.FIRST_UNLESS_LABELLED:
+        return str(sku.ephemeral.size_gb if sku.ephemeral is not None else 0)
     return repr(sku.largest_local_disk_gb).removesuffix(".0")
 
 
@@ -83,6 +85,8 @@ def ephemeral_disk(sku: Sku, rule: EphemeralRule) -> Ephemeral | None:
     """
     if rule is EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE:
         return sku.ephemeral
+    if rule is EphemeralRule.FIRST_UNLESS_LABELLED:
+        return sku.local_disk
     label = ephemeral_label(sku, rule)
     return None if label is None else Ephemeral(int(float(label)), "")
 

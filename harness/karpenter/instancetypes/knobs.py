@@ -5,9 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter.releases import LocalDnsSource, ProviderOptions, ProviderRelease
+from harness.karpenter.releases import ArtifactStreamingDefault, LocalDnsSource, ProviderOptions, ProviderRelease
 
-__all__ = ["Knobs", "kubernetes_version", "local_dns_enabled", "max_pods", "parse_version"]
+__all__ = [
+    "Knobs",
+    "artifact_streaming_enabled",
+    "kubernetes_version",
+    "local_dns_enabled",
+    "max_pods",
+    "parse_version",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,19 @@ def parse_version(text: str) -> tuple[int, int] | None:
     """Major and minor of a version such as ``v1.34.0`` or ``1.34``; None when it does not parse."""
     match = re.match(r"\s*v?([0-9]+)(?:\.([0-9]+))?(?:[.+-]|\s*\Z)", text)
     return None if match is None else (int(match[1]), int(match[2] or 0))
+
+
+def artifact_streaming_enabled(spec: Mapping[str, Any], architecture: str, release: ProviderRelease) -> bool:
+    """Whether nodes of an architecture stream artifacts (kaz ``pkg/apis/v1beta1/aksnodeclass.go`` ArtifactStreaming.IsEnabled)."""
+    if architecture == "arm64":
+        return False
+    said = (spec.get("artifactStreaming") or {}).get("enabled")
+    if said is not None:
+        return bool(said)
+    default = release.artifact_streaming_default
+    if default is ArtifactStreamingDefault.ON_BUT_AZURE_LINUX:
+        return spec.get("imageFamily") != "AzureLinux"
+    return default is ArtifactStreamingDefault.ON
 
 
 def local_dns_enabled(nodeclass: Mapping[str, Any], release: ProviderRelease) -> bool:

@@ -25,6 +25,8 @@ class Ephemeral:
 class Sku:
     """One record. Numbers are None when the record lacks them or they do not parse; zones are bare (``"1"``).
 
+    ``local_disk`` is where an ephemeral OS disk would be, ``ephemeral`` the same for sizes that support one.
+
     Capability names are compared without case for flags; for numbers and texts that depends on the grammar's library version.
     """
 
@@ -39,6 +41,7 @@ class Sku:
         "gpus",
         "hyperv",
         "largest_local_disk_gb",
+        "local_disk",
         "location_restricted",
         "low_priority",
         "memory_gib",
@@ -70,7 +73,8 @@ class Sku:
         self.accelerated_networking = self.flag("AcceleratedNetworkingEnabled")
         self.low_priority = self.flag("LowPriorityCapable")
         self.hyperv = tuple(number for number in ("1", "2") if self.lists("HyperVGenerations", f"V{number}"))
-        self.ephemeral = self._ephemeral(caseless)
+        self.local_disk = self._local_disk(caseless)
+        self.ephemeral = self.local_disk if self.flag("EphemeralOSDiskSupported") else None
         cache, resource = (
             self._integer("CachedDiskBytes", caseless) or 0,
             self._integer("MaxResourceVolumeMB", caseless) or 0,
@@ -122,9 +126,7 @@ class Sku:
         except ValueError:
             return None
 
-    def _ephemeral(self, caseless: bool) -> Ephemeral | None:
-        if not self.flag("EphemeralOSDiskSupported"):
-            return None
+    def _local_disk(self, caseless: bool) -> Ephemeral | None:
         nvme = self._integer("NvmeDiskSizeInMiB", caseless) or 0
         if nvme > 0 and self.lists("SupportedEphemeralOSDiskPlacements", "NvmeDisk"):
             return Ephemeral(nvme * _MIB // _GB, "NvmeDisk")

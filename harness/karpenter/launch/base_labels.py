@@ -6,7 +6,12 @@ from typing import Any
 
 from harness.karpenter import azure_keys as keys
 from harness.karpenter.instancetypes.computed import cluster_label, os_sku
-from harness.karpenter.instancetypes.knobs import kubernetes_version, local_dns_enabled, parse_version
+from harness.karpenter.instancetypes.knobs import (
+    artifact_streaming_enabled,
+    kubernetes_version,
+    local_dns_enabled,
+    parse_version,
+)
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.launch.images import image_family
 from harness.karpenter.launch.subnets import Subnet
@@ -77,8 +82,7 @@ def _effective(facts: _Facts) -> str:
 
 
 def _artifact_streaming(facts: _Facts) -> str | None:
-    enabled = (facts.spec.get("artifactStreaming") or {}).get("enabled") is True
-    return "true" if enabled and facts.architecture != "arm64" else None
+    return "true" if artifact_streaming_enabled(facts.spec, facts.architecture, facts.release) else None
 
 
 # A formula gives the value, or None where the node does not get the label.

@@ -8,7 +8,7 @@ from typing import Any
 from harness.karpenter import azure_keys as keys
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
-from harness.karpenter.instancetypes.knobs import kubernetes_version, max_pods
+from harness.karpenter.instancetypes.knobs import artifact_streaming_enabled, kubernetes_version, max_pods
 from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.launch.choice import Choice
@@ -53,9 +53,7 @@ def provision_values(given: BootstrapInput) -> dict[str, Any]:
     linux = linux_os_config(spec)
     profile: dict[str, Any] = {
         "architecture": "x64" if arch == "amd64" else "Arm64",
-        "artifactStreamingProfile": {
-            "enabled": arch != "arm64" and bool((spec.get("artifactStreaming") or {}).get("enabled"))
-        },
+        "artifactStreamingProfile": {"enabled": artifact_streaming_enabled(spec, arch, given.release)},
         "customKubeletConfig": {"allowedUnsafeSysctls": None, **(kubelet_config(spec) or {})},
         "customNodeLabels": dict(given.labels),
         "distro": given.image.distro,
@@ -76,7 +74,7 @@ def provision_values(given: BootstrapInput) -> dict[str, Any]:
     }
     if linux is not None:
         profile["customLinuxOSConfig"] = linux["linuxOSConfig"]
-    dns = local_dns_profile(given.nodeclass)
+    dns = local_dns_profile(given.nodeclass, given.release)
     if dns is not None:
         profile["localDNSProfile"] = dns
     gpu = gpu_sizes(given.release.gpu_registry).get(gpu_key(item.name))

@@ -7,7 +7,7 @@ from typing import Any
 from harness.karpenter import azure_keys as keys
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
-from harness.karpenter.instancetypes.knobs import kubernetes_version
+from harness.karpenter.instancetypes.knobs import artifact_streaming_enabled, kubernetes_version
 from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.launch.choice import Choice
@@ -101,7 +101,7 @@ def machine_body(given: MachineInput) -> dict[str, Any]:
         },
         "tags": dict(given.tags),
     }
-    dns = local_dns_profile(given.nodeclass)
+    dns = local_dns_profile(given.nodeclass, given.release) if given.release.machine_node_profiles else None
     if dns is not None:
         properties["localDNSProfile"] = dns
     return {"properties": properties, "zones": zones(given.choice.zone)}
@@ -118,11 +118,9 @@ def _gpu_profile(given: MachineInput, spec: Mapping[str, Any]) -> dict[str, str]
 
 
 def _artifact_streaming(given: MachineInput, spec: Mapping[str, Any]) -> dict[str, bool] | None:
-    if architecture_of(given.choice.instance_type) == "arm64" or not (spec.get("artifactStreaming") or {}).get(
-        "enabled"
-    ):
-        return None
-    return {"enabled": True}
+    architecture = architecture_of(given.choice.instance_type)
+    told = given.release.machine_node_profiles and artifact_streaming_enabled(spec, architecture, given.release)
+    return {"enabled": True} if told else None
 
 
 def _os_sku(given: MachineInput, spec: Mapping[str, Any], kubernetes: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.karpenter.launch.nodeclass_hash import nanoseconds
+from harness.karpenter.releases import LocalDnsSource, ProviderRelease
 from harness.kube.quantity import Quantity, QuantityError
 
 __all__ = ["kubelet_config", "linux_os_config", "local_dns_profile"]
@@ -49,13 +50,13 @@ def linux_os_config(spec: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"linuxOSConfig": {key: value for key, value in found.items() if value is not None}}
 
 
-def local_dns_profile(nodeclass: Mapping[str, Any]) -> dict[str, Any] | None:
-    """``spec.localDNS`` with Preferred decided by ``status.localDNSState``; None when it is not set."""
+def local_dns_profile(nodeclass: Mapping[str, Any], release: ProviderRelease) -> dict[str, Any] | None:
+    """``spec.localDNS``, with Preferred decided by ``status.localDNSState`` where the release has it; None when it is not set."""
     dns = (nodeclass.get("spec") or {}).get("localDNS")
     if dns is None:
         return None
     mode = dns.get("mode")
-    if mode == "Preferred":
+    if mode == "Preferred" and release.local_dns is LocalDnsSource.STATUS:
         mode = "Required" if (nodeclass.get("status") or {}).get("localDNSState") == "Enabled" else "Disabled"
     found = {
         "mode": mode or None,

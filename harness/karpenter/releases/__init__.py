@@ -3,6 +3,7 @@
 from functools import cache
 
 from harness.karpenter.releases.model import (
+    ArtifactStreamingDefault,
     ClaimRequirementLabels,
     CoreRelease,
     Defaults,
@@ -20,6 +21,7 @@ __all__ = [
     "ALL_PROVIDER_RELEASES",
     "DEFAULT_BASE",
     "POLICIES",
+    "ArtifactStreamingDefault",
     "ClaimRequirementLabels",
     "CoreRelease",
     "Defaults",

@@ -12,6 +12,7 @@ from typing import Any
 from harness.karpenter.vocabulary import Vocabulary
 
 __all__ = [
+    "ArtifactStreamingDefault",
     "ClaimRequirementLabels",
     "CoreRelease",
     "Defaults",
@@ -37,8 +38,19 @@ class EphemeralRule(StrEnum):
 
     LARGEST_OF_CACHE_AND_RESOURCE = "largest-of-cache-and-resource"
     """The larger of cache and resource disk, as a decimal fraction of GB; the series Dlds_v5 has none."""
+    FIRST_UNLESS_LABELLED = "first-unless-labelled"
+    """The first of NVMe, cache and resource disk, in whole GB. A launch uses it on any size; the label asks whether the size supports
+    ephemeral OS disks, and the series Dlds_v5 has none."""
     FIRST_OF_NVME_CACHE_RESOURCE = "first-of-nvme-cache-resource"
-    """The first that exists, in whole GB."""
+    """The first that exists, in whole GB, of sizes that support ephemeral OS disks."""
+
+
+class ArtifactStreamingDefault(StrEnum):
+    """Whether artifact streaming is on for an AKSNodeClass that does not say; arm64 machines never have it."""
+
+    OFF = "off"
+    ON = "on"
+    ON_BUT_AZURE_LINUX = "on-but-azure-linux"
 
 
 class LocalDnsSource(StrEnum):
@@ -148,11 +160,13 @@ class ProviderRelease:
 
     * ``base_keys``: what the provider puts on every node by itself; ``winning_base_keys``: those of them
       that override everything else; the others override nothing.
+    * ``artifact_streaming_default``: whether artifact streaming is on unless the AKSNodeClass says.
     * ``claim_requirement_labels``: which single-valued requirements of the NodeClaim become labels of the node.
     * ``claim_keeps_well_known``: single-valued Azure well-known requirements stay on the NodeClaim as labels.
     * ``kubelet_filter``: keys that kubelet may not set are withheld.
     * ``machine_drops_legacy_labels``: AKS machines are sent neither legacy AKS labels nor keys that kubelet may not set; before,
       a fixed list of keys and the AKS domain are left out.
+    * ``machine_node_profiles``: AKS machines are told of LocalDNS and artifact streaming.
     * ``machine_claim_has_priorities``: a NodeClaim of an AKS machine gets the scale set priority labels.
 
     Launch (kaz ``pkg/providers/{instance,allocationstrategy,imagefamily}``):
@@ -211,10 +225,12 @@ class ProviderRelease:
     gpu_driver_filter: bool
     artifact_streaming_filter: bool
     winning_base_keys: frozenset[str]
+    artifact_streaming_default: ArtifactStreamingDefault
     claim_requirement_labels: ClaimRequirementLabels
     kubelet_filter: bool
     claim_keeps_well_known: bool
     machine_drops_legacy_labels: bool
+    machine_node_profiles: bool
     machine_claim_has_priorities: bool
     ranks_offerings: bool
     only_azure_linux_2: bool

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from harness.karpenter import azure_keys as keys
 from harness.karpenter.releases.change import Change, releases
 from harness.karpenter.releases.model import (
+    ArtifactStreamingDefault,
     ClaimRequirementLabels,
     Defaults,
     EphemeralRule,
@@ -152,10 +153,12 @@ _CHANGES: Mapping[str, Change] = {
             "gpu_driver_filter": False,
             "artifact_streaming_filter": False,
             "winning_base_keys": _OVERLAY_KEYS | _ALWAYS_LAST | {keys.AKS_STATELESS_CNI},
+            "artifact_streaming_default": ArtifactStreamingDefault.OFF,
             "claim_requirement_labels": ClaimRequirementLabels.NONE,
             "kubelet_filter": False,
             "claim_keeps_well_known": False,
             "machine_drops_legacy_labels": False,
+            "machine_node_profiles": False,
             "machine_claim_has_priorities": False,
             "ranks_offerings": False,
             "only_azure_linux_2": True,
@@ -194,6 +197,7 @@ _CHANGES: Mapping[str, Change] = {
             "skus_without_price": "1.4.0",
         },
     ),
+    "1.4.1": Change(),
     "1.5.0": Change(
         core="1.5.0",
         set={
@@ -206,7 +210,10 @@ _CHANGES: Mapping[str, Change] = {
         },
     ),
     "1.5.1": Change(set={"skus_without_price": "1.6.5"}),
-    "1.5.2": Change(set={"ephemeral_rule": EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE}),
+    "1.5.2": Change(set={"ephemeral_rule": EphemeralRule.FIRST_UNLESS_LABELLED}),
+    "1.5.3": Change(),
+    "1.5.4": Change(set={"ephemeral_rule": EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE}),
+    "1.5.5": Change(),
     "1.6.1": Change(core="1.6.1", set={"zonal_failure_marks_family": True, "additional_tags": True}),
     "1.6.2": Change(
         core="1.6.2",
@@ -275,6 +282,7 @@ _CHANGES: Mapping[str, Change] = {
         base=frozenset({keys.AKS_FIPS, keys.AKS_ARTIFACT_STREAMING}),
         set={
             "artifact_streaming_filter": True,
+            "artifact_streaming_default": ArtifactStreamingDefault.ON,
             "kubelet_flags_left_out": {
                 "--keep-terminated-pod-volumes": 31,
                 "--cloud-config": 34,
@@ -295,8 +303,8 @@ _CHANGES: Mapping[str, Change] = {
             "restricted_skus": _AKS_RESTRICTED | {"Standard_E64i_v3", "Standard_E64is_v3"},
         },
     ),
-    "1.10.1": Change(),
-    "1.10.2": Change(),
+    "1.10.1": Change(set={"artifact_streaming_default": ArtifactStreamingDefault.ON_BUT_AZURE_LINUX}),
+    "1.10.2": Change(set={"artifact_streaming_default": ArtifactStreamingDefault.OFF}),
     "1.12.0": Change(
         core="1.12.0",
         well_known=frozenset({keys.AKS_PRIORITY, keys.PLACEMENT_SCOPE}),
@@ -311,6 +319,7 @@ _CHANGES: Mapping[str, Change] = {
             "amd_gpu_capacity": True,
             "gpu_driver_filter": True,
             "gpu_driver_optional": True,
+            "machine_node_profiles": True,
             "machine_claim_has_priorities": True,
             "nodeclass_hash_fields": _NODECLASS_FIELDS | _FIELDS_OF_1_10 | {"GPU"},
             "scsi_required_without_sig": False,

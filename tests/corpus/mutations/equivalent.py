@@ -110,6 +110,13 @@ EQUIVALENT: tuple[Equivalent, ...] = (
     ),
     Equivalent(
         "flag of release",
+        "artifact_streaming_default",
+        "*",
+        "the release tells no node of artifact streaming",
+        ("1.4.0", "1.6.5", "1.6.6", "1.7.2"),
+    ),
+    Equivalent(
+        "flag of release",
         "claim_keeps_well_known",
         "as in 1.6.5",
         "of each key that it keeps every size has one value, which the NodeClaim gets anyhow",
