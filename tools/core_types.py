@@ -1,4 +1,4 @@
-"""Writes the table of core Kubernetes types that harness.kube.core_types reads, from client-go's own schema.
+"""Writes the table of core Kubernetes types that harness.kube.admission.core_types reads, from client-go's own schema.
 
     python tools/core_types.py PATH/client-go/applyconfigurations/internal/internal.go
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-TARGET = Path(__file__).parent.parent / "harness/kube/data/core_types.json"
+TARGET = Path(__file__).parent.parent / "harness/kube/admission/data/core_types.json"
 KINDS = {
     "v1": ("Pod", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim"),
     "apps/v1": ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.output import display_name
-from harness.kube.builtin_kinds import CONSEQUENCES
-from harness.kube.kinds import KINDS, served
+from harness.kube.api.builtin_kinds import CONSEQUENCES
+from harness.kube.api.kinds import KINDS, served
 from harness.scenario.language.core_objects import core_problems, field_problems
 from harness.scenario.language.kind_names import kind_mistake
 from harness.scenario.reading.documents import MAX_BYTES, decoded

@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints what the key is, who may ask for it and set it, who writes it, who wins, and what changed."""
     from harness.cli.worlds import InputError, UnknownMode, create_world
     from harness.explain.label_story import tell
-    from harness.kube.names import qualified_name_errors
+    from harness.kube.api.names import qualified_name_errors
 
     names = arguments.keys[1:]
     if len(names) != 1:

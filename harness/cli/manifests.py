@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.kube.label_keys import without_merged_keys
+from harness.kube.admission.match_label_keys import without_merged_keys
 
 if TYPE_CHECKING:
     from harness.scenario.reading.manifests import Manifest

@@ -98,7 +98,7 @@ def _plain(fact: Any) -> Any:
 
 
 def _instance_type(found: InstanceType, requirements: Requirements) -> dict[str, Any]:
-    from harness.kube.resources import render
+    from harness.kube.api.resources import render
 
     return {
         "requirements": {key: _requirement(requirements, key) for key in sorted(requirements)},

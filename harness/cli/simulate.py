@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _nodes(world: World, pods: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    from harness.kube.objects import name_of, namespace_of
+    from harness.kube.api.objects import name_of, namespace_of
 
     bound: dict[str, list[str]] = {}
     for pod in pods:

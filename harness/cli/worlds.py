@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.kube.versions import version_mistake
+from harness.kube.api.versions import version_mistake
 
 if TYPE_CHECKING:
     from harness.world import World

@@ -14,10 +14,10 @@ from typing import Any
 import yaml
 
 from harness.karpenter.validation.crds import RuleRow
-from harness.kube.cel_rules import CelError
-from harness.kube.custom_resource import CustomResource
-from harness.kube.field_errors import Pointer
-from harness.kube.schema import Rule, SchemaError, parse_schema, python_pattern
+from harness.kube.api.field_errors import Pointer
+from harness.kube.custom_resources.admission import CustomResource
+from harness.kube.custom_resources.cel_rules import CelError
+from harness.kube.custom_resources.schema import Rule, SchemaError, parse_schema, python_pattern
 
 
 class CrdFileError(ValueError):

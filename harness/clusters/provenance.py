@@ -12,9 +12,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from harness.engine.ports import Identity, Layer
-from harness.kube.node_restriction import forbidden_labels
-from harness.kube.objects import Object, labels_of
-from harness.kube.status import ApiError
+from harness.kube.admission.node_restriction import forbidden_labels
+from harness.kube.api.objects import Object, labels_of
+from harness.kube.api.status import ApiError
 
 
 class WriteKind(StrEnum):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
-from harness.kube.objects import Object
+from harness.kube.api.objects import Object
 
 PatchType = Literal["merge", "strategic", "json"]
 

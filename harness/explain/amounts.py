@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.kube.quantity import NANO, Quantity
+from harness.kube.api.quantity import NANO, Quantity
 
 __all__ = ["amount_text", "rounded_down"]
 

@@ -13,7 +13,7 @@ from harness.karpenter.requirements import UndefinedKey
 from harness.karpenter.scheduling import ClusterSnapshot
 from harness.karpenter.scheduling.ledger import BeyondLimit, PoolFiltered, PoolTried, TooSmall, TypeReason, TypeVerdict
 from harness.karpenter.scheduling.reasons import NodeLimitReached, RequirementsIncompatible, TaintsNotTolerated
-from harness.kube.quantity import Quantity
+from harness.kube.api.quantity import Quantity
 
 __all__ = ["Candidate", "Looked", "NodeClassSeen", "candidates"]
 

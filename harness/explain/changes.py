@@ -10,7 +10,7 @@ from typing import Any
 from harness.explain.candidates import Candidate, Looked, NodeClassSeen, candidates
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults
-from harness.kube.objects import copy_json, name_of, namespace_of
+from harness.kube.api.objects import copy_json, name_of, namespace_of
 
 __all__ = ["Change", "smallest_changes"]
 

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from harness.karpenter.azure_keys import AKS_CLUSTER, AKS_DOMAIN
+from harness.karpenter.labels.azure import AKS_CLUSTER, AKS_DOMAIN
 from harness.karpenter.releases import Policy
 
 __all__ = [

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.vocabulary import Vocabulary
 
 __all__ = ["Misfit", "asked_by", "within"]
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from harness.clusters.provenance import Write
 from harness.explain.claims import Answer, Difference, decisions, differences_of
 from harness.explain.labels import LabelProbe, PodOutcome, default_objects, known_keys
-from harness.karpenter.azure_keys import AKS_ARTIFACT_STREAMING, AKS_FIPS
 from harness.karpenter.cloudprovider import DroppedSize
+from harness.karpenter.labels.azure import AKS_ARTIFACT_STREAMING, AKS_FIPS
 from harness.karpenter.releases import Policy, ProviderRelease
 from harness.karpenter.validation import crd_set
 from harness.karpenter.validation.crds import named_keys

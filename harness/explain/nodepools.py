@@ -9,7 +9,7 @@ from typing import Any
 from harness.explain.render import pool_lines, pool_value
 from harness.explain.scheduling import Explainer, PoolExplanation
 from harness.karpenter.scheduling.ledger import TypeVerdict
-from harness.kube.objects import name_of
+from harness.kube.api.objects import name_of
 from harness.world import World
 
 __all__ = ["NodePoolSizes", "nodepool_sizes", "sizes_text", "sizes_value"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from harness.explain.amounts import amount_text
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ZONE
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Conflicts, UndefinedKey
 from harness.karpenter.scheduling.ledger import (
@@ -20,7 +21,6 @@ from harness.karpenter.scheduling.ledger import (
     TypeReason,
     TypeVerdict,
 )
-from harness.karpenter.vocabulary import CAPACITY_TYPE, ZONE
 
 __all__ = ["Cause", "causes_of", "offering_text"]
 

@@ -19,8 +19,8 @@ from harness.explain.waiting import nominations, waiting_reasons
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
 from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolFiltered, PoolTried, TypeVerdict
-from harness.kube.fingerprint import fingerprint
-from harness.kube.objects import name_of, namespace_of
+from harness.kube.api.fingerprint import fingerprint
+from harness.kube.api.objects import name_of, namespace_of
 from harness.world import World
 
 __all__ = ["Explainer", "PodExplanation", "PoolExplanation"]

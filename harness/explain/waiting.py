@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.karpenter.labels.vocabulary import NODEPOOL
 from harness.karpenter.validation.layers import Layer
-from harness.karpenter.vocabulary import NODEPOOL
-from harness.kube.objects import condition, labels_of, name_of, spec_of, status_of
-from harness.kube.pods import is_provisionable
-from harness.kube.taints import PREFER_NO_SCHEDULE, taint_text, untolerated
+from harness.kube.api.objects import condition, labels_of, name_of, spec_of, status_of
+from harness.kube.scheduling.pods import is_provisionable
+from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, taint_text, untolerated
 from harness.world import World
 
 __all__ = ["nominations", "waiting_reasons"]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ZONE
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.vocabulary import CAPACITY_TYPE, ZONE
-from harness.kube.quantity import Quantity
-from harness.kube.resources import ResourceList, merge, subtract
+from harness.kube.api.quantity import Quantity
+from harness.kube.api.resources import ResourceList, merge, subtract
 
 __all__ = ["RESERVED", "DroppedSize", "InstanceType", "Offering", "Overhead"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter.vocabulary import Vocabulary
-from harness.kube.gotext import MAX_INT, bracketed, parse_int, parse_int_lenient, wrap_int
+from harness.karpenter.labels.vocabulary import Vocabulary
+from harness.kube.go.text import MAX_INT, bracketed, parse_int, parse_int_lenient, wrap_int
 
 IN, NOT_IN, EXISTS, DOES_NOT_EXIST = "In", "NotIn", "Exists", "DoesNotExist"
 GT, LT, GTE, LTE = "Gt", "Lt", "Gte", "Lte"

@@ -8,10 +8,10 @@ from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Va
 from dataclasses import dataclass
 from typing import Any
 
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import EXISTS, IN, Requirement, requirement_from_api, within_bounds
-from harness.karpenter.vocabulary import Vocabulary
-from harness.kube.gosort import sort_slice
-from harness.kube.gotext import quote
+from harness.kube.go.sort import sort_slice
+from harness.kube.go.text import quote
 
 __all__ = [
     "Conflicts",

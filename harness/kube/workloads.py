@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.kube.node_affinity import required_matches
-from harness.kube.objects import (
+from harness.kube.api.objects import (
     Object,
     annotations_of,
     is_terminating,
@@ -23,8 +22,9 @@ from harness.kube.objects import (
     owner_reference,
     spec_of,
 )
-from harness.kube.pods import is_terminal
-from harness.kube.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
+from harness.kube.scheduling.node_affinity import required_matches
+from harness.kube.scheduling.pods import is_terminal
+from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
 
 _SAFE = "bcdfghjklmnpqrstvwxz2456789"
 

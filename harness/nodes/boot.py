@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from harness.kube.node_restriction import kubelet_flag_error
+from harness.kube.admission.node_restriction import kubelet_flag_error
 from harness.nodes.machine import Machine
 
 _ASSIGNMENT = re.compile(

@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from harness.engine.engine import DONE, ReconcileError, Result
 from harness.engine.ports import Change, Sink, View, Writer
-from harness.kube.objects import Object, assign, labels_of, name_of, spec_of, with_metadata
-from harness.kube.status import ApiError
+from harness.kube.api.objects import Object, assign, labels_of, name_of, spec_of, with_metadata
+from harness.kube.api.status import ApiError
 from harness.nodes.machine import Machine
 from harness.nodes.node_object import UNINITIALIZED
 from harness.nodes.registry import Machines

@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink, View, Writer
-from harness.kube.objects import (
+from harness.kube.api.objects import (
     Object,
     annotations_of,
     condition_is,
@@ -26,8 +26,8 @@ from harness.kube.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.status import ApiError
-from harness.kube.volume_binding import BIND_COMPLETED, SELECTED_NODE
+from harness.kube.api.status import ApiError
+from harness.kube.scheduling.volume_binding import BIND_COMPLETED, SELECTED_NODE
 from harness.nodes.registry import Machines
 
 __all__ = ["DiskDriver"]

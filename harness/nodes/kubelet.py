@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from harness.engine.clock import SECOND, nanoseconds
 from harness.engine.engine import DONE, Engine, Result, Wait
 from harness.engine.ports import CONTROLLER_MANAGER, Change, Identity, Sink, View, Writer
-from harness.kube.objects import Object, condition_is, conditions_of, name_of, namespace_of
-from harness.kube.status import ApiError
+from harness.kube.api.objects import Object, condition_is, conditions_of, name_of, namespace_of
+from harness.kube.api.status import ApiError
 from harness.nodes.boot import BootError, BootPlan, boot_plan
 from harness.nodes.machine import Machine
 from harness.nodes.node_object import default_labels, initial_node, node_labels, ready_conditions

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.kube.quantity import Quantity
+from harness.kube.api.quantity import Quantity
 from harness.nodes.boot import BootPlan, taints_json
 from harness.nodes.machine import Machine
 

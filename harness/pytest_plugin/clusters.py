@@ -251,7 +251,7 @@ class ClusterRunners:
         room = self._remotes[name].room() if name == "kind" else None
         if room is None:
             return
-        from harness.kube.resources import fits
+        from harness.kube.api.resources import fits
         from harness.scenario.language.demand import demand
 
         real = fits(demand(case), room)

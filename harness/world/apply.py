@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.kube.objects import Object
-from harness.kube.patch import merge_key_of
+from harness.kube.api.objects import Object
+from harness.kube.api.patch import merge_key_of
 
 _OWN = ("apiVersion", "kind", "status")
 

@@ -11,9 +11,9 @@ from harness.karpenter.lifecycle.garbage import GarbageCollection
 from harness.karpenter.lifecycle.nodeclasses import NodeClasses
 from harness.karpenter.lifecycle.nodepools import NodePools
 from harness.karpenter.lifecycle.termination import NodeTermination
-from harness.karpenter.offers import Offers
 from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.azure import AzureProvider
+from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.provisioner import Provisioner

@@ -9,7 +9,7 @@ from typing import Any
 from harness.clusters.provenance import Assertion, Launch
 from harness.engine.clock import Clock, nanoseconds
 from harness.engine.ports import Layer, View
-from harness.kube.objects import Key, Object, key_of
+from harness.kube.api.objects import Key, Object, key_of
 
 
 @dataclass(frozen=True, slots=True)

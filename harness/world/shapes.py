@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.kube.core_types import shape_errors
-from harness.kube.field_errors import Pointer
+from harness.kube.admission.core_types import shape_errors
+from harness.kube.api.field_errors import Pointer
 
 __all__ = ["misshapen"]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.kube.objects import controller_of, labels_of, name_of, namespace_of, spec_of, status_of
+from harness.kube.api.objects import controller_of, labels_of, name_of, namespace_of, spec_of, status_of
 from harness.world.world import World
 
 __all__ = ["differences", "snapshot"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.kube.objects import spec_of, status_of
+from harness.kube.api.objects import spec_of, status_of
 from harness.world.world import World
 
 __all__ = ["end_startup"]

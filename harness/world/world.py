@@ -18,17 +18,17 @@ from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER, PatchType
 from harness.engine.ports import Layer as LabelLayer
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
-from harness.karpenter.offers import Offers
+from harness.karpenter.provider.offers import Offers
 from harness.karpenter.releases import ProviderOptions, ProviderRelease, ProvisionMode, provider
 from harness.karpenter.validation.admission import Crds, admit
 from harness.karpenter.validation.crds import crd_set
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.karpenter.validation.pods import validate_pod
 from harness.karpenter.validation.runtime import runtime_validate
-from harness.kube.field_errors import FieldError
-from harness.kube.kinds import KINDS
-from harness.kube.objects import Key, Object, copy_json, name_of, namespace_of, with_metadata
-from harness.kube.status import ApiError
+from harness.kube.api.field_errors import FieldError
+from harness.kube.api.kinds import KINDS
+from harness.kube.api.objects import Key, Object, copy_json, name_of, namespace_of, with_metadata
+from harness.kube.api.status import ApiError
 from harness.nodes.cloud_node_manager import CloudNodeManager
 from harness.nodes.disk_driver import DiskDriver
 from harness.nodes.kubelet import Kubelets, Timing

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.kube.durations import DurationError, parse_duration, print_duration
-from harness.kube.names import (
+from harness.kube.api.names import (
     OLD_WORDING,
     dns_label_errors,
     dns_subdomain_errors,
     label_value_errors,
     qualified_name_errors,
 )
+from harness.kube.go.durations import DurationError, parse_duration, print_duration
 
 RULE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.karpenter.validation import Layer, admit, crd_set
-from harness.kube.field_errors import Pointer
+from harness.kube.api.field_errors import Pointer
 from tests.admission.objects import Object, exists, nodeclaim, nodeclass, nodepool
 
 IN_POOL: Pointer = ("spec", "template", "spec", "requirements")

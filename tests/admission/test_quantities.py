@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.kube.quantity import Quantity, QuantityError
-from harness.kube.resources import fits, merge, parse_list, render, subtract
+from harness.kube.api.quantity import Quantity, QuantityError
+from harness.kube.api.resources import fits, merge, parse_list, render, subtract
 
 # apimachinery v0.35.1, resource.ParseQuantity(text).String()
 CANONICAL = {

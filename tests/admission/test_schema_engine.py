@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.karpenter.validation import UnknownResource, admit, crd_set
-from harness.kube.custom_resource import api_server
-from harness.kube.field_errors import go_syntax, print_float
-from harness.kube.schema import SchemaError, parse_schema, prepare, python_pattern
-from harness.kube.schema_validation import validate
+from harness.kube.api.field_errors import go_syntax, print_float
+from harness.kube.custom_resources.admission import api_server
+from harness.kube.custom_resources.schema import SchemaError, parse_schema, prepare, python_pattern
+from harness.kube.custom_resources.schema_validation import validate
 from tests.admission.objects import Object, changed, nodeclass, nodepool
 
 CRDS = crd_set("1.14.0")

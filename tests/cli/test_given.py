@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.kube.builtin_kinds import NOT_KEPT
-from harness.kube.kinds import KINDS
+from harness.kube.api.builtin_kinds import NOT_KEPT
+from harness.kube.api.kinds import KINDS
 from tests.cli.command import as_json, call
 
 POD = """

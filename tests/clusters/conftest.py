@@ -23,8 +23,8 @@ from harness.engine.ids import Ids
 from harness.engine.ports import Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.crds import crd_set
-from harness.kube.objects import Key
-from harness.kube.status import ApiError
+from harness.kube.api.objects import Key
+from harness.kube.api.status import ApiError
 from harness.world.recorder import Recorder
 from tests.clusters.subject import Subject
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from harness.clusters.provenance import Evidence
 from harness.engine.ports import ADMIN, Identity, View, Writer
-from harness.kube.objects import Object
+from harness.kube.api.objects import Object
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.engine.ports import Identity, Writer
-from harness.kube.status import ApiError
+from harness.kube.api.status import ApiError
 from tests.clusters.subject import Subject
 from tests.clusters.test_objects import config, refusal
 from tests.clusters.test_pods import ready_node

@@ -17,7 +17,7 @@ from harness.clusters.rest.connection import Connection
 from harness.engine.clock import Clock
 from harness.engine.ports import ADMIN
 from harness.karpenter.validation.crds import crd_set
-from harness.kube.status import ApiError
+from harness.kube.api.status import ApiError
 from harness.world.recorder import Recorder
 
 POD = {

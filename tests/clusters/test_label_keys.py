@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.kube.label_keys import merge_label_keys, without_merged_keys
-from harness.kube.status import ApiError
+from harness.kube.admission.match_label_keys import merge_label_keys, without_merged_keys
+from harness.kube.api.status import ApiError
 from tests.clusters.subject import Subject
 from tests.clusters.test_core_rules import causes
 from tests.clusters.test_objects import refusal

@@ -13,7 +13,7 @@ from harness.clusters.http.cluster import HttpCluster
 from harness.engine.clock import Clock
 from harness.engine.ports import ADMIN, CONTROLLER_MANAGER
 from harness.karpenter.validation.crds import crd_set
-from harness.kube.objects import Object
+from harness.kube.api.objects import Object
 from harness.world import World
 from harness.world.recorder import Recorder
 from tests.clusters.subject import Subject

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.kube.status import ApiError
+from harness.kube.api.status import ApiError
 from tests.clusters.subject import Subject
 
 ANOTHER = "the object has been modified; please apply your changes to the latest version and try again"

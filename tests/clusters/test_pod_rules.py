@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.kube.status import ApiError
+from harness.kube.api.status import ApiError
 from tests.clusters.subject import Subject
 from tests.clusters.test_core_rules import causes
 from tests.clusters.test_objects import refusal

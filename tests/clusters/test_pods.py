@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from harness.engine.ports import SCHEDULER, ChangeType, Identity
-from harness.kube.objects import condition
-from harness.kube.status import ApiError
+from harness.kube.api.objects import condition
+from harness.kube.api.status import ApiError
 from tests.clusters.subject import Subject
 from tests.clusters.test_objects import refusal
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.kube.objects import condition, is_terminating
+from harness.kube.api.objects import condition, is_terminating
 from tests.clusters.subject import Subject
 from tests.clusters.test_pods import ready_node
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.kube.objects import copy_json
+from harness.kube.api.objects import copy_json
 from harness.world import World
 from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod, requirement, requires
 

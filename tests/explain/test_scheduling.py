@@ -12,7 +12,7 @@ from harness.explain.amounts import amount_text
 from harness.explain.labels import default_objects
 from harness.explain.render import as_text, as_value
 from harness.explain.scheduling import Explainer, PodExplanation
-from harness.kube.quantity import Quantity
+from harness.kube.api.quantity import Quantity
 from harness.world import World
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from harness.karpenter import azure_keys as keys
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.instancetypes import (
     FILTERS,
@@ -19,9 +18,10 @@ from harness.karpenter.instancetypes import (
     build,
 )
 from harness.karpenter.instancetypes.vmsize import GRAMMARS
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.labels.vocabulary import ZONE
 from harness.karpenter.releases import Defaults, ProviderOptions, provider
-from harness.karpenter.vocabulary import ZONE
-from harness.kube.resources import render
+from harness.kube.api.resources import render
 
 LATEST = provider("1.14.0")
 OPTIONS = ProviderOptions.of(Defaults(), node_resource_group="test-resourceGroup")

@@ -12,7 +12,7 @@ from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Writer
 from harness.engine.rng import Rng
 from harness.karpenter.validation import crd_set
-from harness.kube.status import ApiError
+from harness.kube.api.status import ApiError
 from harness.world.recorder import Recorder
 
 POOL: dict[str, Any] = {

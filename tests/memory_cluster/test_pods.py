@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from harness.engine.ports import SCHEDULER, Identity
-from harness.kube.objects import condition
-from harness.kube.status import ApiError
+from harness.kube.api.objects import condition
+from harness.kube.api.status import ApiError
 
 Object = dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from harness.engine.ports import Change
-from harness.kube.status import ApiError
+from harness.kube.api.status import ApiError
 
 Object = dict[str, Any]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.karpenter import azure_keys as keys
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, DO_NOT_SYNC_TAINTS
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, Defaults, ProviderOptions, UnknownRelease, provider
-from harness.karpenter.vocabulary import CAPACITY_TYPE, DO_NOT_SYNC_TAINTS
 
 # The first release that has each well-known label (kaz pkg/apis/v1beta1/labels.go of the tags).
 WELL_KNOWN_SINCE = {

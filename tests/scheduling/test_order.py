@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.karpenter.scheduling.order import InflightOrder
-from harness.kube.gosort import sort_slice
+from harness.kube.go.sort import sort_slice
 
 
 def nodeclaim(number: int) -> Any:

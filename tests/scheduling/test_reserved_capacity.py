@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, is_deferred, solve
 from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.reasons import ReservationsTaken
 from harness.karpenter.scheduling.reservations import Reservations
-from harness.karpenter.vocabulary import Vocabulary
 from tests.scheduling.workload import (
     CAPACITY,
     HOST,

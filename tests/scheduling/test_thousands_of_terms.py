@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from harness.karpenter.releases import provider
-from harness.karpenter.scheduling import SchedulingOptions, inflight, topology_groups
+from harness.karpenter.scheduling import SchedulingOptions, inflight
 from harness.karpenter.scheduling.shapes import PodShape
-from harness.karpenter.scheduling.topology_group import TopologyGroup
-from harness.kube.pods import HostPort
+from harness.karpenter.scheduling.topology import groups as topology_groups
+from harness.karpenter.scheduling.topology.group import TopologyGroup
+from harness.kube.scheduling.pods import HostPort
 from tests.scheduling import workload
 from tests.scheduling.workload import HOST, ZONE, affinity, error, groups, need, node, pod, run, spread
 

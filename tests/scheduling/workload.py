@@ -10,7 +10,7 @@ from harness.karpenter.releases import provider
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, pod_key, solve
 from harness.karpenter.scheduling.ledger import Ledger
-from harness.kube.resources import parse_list
+from harness.kube.api.resources import parse_list
 
 RELEASE = provider("1.14.0")
 VOCABULARY = RELEASE.vocabulary

@@ -7,10 +7,10 @@ from typing import Any
 from harness.answer.context import AnswerContext
 from harness.answer.errors import RequestError
 from harness.karpenter.cloudprovider import InstanceType, Offering, Overhead
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.vocabulary import Vocabulary
-from harness.kube.quantity import QuantityError
-from harness.kube.resources import parse_list
+from harness.kube.api.quantity import QuantityError
+from harness.kube.api.resources import parse_list
 
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:

@@ -16,7 +16,7 @@ from harness.karpenter.instancetypes import (
     Usages,
 )
 from harness.karpenter.requirements import Requirements
-from harness.kube.resources import render
+from harness.kube.api.resources import render
 
 
 class _NotFound(LookupError):

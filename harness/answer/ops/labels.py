@@ -11,7 +11,7 @@ from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.launch import Launch, LaunchEnvironment, LaunchError, VmPlan, plan, populated_labels
 from harness.karpenter.launch.images import gallery_image_id, image_family
 from harness.karpenter.releases import ProviderRelease
-from harness.kube.resources import render
+from harness.kube.api.resources import render
 
 # The image gallery of the provider's tests (kaz pkg/test/nodeclass.go); they have images of these families only.
 _IMAGE_SUBSCRIPTION = "10945678-1234-1234-1234-123456789012"

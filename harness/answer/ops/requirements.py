@@ -5,9 +5,9 @@ from typing import Any
 
 from harness.answer.context import AnswerContext
 from harness.answer.errors import RequestError
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import DOES_NOT_EXIST, IN
 from harness.karpenter.requirements import Incompatible, Requirements
-from harness.karpenter.vocabulary import Vocabulary
 
 RANDOM = "$RANDOM"  # the protocol's sign for any integer
 

@@ -9,6 +9,7 @@ from harness.answer.errors import RequestError
 from harness.answer.ops.catalog import instance_types
 from harness.engine.clock import parse
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.scheduling import (
     CatalogIndexes,
@@ -19,9 +20,8 @@ from harness.karpenter.scheduling import (
     pod_key,
     solve,
 )
-from harness.karpenter.vocabulary import Vocabulary
-from harness.kube.objects import name_of
-from harness.kube.resources import render
+from harness.kube.api.objects import name_of
+from harness.kube.api.resources import render
 
 _UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
 _READY = [{"type": kind, "status": "True"} for kind in ("ValidationSucceeded", "NodeClassReady", "Ready")]

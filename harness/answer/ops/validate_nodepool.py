@@ -14,8 +14,8 @@ from harness.karpenter.validation.crds import crd_set
 from harness.karpenter.validation.decoding import decode_error
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.karpenter.validation.runtime import joined, nodepool_findings, requirement_findings, wording_of
-from harness.kube.custom_resource import api_server
-from harness.kube.node_restriction import KUBELET_LABELS, is_kubelet_label, is_kubernetes_label
+from harness.kube.admission.node_restriction import KUBELET_LABELS, is_kubelet_label, is_kubernetes_label
+from harness.kube.custom_resources.admission import api_server
 
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:

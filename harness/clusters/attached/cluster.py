@@ -21,9 +21,9 @@ from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
-from harness.kube.kinds import KINDS
-from harness.kube.objects import Object, key_of, labels_of, name_of, namespace_of, spec_of, uid_of
-from harness.kube.status import ApiError
+from harness.kube.api.kinds import KINDS
+from harness.kube.api.objects import Object, key_of, labels_of, name_of, namespace_of, spec_of, uid_of
+from harness.kube.api.status import ApiError
 
 __all__ = ["Attached", "Detached", "Remote", "attach"]
 

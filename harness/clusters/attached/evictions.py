@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from harness.engine.ports import Writer
-from harness.kube.label_keys import without_merged_keys
-from harness.kube.objects import (
+from harness.kube.admission.match_label_keys import without_merged_keys
+from harness.kube.api.objects import (
     Object,
     condition,
     controller_of,
@@ -23,8 +23,8 @@ from harness.kube.objects import (
     spec_of,
     uid_of,
 )
-from harness.kube.status import ApiError
-from harness.kube.taints import NO_EXECUTE, untolerated
+from harness.kube.api.status import ApiError
+from harness.kube.scheduling.taints import NO_EXECUTE, untolerated
 
 __all__ = ["driven_out_by_mistake", "make_again"]
 

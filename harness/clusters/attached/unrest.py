@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from harness.engine.ports import View
-from harness.kube.objects import (
+from harness.kube.api.objects import (
     Object,
     condition,
     condition_is,
@@ -18,12 +18,12 @@ from harness.kube.objects import (
     spec_of,
     status_of,
 )
-from harness.kube.placement import NodeInfo
-from harness.kube.pods import is_terminal
-from harness.kube.preemption import Preemption
-from harness.kube.scheduler import Unschedulable, schedule
-from harness.kube.selectors import Selector
-from harness.kube.volume_binding import PodVolumes
+from harness.kube.api.selectors import Selector
+from harness.kube.scheduling.placement import NodeInfo
+from harness.kube.scheduling.pods import is_terminal
+from harness.kube.scheduling.preemption import Preemption
+from harness.kube.scheduling.scheduler import Unschedulable, schedule
+from harness.kube.scheduling.volume_binding import PodVolumes
 
 __all__ = ["Said", "unrest", "unsaid"]
 

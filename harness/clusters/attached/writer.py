@@ -12,9 +12,9 @@ from harness.clusters.waiting import TimedOut, poll
 from harness.engine.clock import Clock
 from harness.engine.ids import Ids
 from harness.engine.ports import Identity, PatchType
-from harness.kube.kinds import KINDS
-from harness.kube.objects import Key, Object, name_of, namespace_of
-from harness.kube.status import ApiError
+from harness.kube.api.kinds import KINDS
+from harness.kube.api.objects import Key, Object, name_of, namespace_of
+from harness.kube.api.status import ApiError
 
 __all__ = ["AttachedWriter"]
 

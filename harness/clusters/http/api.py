@@ -12,9 +12,9 @@ from harness.clusters.memory.store import Store
 from harness.clusters.memory.writer import MemoryWriter
 from harness.clusters.rest.paths import Target, parse, served_kinds, subresources
 from harness.engine.ports import ADMIN, Change, Identity, PatchType
-from harness.kube.kinds import Kind
-from harness.kube.objects import Object, name_of, namespace_of
-from harness.kube.status import ApiError, bad_request, not_found
+from harness.kube.api.kinds import Kind
+from harness.kube.api.objects import Object, name_of, namespace_of
+from harness.kube.api.status import ApiError, bad_request, not_found
 
 __all__ = ["Answer", "Api", "Request", "Stream"]
 

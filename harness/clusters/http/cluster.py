@@ -20,7 +20,7 @@ from harness.engine.ids import Ids
 from harness.engine.ports import Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
-from harness.kube.objects import Key, Object
+from harness.kube.api.objects import Key, Object
 
 __all__ = ["HttpCluster"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.clusters.rest.paths import path_of, root, subresources
-from harness.kube.kinds import KINDS, Kind
+from harness.kube.api.kinds import KINDS, Kind
 
 __all__ = ["Discovery"]
 

@@ -16,7 +16,7 @@ from harness.clusters.memory.store import Store
 from harness.clusters.rest.connection import Endpoint
 from harness.clusters.waiting import Deadline
 from harness.engine.ports import ADMIN, Change, Identity
-from harness.kube.status import ApiError, bad_request
+from harness.kube.api.status import ApiError, bad_request
 
 __all__ = ["ApiServer"]
 

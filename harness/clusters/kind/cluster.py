@@ -21,9 +21,9 @@ from harness.clusters.real.cluster import RealCluster
 from harness.clusters.real.pki import Authority, MissingTool
 from harness.clusters.rest.connection import ClusterLost
 from harness.clusters.waiting import poll, stopwatch
-from harness.kube.objects import Object
-from harness.kube.pods import requests_for_pods
-from harness.kube.resources import ResourceList, parse_list, subtract
+from harness.kube.api.objects import Object
+from harness.kube.api.resources import ResourceList, parse_list, subtract
+from harness.kube.scheduling.pods import requests_for_pods
 from harness.nodes.boot import BootPlan, taints_json
 from harness.nodes.kubelet import OtherHardware
 

@@ -8,16 +8,22 @@ from typing import Any
 from harness.clusters.memory.request import Admission, Request
 from harness.clusters.memory.store import Store
 from harness.karpenter.validation.admission import Crds, admit
-from harness.kube.core_validation import budget_errors, node_errors, pod_update_errors
-from harness.kube.defaults import PriorityRefused, default_changed_pod, default_node, default_pod, default_workload
-from harness.kube.field_errors import FieldError
-from harness.kube.label_keys import merge_label_keys
-from harness.kube.object_meta import validate_object_meta, validate_object_meta_update
-from harness.kube.objects import Object, spec_of
-from harness.kube.pod_validation import pod_spec_errors
-from harness.kube.quantity import QuantityError
-from harness.kube.status import bad_request, forbidden, invalid
-from harness.kube.volume_binding import default_class
+from harness.kube.admission.core_validation import budget_errors, node_errors, pod_update_errors
+from harness.kube.admission.defaults import (
+    PriorityRefused,
+    default_changed_pod,
+    default_node,
+    default_pod,
+    default_workload,
+)
+from harness.kube.admission.match_label_keys import merge_label_keys
+from harness.kube.admission.pod_validation import pod_spec_errors
+from harness.kube.api.field_errors import FieldError
+from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
+from harness.kube.api.objects import Object, spec_of
+from harness.kube.api.quantity import QuantityError
+from harness.kube.api.status import bad_request, forbidden, invalid
+from harness.kube.scheduling.volume_binding import default_class
 
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
 _TEMPLATED = _WORKLOADS | {"DaemonSet"}

@@ -21,8 +21,8 @@ from harness.engine.ids import Ids
 from harness.engine.ports import CONTROLLER_MANAGER, SCHEDULER, Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
-from harness.kube.label_keys import merges_spread
-from harness.kube.objects import Key
+from harness.kube.admission.match_label_keys import merges_spread
+from harness.kube.api.objects import Key
 
 _CRDS = 3  # the place of the CRDs among the judges
 

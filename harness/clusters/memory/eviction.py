@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.kube.objects import Object, labels_of, metadata_of, name_of, spec_of, status_of
-from harness.kube.selectors import Selector
-from harness.kube.status import ApiError, too_many_requests
+from harness.kube.api.objects import Object, labels_of, metadata_of, name_of, spec_of, status_of
+from harness.kube.api.selectors import Selector
+from harness.kube.api.status import ApiError, too_many_requests
 
 _VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from harness.kube.objects import Object, owners_of
+from harness.kube.api.objects import Object, owners_of
 
 _Values = Callable[[Object], Iterable[str]]
 

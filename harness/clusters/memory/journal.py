@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.engine.ports import Identity
-from harness.kube.objects import Key, Object
-from harness.kube.status import ApiError
+from harness.kube.api.objects import Key, Object
+from harness.kube.api.status import ApiError
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from typing import Any
 from harness.clusters.memory.request import Admission, Request
 from harness.clusters.memory.store import Store
 from harness.engine.ports import Identity
-from harness.kube.kinds import Kind
-from harness.kube.node_authorizer import denial
-from harness.kube.node_restriction import node_write_error
-from harness.kube.objects import Key, Object, annotations_of, owners_of, spec_of, uid_of
-from harness.kube.status import forbidden
+from harness.kube.admission.node_authorizer import denial
+from harness.kube.admission.node_restriction import node_write_error
+from harness.kube.api.kinds import Kind
+from harness.kube.api.objects import Key, Object, annotations_of, owners_of, spec_of, uid_of
+from harness.kube.api.status import forbidden
 
 __all__ = ["authorize", "may_evict", "node_restriction"]
 

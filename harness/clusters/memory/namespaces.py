@@ -12,9 +12,9 @@ from harness.clusters.memory.request import Admission, Request
 from harness.clusters.memory.store import Store
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, Identity
-from harness.kube.kinds import KINDS
-from harness.kube.objects import Key, Object, is_terminating, labels_of, metadata_of, name_of, namespace_of, spec_of
-from harness.kube.status import ApiError, forbidden, not_found
+from harness.kube.api.kinds import KINDS
+from harness.kube.api.objects import Key, Object, is_terminating, labels_of, metadata_of, name_of, namespace_of, spec_of
+from harness.kube.api.status import ApiError, forbidden, not_found
 
 __all__ = ["SYSTEM_NAMESPACES", "NamespaceController", "lifecycle", "system_namespaces"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.kube.kinds import Kind
-from harness.kube.objects import Object
+from harness.kube.api.kinds import Kind
+from harness.kube.api.objects import Object
 
 
 def merged_parts(kind: Kind, subresource: str, old: Object, sent: Mapping[str, Any]) -> dict[str, Any]:

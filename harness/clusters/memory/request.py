@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.engine.ports import Identity
-from harness.kube.kinds import Kind
-from harness.kube.objects import Key, Object
+from harness.kube.api.kinds import Kind
+from harness.kube.api.objects import Key, Object
 
 __all__ = ["Admission", "Authorizer", "Request"]
 

@@ -9,8 +9,8 @@ from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.engine.rng import Rng
-from harness.kube.fingerprint import fingerprint
-from harness.kube.objects import (
+from harness.kube.api.fingerprint import fingerprint
+from harness.kube.api.objects import (
     Object,
     condition,
     is_terminating,
@@ -22,12 +22,12 @@ from harness.kube.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.placement import NodeInfo, priority_of
-from harness.kube.pods import is_terminal
-from harness.kube.preemption import MARK, Preemption
-from harness.kube.scheduler import Unschedulable, schedule
-from harness.kube.status import ApiError
-from harness.kube.volume_binding import SELECTED_NODE, PodVolumes
+from harness.kube.api.status import ApiError
+from harness.kube.scheduling.placement import NodeInfo, priority_of
+from harness.kube.scheduling.pods import is_terminal
+from harness.kube.scheduling.preemption import MARK, Preemption
+from harness.kube.scheduling.scheduler import Unschedulable, schedule
+from harness.kube.scheduling.volume_binding import SELECTED_NODE, PodVolumes
 
 _CYCLE = "cycle"
 _LONGEST_NOTE = 1024  # of an Event

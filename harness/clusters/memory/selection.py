@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from harness.kube.objects import Object, labels_of
-from harness.kube.status import bad_request
+from harness.kube.api.objects import Object, labels_of
+from harness.kube.api.status import bad_request
 
 Predicate = Callable[[Object], bool]
 

@@ -18,9 +18,9 @@ from harness.clusters.memory.selection import by_fields, by_labels
 from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ids import Ids
 from harness.engine.ports import Change, ChangeType, Identity
-from harness.kube.kinds import KINDS, Kind, served
-from harness.kube.objects import Key, Object, copy_json, is_held
-from harness.kube.status import ApiError, already_exists, conflict, gone, not_found, precondition_failed
+from harness.kube.api.kinds import KINDS, Kind, served
+from harness.kube.api.objects import Key, Object, copy_json, is_held
+from harness.kube.api.status import ApiError, already_exists, conflict, gone, not_found, precondition_failed
 
 _API_VERBS: Mapping[str, str] = {"bind": "create"}
 

@@ -11,9 +11,9 @@ from typing import Any
 from harness.engine.clock import SECOND, Clock
 from harness.engine.engine import DONE, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, View, Writer
-from harness.kube.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
-from harness.kube.status import ApiError
-from harness.kube.taints import NO_EXECUTE, tolerates
+from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
+from harness.kube.api.status import ApiError
+from harness.kube.scheduling.taints import NO_EXECUTE, tolerates
 
 __all__ = ["TaintEviction"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, View, Writer
-from harness.kube.objects import (
+from harness.kube.api.objects import (
     Object,
     annotations_of,
     is_terminating,
@@ -21,9 +21,9 @@ from harness.kube.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.quantity import Quantity
-from harness.kube.selectors import EVERYTHING, Selector
-from harness.kube.volume_binding import BIND_COMPLETED, default_class, waits_for_consumer
+from harness.kube.api.quantity import Quantity
+from harness.kube.api.selectors import EVERYTHING, Selector
+from harness.kube.scheduling.volume_binding import BIND_COMPLETED, default_class, waits_for_consumer
 
 __all__ = ["VolumeBinder"]
 

@@ -15,8 +15,8 @@ from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Controller, Result, Router
 from harness.engine.ports import Change, ChangeType, View, Writer
 from harness.kube import workloads
-from harness.kube.defaults import NOT_READY, UNREACHABLE
-from harness.kube.objects import (
+from harness.kube.admission.defaults import NOT_READY, UNREACHABLE
+from harness.kube.api.objects import (
     Object,
     condition,
     controller_of,
@@ -29,9 +29,9 @@ from harness.kube.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.pods import is_terminal
-from harness.kube.selectors import Selector
-from harness.kube.status import ApiError
+from harness.kube.api.selectors import Selector
+from harness.kube.api.status import ApiError
+from harness.kube.scheduling.pods import is_terminal
 
 _PLANS: Mapping[str, Callable[[Object, list[Object]], workloads.Plan]] = {
     "ReplicaSet": workloads.replica_set,

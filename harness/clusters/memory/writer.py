@@ -9,10 +9,10 @@ from harness.clusters.memory.eviction import check_eviction
 from harness.clusters.memory.kubelets import may_evict
 from harness.clusters.memory.store import Store
 from harness.engine.ports import CONTROLLER_MANAGER, Identity, PatchType
-from harness.kube.kinds import KINDS
-from harness.kube.objects import Key, Object, name_of, status_of, with_status
-from harness.kube.patch import json_patch, merge_patch, strategic_patch
-from harness.kube.status import ApiError, bad_request, not_found, precondition_failed
+from harness.kube.api.kinds import KINDS
+from harness.kube.api.objects import Key, Object, name_of, status_of, with_status
+from harness.kube.api.patch import json_patch, merge_patch, strategic_patch
+from harness.kube.api.status import ApiError, bad_request, not_found, precondition_failed
 
 _SCALABLE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 

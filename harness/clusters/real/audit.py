@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.engine.ports import Identity
-from harness.kube.objects import Object
-from harness.kube.status import ApiError
+from harness.kube.api.objects import Object
+from harness.kube.api.status import ApiError
 
 __all__ = ["POLICY", "AuditEntry", "AuditLog"]
 

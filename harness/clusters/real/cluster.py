@@ -19,9 +19,9 @@ from harness.clusters.rest.writer import RestWriter
 from harness.clusters.waiting import poll, unique
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, Identity
 from harness.karpenter.validation.admission import Crds
-from harness.kube.objects import Object, labels_of, namespace_of
-from harness.kube.resources import ResourceList
-from harness.kube.status import ApiError
+from harness.kube.api.objects import Object, labels_of, namespace_of
+from harness.kube.api.resources import ResourceList
+from harness.kube.api.status import ApiError
 
 __all__ = ["CONTROL_PLANE", "SCHEDULER_NAME", "RealCluster"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from harness.karpenter.validation.admission import Crds, label_key
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.kube.field_errors import Pointer
-from harness.kube.objects import Object, name_of
-from harness.kube.status import ApiError
+from harness.kube.api.field_errors import Pointer
+from harness.kube.api.objects import Object, name_of
+from harness.kube.api.status import ApiError
 
 __all__ = ["core_rejections_of", "explainer", "rejections_of"]
 

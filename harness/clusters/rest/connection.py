@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from harness.clusters.failures import ClusterFailed
 from harness.clusters.waiting import TimedOut, poll, stopwatch
-from harness.kube.status import ApiError
+from harness.kube.api.status import ApiError
 
 __all__ = ["ClusterLost", "Connection", "Endpoint", "Events"]
 

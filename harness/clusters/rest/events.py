@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from harness.clusters.rest.connection import Connection
 from harness.clusters.rest.watch import Heard, Watch
-from harness.kube.kinds import Kind
-from harness.kube.objects import Object
+from harness.kube.api.kinds import Kind
+from harness.kube.api.objects import Object
 
 __all__ = ["EventFeed", "Told"]
 

@@ -18,9 +18,9 @@ from harness.clusters.rest.paths import path_of
 from harness.clusters.rest.watch import Heard, Watch
 from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ports import Change, ChangeType
-from harness.kube.kinds import KINDS, Kind
-from harness.kube.objects import Key, Object, is_held, metadata_of
-from harness.kube.status import ApiError, gone
+from harness.kube.api.kinds import KINDS, Kind
+from harness.kube.api.objects import Key, Object, is_held, metadata_of
+from harness.kube.api.status import ApiError, gone
 
 __all__ = ["MIRRORED", "Mirror"]
 

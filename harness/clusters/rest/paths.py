@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.kube.kinds import KINDS, Kind
+from harness.kube.api.kinds import KINDS, Kind
 
 SUBRESOURCES: Mapping[str, frozenset[str]] = {
     "Pod": frozenset({"status", "binding", "eviction"}),

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from harness.clusters.rest.connection import Connection
 from harness.clusters.rest.paths import path_of
-from harness.kube.kinds import Kind
-from harness.kube.objects import Object
-from harness.kube.status import ApiError
+from harness.kube.api.kinds import Kind
+from harness.kube.api.objects import Object
+from harness.kube.api.status import ApiError
 
 __all__ = ["Heard", "Watch"]
 

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from harness.clusters.rest.connection import Connection
 from harness.clusters.rest.paths import path_of
 from harness.engine.ports import Identity, PatchType
-from harness.kube.kinds import KINDS, Kind, served
-from harness.kube.objects import Object, name_of, namespace_of
-from harness.kube.status import ApiError
+from harness.kube.api.kinds import KINDS, Kind, served
+from harness.kube.api.objects import Object, name_of, namespace_of
+from harness.kube.api.status import ApiError
 
 __all__ = ["RestWriter", "Witness"]
 

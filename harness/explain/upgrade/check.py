@@ -15,10 +15,10 @@ from harness.explain.advice import advice
 from harness.explain.upgrade.trial import Trial, trial
 from harness.explain.upgrade.verdicts import refusals_by, runtime_refusals, since
 from harness.explain.upgrade.workload import Placement, placements
+from harness.karpenter.labels.vocabulary import ARCH
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation import Layer, Rejection, admit, crd_set, nodepool_hash
-from harness.karpenter.vocabulary import ARCH
 from harness.world import World
 
 __all__ = ["Effect", "Finding", "UpgradeCheck"]

@@ -15,7 +15,7 @@ from harness.karpenter.validation import (
     runtime_validate,
     validate_pod,
 )
-from harness.kube.field_errors import NO_FIELD
+from harness.kube.api.field_errors import NO_FIELD
 
 __all__ = ["refusals_by", "runtime_refusals", "since"]
 

@@ -24,7 +24,7 @@ from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.instancetypes.vmsize import GRAMMARS, Grammar
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
-from harness.kube.resources import ResourceList
+from harness.kube.api.resources import ResourceList
 
 __all__ = ["InstanceTypeList", "NoInstanceTypes", "Region", "SkuBook", "build"]
 

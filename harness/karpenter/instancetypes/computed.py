@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from harness.karpenter import azure_keys as keys
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import Knobs
 from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Ephemeral, Sku
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.labels.vocabulary import ARCH, CAPACITY_TYPE, INSTANCE_TYPE, OS, REGION, SPOT, ZONE
 from harness.karpenter.releases import EphemeralRule, ProviderOptions, ProviderRelease
 from harness.karpenter.requirements import Requirement
-from harness.karpenter.vocabulary import ARCH, CAPACITY_TYPE, INSTANCE_TYPE, OS, REGION, SPOT, ZONE
 
 __all__ = [
     "Values",

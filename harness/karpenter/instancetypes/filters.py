@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter.azure_keys import NVIDIA
 from harness.karpenter.cloudprovider import DroppedSize
 from harness.karpenter.instancetypes.knobs import Knobs
 from harness.karpenter.instancetypes.registries import gpu_sizes, known_skus
 from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.labels.azure import NVIDIA
 from harness.karpenter.releases import ProviderRelease
 
 __all__ = ["FILTERS", "gpu_key", "nodeclass_filter", "region_filter"]

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
-from harness.karpenter import azure_keys as keys
 from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.instancetypes.market import MISSING_PRICE, Prices, Usages
 from harness.karpenter.instancetypes.registries import known_skus, skus_without_price
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ON_DEMAND, SPOT, ZONE
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
-from harness.karpenter.vocabulary import CAPACITY_TYPE, ON_DEMAND, SPOT, ZONE
 
 __all__ = ["OfferingFactory", "arm_zone", "placement_scope", "zone_label"]
 

@@ -3,15 +3,15 @@
 import math
 from functools import lru_cache
 
-from harness.karpenter.azure_keys import AMD, NVIDIA
 from harness.karpenter.cloudprovider import Overhead
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import Knobs
 from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.labels.azure import AMD, NVIDIA
 from harness.karpenter.releases import ProviderRelease
-from harness.kube.quantity import NANO, Quantity
-from harness.kube.resources import ResourceList
+from harness.kube.api.quantity import NANO, Quantity
+from harness.kube.api.resources import ResourceList
 
 __all__ = ["capacity", "memory_without_overhead", "overhead"]
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from harness.karpenter.instancetypes.vmsize import Grammar, VmSize
-from harness.kube.gotext import parse_int
+from harness.kube.go.text import parse_int
 
 __all__ = ["Ephemeral", "Sku", "same_location"]
 

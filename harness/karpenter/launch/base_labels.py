@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter import azure_keys as keys
 from harness.karpenter.instancetypes.computed import cluster_label, os_sku
 from harness.karpenter.instancetypes.knobs import (
     artifact_streaming_enabled,
@@ -12,11 +11,12 @@ from harness.karpenter.instancetypes.knobs import (
     local_dns_enabled,
     parse_version,
 )
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.labels.vocabulary import DO_NOT_SYNC_TAINTS
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.launch.images import image_family
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
-from harness.karpenter.vocabulary import DO_NOT_SYNC_TAINTS
 
 __all__ = ["base_labels", "can_kubelet_set", "is_kubelet_managed"]
 

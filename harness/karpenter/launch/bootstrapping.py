@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter import azure_keys as keys
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import artifact_streaming_enabled, kubernetes_version, max_pods
 from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Ephemeral
+from harness.karpenter.labels import azure as keys
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.gpu_drivers import gpu_driver
 from harness.karpenter.launch.images import ImageDefinition, ImageFamily

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter.azure_keys import SKU_ULTRA_SSD
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.offerings import placement_scope
+from harness.karpenter.labels.azure import SKU_ULTRA_SSD
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, SPOT, ZONE
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
-from harness.karpenter.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, SPOT, ZONE
-from harness.kube.resources import fits, parse_list
+from harness.kube.api.resources import fits, parse_list
 
 __all__ = ["Choice", "Shuffle", "choose", "claim_requirements", "resolve_instance_types", "wants_ultra_ssd"]
 

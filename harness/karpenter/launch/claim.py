@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter import azure_keys as keys
 from harness.karpenter.instancetypes.offerings import placement_scope, zone_label
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, NODEPOOL, ON_DEMAND, SPOT, ZONE
 from harness.karpenter.launch.choice import Choice, claim_requirements
 from harness.karpenter.launch.layers import Labels, Source, single_values
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.launch.tags import NODEPOOL_TAG, hashed_tags, in_place_update_hash
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
-from harness.karpenter.vocabulary import CAPACITY_TYPE, NODEPOOL, ON_DEMAND, SPOT, ZONE
-from harness.kube.resources import ResourceList
+from harness.kube.api.resources import ResourceList
 
 __all__ = ["IN_PLACE_UPDATE_HASH", "Created", "created_from_machine", "created_from_vm", "populated_labels"]
 

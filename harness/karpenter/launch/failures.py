@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.karpenter.azure_keys import REGIONAL_ZONE
 from harness.karpenter.instancetypes.offerings import placement_scope
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.instancetypes.unavailable import DEFAULT_TTL, UnavailableOfferings
+from harness.karpenter.labels.azure import REGIONAL_ZONE
+from harness.karpenter.labels.vocabulary import ON_DEMAND, SPOT
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
-from harness.karpenter.vocabulary import ON_DEMAND, SPOT
 
 __all__ = [
     "AzureFailure",

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter.azure_keys import SKU_HYPERV
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.knobs import parse_version
+from harness.karpenter.labels.azure import SKU_HYPERV
+from harness.karpenter.labels.vocabulary import ARCH
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.vocabulary import ARCH
 
 __all__ = [
     "ImageDefinition",

@@ -7,8 +7,8 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.knobs import kubernetes_version, max_pods, parse_version
 from harness.karpenter.launch.taints import render
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
-from harness.kube.resources import ResourceList
-from harness.kube.resources import render as render_resources
+from harness.kube.api.resources import ResourceList
+from harness.kube.api.resources import render as render_resources
 
 __all__ = ["kubelet_flags"]
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter import azure_keys as keys
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import artifact_streaming_enabled, kubernetes_version
 from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Ephemeral
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.labels.vocabulary import SPOT
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.images import image_family, node_image_version
 from harness.karpenter.launch.layers import Labels
@@ -18,7 +19,6 @@ from harness.karpenter.launch.node_config import kubelet_config, linux_os_config
 from harness.karpenter.launch.taints import claim_taints, render
 from harness.karpenter.launch.vm import zones
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
-from harness.karpenter.vocabulary import SPOT
 
 __all__ = ["MachineInput", "machine_body"]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from harness.karpenter.launch.nodeclass_hash import nanoseconds
 from harness.karpenter.releases import LocalDnsSource, ProviderRelease
-from harness.kube.quantity import Quantity, QuantityError
+from harness.kube.api.quantity import Quantity, QuantityError
 
 __all__ = ["kubelet_config", "linux_os_config", "local_dns_profile"]
 

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.karpenter import azure_keys as keys
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.computed import architecture_of, ephemeral_disk
 from harness.karpenter.instancetypes.knobs import kubernetes_version
 from harness.karpenter.instancetypes.sku import Ephemeral, Sku
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE
 from harness.karpenter.launch.base_labels import base_labels, can_kubelet_set, is_kubelet_managed
 from harness.karpenter.launch.bootstrapping import BootstrapInput, provision_values
 from harness.karpenter.launch.choice import Choice, Shuffle, choose, claim_requirements, resolve_instance_types
@@ -34,7 +35,6 @@ from harness.karpenter.launch.taints import claim_taints
 from harness.karpenter.launch.vm import VmInput, billing_extension, custom_script_extension, nic_body, vm_body
 from harness.karpenter.releases import ClaimRequirementLabels, ProviderOptions, ProviderRelease, ProvisionMode
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.vocabulary import CAPACITY_TYPE
 
 __all__ = ["Launch", "MachinePlan", "VmPlan", "plan"]
 

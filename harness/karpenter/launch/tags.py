@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from harness.karpenter.labels.vocabulary import NODEPOOL
 from harness.karpenter.releases import InPlaceTags, ProviderOptions, ProviderRelease
-from harness.karpenter.vocabulary import NODEPOOL
 
 __all__ = [
     "BILLING_TAG",

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter.azure_keys import SKU_ACCELERATED_NETWORKING
 from harness.karpenter.instancetypes.knobs import max_pods
 from harness.karpenter.instancetypes.offerings import arm_zone
 from harness.karpenter.instancetypes.sku import Ephemeral
+from harness.karpenter.labels.azure import SKU_ACCELERATED_NETWORKING
+from harness.karpenter.labels.vocabulary import SPOT
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.releases import ProviderOptions
-from harness.karpenter.vocabulary import SPOT
 
 __all__ = [
     "BILLING_EXTENSION",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.kube.objects import Object, conditions_of, metadata_of
+from harness.kube.api.objects import Object, conditions_of, metadata_of
 
 READY = "Ready"
 

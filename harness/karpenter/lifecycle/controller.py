@@ -22,7 +22,7 @@ from harness.karpenter.lifecycle.names import TERMINATION_FINALIZER, TERMINATION
 from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound, Provider
 from harness.karpenter.lifecycle.registration import Registration
 from harness.karpenter.releases import CoreRelease
-from harness.kube.objects import (
+from harness.kube.api.objects import (
     Object,
     annotations_of,
     finalizers_of,
@@ -33,7 +33,7 @@ from harness.kube.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.status import ApiError
+from harness.kube.api.status import ApiError
 
 _AFTER_WRITE = 1.0  # seconds: the controller sleeps after it has patched, so that it reads its own write
 

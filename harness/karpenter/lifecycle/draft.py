@@ -6,8 +6,8 @@ from typing import Any
 
 from harness.engine.ports import Writer
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
-from harness.kube.objects import Object, metadata_of, name_of, status_of
-from harness.kube.patch import merge_diff
+from harness.kube.api.objects import Object, metadata_of, name_of, status_of
+from harness.kube.api.patch import merge_diff
 
 
 class Draft:

@@ -12,7 +12,7 @@ from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, 
 from harness.engine.ports import Sink, View, Writer
 from harness.karpenter.lifecycle.durations import parse_duration
 from harness.karpenter.lifecycle.names import DISRUPTED_TAINT, DO_NOT_DISRUPT, claim_of
-from harness.kube.objects import (
+from harness.kube.api.objects import (
     Object,
     annotations_of,
     condition,
@@ -24,9 +24,9 @@ from harness.kube.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.pods import is_active, is_daemon, is_static, is_terminal
-from harness.kube.status import ApiError
-from harness.kube.taints import tolerates
+from harness.kube.api.status import ApiError
+from harness.kube.scheduling.pods import is_active, is_daemon, is_static, is_terminal
+from harness.kube.scheduling.taints import tolerates
 
 _CRITICAL = ("system-cluster-critical", "system-node-critical")
 _STUCK_AFTER = 60 * SECOND

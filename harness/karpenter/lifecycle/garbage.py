@@ -13,8 +13,8 @@ from harness.engine.engine import Result, Router, Wait
 from harness.engine.ports import Change, Sink, View, Writer
 from harness.karpenter.lifecycle.names import is_managed, nodes_of
 from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, Provider
-from harness.kube.objects import condition_is, is_terminating, name_of, status_of, uid_of
-from harness.kube.status import ApiError
+from harness.kube.api.objects import condition_is, is_terminating, name_of, status_of, uid_of
+from harness.kube.api.status import ApiError
 
 EVERY = 120.0
 _GRACE = 300 * SECOND

@@ -12,8 +12,8 @@ from harness.engine.clock import Clock
 from harness.engine.ports import View, Writer
 from harness.karpenter.lifecycle.conditions import NODEPOOL, Conditions
 from harness.karpenter.lifecycle.names import nodepool_of
-from harness.kube.objects import Object, name_of, owners_of, uid_of
-from harness.kube.status import ApiError
+from harness.kube.api.objects import Object, name_of, owners_of, uid_of
+from harness.kube.api.status import ApiError
 
 HEALTHY = "NodeRegistrationHealthy"
 _BUFFER = 4

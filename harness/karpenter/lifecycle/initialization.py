@@ -9,9 +9,9 @@ from harness.engine.ports import Sink, View, Writer
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.names import INITIALIZED_LABEL, is_known_ephemeral, nodes_of
 from harness.karpenter.releases import CoreRelease
-from harness.kube.objects import Object, condition_is, labels_of, name_of, spec_of, status_of
-from harness.kube.quantity import Quantity
-from harness.kube.taints import same_taint, taint_text
+from harness.kube.api.objects import Object, condition_is, labels_of, name_of, spec_of, status_of
+from harness.kube.api.quantity import Quantity
+from harness.kube.scheduling.taints import same_taint, taint_text
 
 
 class Initialization:

@@ -7,8 +7,8 @@ from harness.karpenter.launch.errors import FailureKind, LaunchError, LaunchPani
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.provider import Instance, Provider
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.kube.objects import name_of, uid_of
-from harness.kube.status import ApiError
+from harness.kube.api.objects import name_of, uid_of
+from harness.kube.api.status import ApiError
 
 _MESSAGE_LIMIT = 300
 

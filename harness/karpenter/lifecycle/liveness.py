@@ -7,8 +7,8 @@ from harness.engine.ports import Sink, Writer
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.health import RegistrationHealth
 from harness.karpenter.releases import CoreRelease
-from harness.kube.objects import name_of
-from harness.kube.status import ApiError
+from harness.kube.api.objects import name_of
+from harness.kube.api.status import ApiError
 
 LAUNCH_TIMEOUT = 5 * 60.0
 REGISTRATION_TIMEOUT = 15 * 60.0

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.engine.ports import View
 from harness.karpenter.releases import CoreRelease
-from harness.kube.objects import Object, metadata_of, spec_of, status_of
+from harness.kube.api.objects import Object, metadata_of, spec_of, status_of
 
 TERMINATION_FINALIZER = "karpenter.sh/termination"
 NODEPOOL_LABEL = "karpenter.sh/nodepool"

@@ -22,8 +22,8 @@ from harness.karpenter.launch.images import (
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.lifecycle.conditions import Conditions
 from harness.karpenter.releases import LocalDnsSource, ProviderOptions, ProviderRelease
-from harness.kube.objects import Object, finalizers_of, is_terminating, name_of, spec_of, status_of
-from harness.kube.patch import merge_diff
+from harness.kube.api.objects import Object, finalizers_of, is_terminating, name_of, spec_of, status_of
+from harness.kube.api.patch import merge_diff
 
 FINALIZER = "karpenter.azure.com/termination"
 _REFRESH = 180.0

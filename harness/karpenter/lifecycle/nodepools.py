@@ -17,7 +17,7 @@ from harness.karpenter.lifecycle.names import nodepool_of
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.karpenter.validation.runtime import joined, nodepool_findings, wording_of
-from harness.kube.objects import (
+from harness.kube.api.objects import (
     Object,
     annotations_of,
     condition,
@@ -28,9 +28,9 @@ from harness.kube.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.patch import merge_diff
-from harness.kube.quantity import Quantity
-from harness.kube.resources import merge, parse_list, render
+from harness.kube.api.patch import merge_diff
+from harness.kube.api.quantity import Quantity
+from harness.kube.api.resources import merge, parse_list, render
 
 HASH = "karpenter.sh/nodepool-hash"
 HASH_VERSION = "karpenter.sh/nodepool-hash-version"

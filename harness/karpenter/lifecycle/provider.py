@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from harness.kube.objects import Object
+from harness.kube.api.objects import Object
 
 
 class CloudProviderError(Exception):

@@ -15,7 +15,7 @@ from harness.karpenter.lifecycle.names import (
     nodes_of,
 )
 from harness.karpenter.releases import CoreRelease
-from harness.kube.objects import (
+from harness.kube.api.objects import (
     Object,
     finalizers_of,
     labels_of,
@@ -26,8 +26,8 @@ from harness.kube.objects import (
     spec_of,
     uid_of,
 )
-from harness.kube.patch import merge_diff
-from harness.kube.taints import same_taint
+from harness.kube.api.patch import merge_diff
+from harness.kube.scheduling.taints import same_taint
 
 _MISSING_TAINT = (
     "Missing karpenter.sh/unregistered taint which prevents registration related race conditions on "

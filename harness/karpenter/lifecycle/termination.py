@@ -21,7 +21,7 @@ from harness.karpenter.lifecycle.names import (
     nodepool_of,
 )
 from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound, Provider
-from harness.kube.objects import (
+from harness.kube.api.objects import (
     Object,
     annotations_of,
     condition_is,
@@ -34,9 +34,9 @@ from harness.kube.objects import (
     spec_of,
     uid_of,
 )
-from harness.kube.patch import merge_diff
-from harness.kube.status import ApiError
-from harness.kube.taints import same_taint
+from harness.kube.api.patch import merge_diff
+from harness.kube.api.status import ApiError
+from harness.kube.scheduling.taints import same_taint
 
 MIN_DRAIN_SECONDS = 5.0
 

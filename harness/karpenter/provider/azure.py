@@ -27,16 +27,16 @@ from harness.karpenter.launch import (
 )
 from harness.karpenter.launch.names import machine_name, resource_name
 from harness.karpenter.lifecycle.provider import Instance
-from harness.karpenter.offers import Offers
 from harness.karpenter.provider.arm import NETWORK, Answer, Arm
 from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.provider.machines import AksMachines
+from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provider.selection import best_types
 from harness.karpenter.provider.virtual_machines import VirtualMachines
 from harness.karpenter.releases import ProviderRelease
-from harness.kube.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, status_of
-from harness.kube.resources import render
+from harness.kube.api.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, status_of
+from harness.kube.api.resources import render
 
 _MANAGEMENT = "https://management.azure.com"
 

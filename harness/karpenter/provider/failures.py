@@ -18,9 +18,9 @@ from harness.karpenter.launch.failures import (
     machine_provisioning_error,
     vm_error,
 )
-from harness.karpenter.offers import Offers
 from harness.karpenter.provider.arm import Answer
-from harness.kube.durations import print_duration
+from harness.karpenter.provider.offers import Offers
+from harness.kube.go.durations import print_duration
 
 _REASONS: Mapping[int, str] = {
     200: "OK",

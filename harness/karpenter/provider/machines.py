@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.engine.clock import parse
+from harness.karpenter.labels.vocabulary import NODEPOOL
 from harness.karpenter.launch import LaunchError, MachinePlan
 from harness.karpenter.launch.names import provider_id
 from harness.karpenter.launch.tags import NODEPOOL_TAG
@@ -17,7 +18,6 @@ from harness.karpenter.provider.arm import MACHINES, Answer, Arm
 from harness.karpenter.provider.failures import Phase
 from harness.karpenter.provider.promises import Promise
 from harness.karpenter.provider.virtual_machines import Classify
-from harness.karpenter.vocabulary import NODEPOOL
 
 
 class AksMachines:

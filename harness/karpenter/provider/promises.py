@@ -14,8 +14,8 @@ from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Change, Sink, View, Writer
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.provider.arm import Answer, Arm
-from harness.kube.objects import Object, condition, name_of, uid_of
-from harness.kube.status import ApiError
+from harness.kube.api.objects import Object, condition, name_of, uid_of
+from harness.kube.api.status import ApiError
 
 POLL_SECONDS = 3.0
 _MESSAGE_LIMIT = 500

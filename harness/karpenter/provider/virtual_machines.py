@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.engine.clock import SECOND, parse
+from harness.karpenter.labels.vocabulary import NODEPOOL
 from harness.karpenter.launch import LaunchError, VmPlan
 from harness.karpenter.launch.names import provider_id
 from harness.karpenter.launch.tags import NODEPOOL_TAG
@@ -18,7 +19,6 @@ from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, I
 from harness.karpenter.provider.arm import COMPUTE, NETWORK, Answer, Arm
 from harness.karpenter.provider.failures import Phase
 from harness.karpenter.provider.promises import Promise, Step
-from harness.karpenter.vocabulary import NODEPOOL
 
 Classify = Callable[[Answer, Phase, str, str], LaunchError]
 """The error that an answer means, given what was being done, the name of the resource, and its path."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from harness.engine.ports import View
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.lifecycle.names import REGISTERED_LABEL, nodes_of
 from harness.karpenter.requirements import Conflicts, Requirements, UndefinedKey
-from harness.karpenter.vocabulary import Vocabulary
-from harness.kube.objects import Object, labels_of, name_of, namespace_of, uid_of
+from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, uid_of
 
 BOUND = 8
 """Equal loops in a row that count as a circle. A node that is about to register can end a short row by itself."""

@@ -14,7 +14,7 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.names import DISRUPTED_TAINT
 from harness.karpenter.lifecycle.nodepools import exceeded_limit, nodeclass_name
-from harness.karpenter.offers import Offers
+from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.circles import Circles
 from harness.karpenter.provisioning.relevance import KINDS, matters
@@ -28,11 +28,11 @@ from harness.karpenter.scheduling import (
     solve,
 )
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.kube.durations import print_duration
-from harness.kube.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
-from harness.kube.pods import is_provisionable
-from harness.kube.status import ApiError
-from harness.kube.taints import same_taint
+from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
+from harness.kube.api.status import ApiError
+from harness.kube.go.durations import print_duration
+from harness.kube.scheduling.pods import is_provisionable
+from harness.kube.scheduling.taints import same_taint
 
 RETRIGGER_SECONDS = 10.0
 _WINDOW, _RESULTS = "window", "results"

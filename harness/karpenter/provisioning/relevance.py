@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.engine.ports import Change, ChangeType
-from harness.kube.objects import Object, annotations_of, condition_is, is_terminating, labels_of, spec_of, status_of
-from harness.kube.pods import failed_to_schedule
+from harness.kube.api.objects import Object, annotations_of, condition_is, is_terminating, labels_of, spec_of, status_of
+from harness.kube.scheduling.pods import failed_to_schedule
 
 KINDS = (
     "Pod",

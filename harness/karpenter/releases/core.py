@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT, Vocabulary
 from harness.karpenter.releases.model import CoreRelease
-from harness.karpenter.vocabulary import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT, Vocabulary
 
 __all__ = ["CORE_RELEASES", "CORE_VOCABULARIES"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from harness.karpenter.vocabulary import Vocabulary
+from harness.karpenter.labels.vocabulary import Vocabulary
 
 __all__ = [
     "ArtifactStreamingDefault",

@@ -7,7 +7,7 @@ decisions are here; its tables speak of the time of writing (harness.explain.cla
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from harness.karpenter import azure_keys as keys
+from harness.karpenter.labels import azure as keys
 from harness.karpenter.releases.model import ClaimRequirementLabels, ProviderRelease
 
 __all__ = ["DEFAULT_BASE", "NOT_SIMULATED", "POLICIES", "Policy", "closed_domain", "overlaid", "split_name"]

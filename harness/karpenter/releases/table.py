@@ -6,7 +6,18 @@ change stands at the first tag of the provider's repository that has it.
 
 from collections.abc import Mapping
 
-from harness.karpenter import azure_keys as keys
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.labels.vocabulary import (
+    ARCH,
+    CAPACITY_TYPE,
+    DO_NOT_SYNC_TAINTS,
+    INSTANCE_TYPE,
+    ON_DEMAND,
+    OS,
+    REGION,
+    SPOT,
+    ZONE,
+)
 from harness.karpenter.releases.change import Change, releases
 from harness.karpenter.releases.model import (
     ArtifactStreamingDefault,
@@ -17,17 +28,6 @@ from harness.karpenter.releases.model import (
     LocalDnsSource,
     ProviderRelease,
     ProvisionMode,
-)
-from harness.karpenter.vocabulary import (
-    ARCH,
-    CAPACITY_TYPE,
-    DO_NOT_SYNC_TAINTS,
-    INSTANCE_TYPE,
-    ON_DEMAND,
-    OS,
-    REGION,
-    SPOT,
-    ZONE,
 )
 
 __all__ = ["PROVIDER_RELEASES"]

@@ -8,7 +8,7 @@ from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingEven
 from harness.karpenter.scheduling.reasons import is_deferred
 from harness.karpenter.scheduling.simulation import solve
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
-from harness.karpenter.scheduling.topology_groups import TopologyError
+from harness.karpenter.scheduling.topology.groups import TopologyError
 
 __all__ = [
     "CatalogIndexes",

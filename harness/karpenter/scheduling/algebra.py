@@ -5,9 +5,9 @@ A simulation compares few distinct sets many times. Each set exists once, so tha
 
 from collections.abc import Iterable, Mapping
 
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import EXISTS, IN, Requirement
 from harness.karpenter.requirements import Conflicts, Incompatible, KeyConflict, Requirements, UndefinedKey, label_hint
-from harness.karpenter.vocabulary import Vocabulary
 
 
 class RequirementSet:

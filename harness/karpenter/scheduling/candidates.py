@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
+from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.order import InflightOrder
 from harness.karpenter.scheduling.shapes import PodShape
-from harness.karpenter.scheduling.topology import Topology
-from harness.karpenter.scheduling.topology_group import TopologyGroup
-from harness.karpenter.vocabulary import HOSTNAME
+from harness.karpenter.scheduling.topology.group import TopologyGroup
+from harness.karpenter.scheduling.topology.topology import Topology
 
 
 class Candidates:

@@ -7,10 +7,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.vocabulary import Vocabulary
-from harness.kube.gosort import sort_slice
+from harness.kube.go.sort import sort_slice
 
 NO_PRICE = float("inf")
 

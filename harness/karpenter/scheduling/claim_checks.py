@@ -8,8 +8,8 @@ from typing import Any
 
 from harness.karpenter.scheduling.snapshot import ClaimChecks, SchedulingRules
 from harness.karpenter.scheduling.volumes import VolumeLookup, VolumeNotFound
-from harness.kube.gotext import quote
-from harness.kube.objects import Object, annotations_of, is_terminating, name_of, namespace_of, spec_of, status_of
+from harness.kube.api.objects import Object, annotations_of, is_terminating, name_of, namespace_of, spec_of, status_of
+from harness.kube.go.text import quote
 
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 

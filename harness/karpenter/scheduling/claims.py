@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
@@ -19,10 +20,9 @@ from harness.karpenter.scheduling.reservations import Reservations
 from harness.karpenter.scheduling.snapshot import BEST_EFFORT, SchedulingOptions, SchedulingRules
 from harness.karpenter.scheduling.templates import SIMULATION_KEYS
 from harness.karpenter.validation.hashing import nodepool_hash
-from harness.karpenter.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE
-from harness.kube.durations import parse_duration, print_duration
-from harness.kube.objects import Object, annotations_of, copy_json, name_of, namespace_of, spec_of, uid_of
-from harness.kube.resources import ResourceList, merge, render
+from harness.kube.api.objects import Object, annotations_of, copy_json, name_of, namespace_of, spec_of, uid_of
+from harness.kube.api.resources import ResourceList, merge, render
+from harness.kube.go.durations import parse_duration, print_duration
 
 HASH = "karpenter.sh/nodepool-hash"
 HASH_VERSION = "karpenter.sh/nodepool-hash-version"

@@ -11,12 +11,12 @@ from harness.engine.clock import parse, render
 from harness.karpenter.lifecycle.names import DISRUPTED_TAINT, DO_NOT_DISRUPT
 from harness.karpenter.scheduling.claims import SchedulingEvent, pod_key
 from harness.karpenter.scheduling.snapshot import SchedulingRules
-from harness.kube.durations import DurationError, parse_duration
-from harness.kube.gotext import quote
-from harness.kube.objects import Object, annotations_of, condition, labels_of, namespace_of, spec_of, status_of
-from harness.kube.pods import is_active, is_daemon, is_reschedulable, is_static
-from harness.kube.selectors import Selector
-from harness.kube.taints import tolerates
+from harness.kube.api.objects import Object, annotations_of, condition, labels_of, namespace_of, spec_of, status_of
+from harness.kube.api.selectors import Selector
+from harness.kube.go.durations import DurationError, parse_duration
+from harness.kube.go.text import quote
+from harness.kube.scheduling.pods import is_active, is_daemon, is_reschedulable, is_static
+from harness.kube.scheduling.taints import tolerates
 
 _DEDUPE_SECONDS = 120.0
 

@@ -5,6 +5,7 @@ Core ``pkg/controllers/provisioning/scheduling/existingnode.go``.
 
 from collections.abc import Iterable
 
+from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.inflight import port_conflict
@@ -18,11 +19,10 @@ from harness.karpenter.scheduling.reasons import (
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.state import StateNode
 from harness.karpenter.scheduling.templates import DaemonPod
-from harness.karpenter.scheduling.topology import Topology
-from harness.karpenter.vocabulary import HOSTNAME
-from harness.kube.objects import Object
-from harness.kube.pods import requests_for_pods
-from harness.kube.taints import untolerated
+from harness.karpenter.scheduling.topology.topology import Topology
+from harness.kube.api.objects import Object
+from harness.kube.scheduling.pods import requests_for_pods
+from harness.kube.scheduling.taints import untolerated
 
 
 class ExistingNode:

@@ -6,6 +6,7 @@ Core ``pkg/controllers/provisioning/scheduling/nodeclaim.go``.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Conflicts, KeyConflict
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
@@ -24,12 +25,11 @@ from harness.karpenter.scheduling.reservations import NONE, Reservations
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.templates import DaemonGroup, Template
-from harness.karpenter.scheduling.topology import Topology
-from harness.karpenter.vocabulary import HOSTNAME
-from harness.kube.objects import Object
-from harness.kube.pods import HostPort
-from harness.kube.resources import ResourceList
-from harness.kube.taints import untolerated
+from harness.karpenter.scheduling.topology.topology import Topology
+from harness.kube.api.objects import Object
+from harness.kube.api.resources import ResourceList
+from harness.kube.scheduling.pods import HostPort
+from harness.kube.scheduling.taints import untolerated
 
 
 class InflightNodeClaim:

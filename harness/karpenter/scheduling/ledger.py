@@ -31,9 +31,9 @@ from harness.karpenter.scheduling.inflight import Fit, InflightNodeClaim, port_c
 from harness.karpenter.scheduling.reasons import HostPortConflict, Reason
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.templates import Template
-from harness.kube.objects import Object
-from harness.kube.quantity import ZERO, Quantity
-from harness.kube.resources import ResourceList, merge
+from harness.kube.api.objects import Object
+from harness.kube.api.quantity import ZERO, Quantity
+from harness.kube.api.resources import ResourceList, merge
 
 
 @dataclass(frozen=True, slots=True)

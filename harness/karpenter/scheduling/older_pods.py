@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.karpenter.scheduling.volumes import VolumeError, VolumeLookup
-from harness.kube.objects import Object, spec_of, status_of, with_spec
+from harness.kube.api.objects import Object, spec_of, status_of, with_spec
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

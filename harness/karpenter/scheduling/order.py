@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from harness.kube.gosort import INCREASING, choose_pivot, sort_keyed
+from harness.kube.go.sort import INCREASING, choose_pivot, sort_keyed
 
 if TYPE_CHECKING:
     from harness.karpenter.scheduling.inflight import InflightNodeClaim

@@ -12,9 +12,9 @@ from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingRul
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.karpenter.validation.pods import pod_findings
 from harness.karpenter.validation.runtime import wording_of
-from harness.kube.fingerprint import fingerprint
-from harness.kube.objects import Object, condition_is, is_terminating, name_of, namespace_of, spec_of
-from harness.kube.pods import is_provisionable, is_scheduled
+from harness.kube.api.fingerprint import fingerprint
+from harness.kube.api.objects import Object, condition_is, is_terminating, name_of, namespace_of, spec_of
+from harness.kube.scheduling.pods import is_provisionable, is_scheduled
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease

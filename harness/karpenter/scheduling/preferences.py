@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import overload
 
-from harness.karpenter.scheduling.topology_group import AFFINITY, ANTI_AFFINITY, SPREAD
-from harness.kube.gosort import sort_slice
-from harness.kube.objects import Object, spec_of
-from harness.kube.pods import affinity_terms
-from harness.kube.taints import TOLERATE_PREFERENCES, Toleration, same_toleration
+from harness.karpenter.scheduling.topology.group import AFFINITY, ANTI_AFFINITY, SPREAD
+from harness.kube.api.objects import Object, spec_of
+from harness.kube.go.sort import sort_slice
+from harness.kube.scheduling.pods import affinity_terms
+from harness.kube.scheduling.taints import TOLERATE_PREFERENCES, Toleration, same_toleration
 
 SCHEDULE_ANYWAY = "ScheduleAnyway"
 

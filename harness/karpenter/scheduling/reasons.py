@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Incompatible, UndefinedKey
-from harness.kube.gotext import quote
-from harness.kube.pods import HostPort
-from harness.kube.quantity import NANO, Quantity
-from harness.kube.resources import ResourceList, merge
-from harness.kube.taints import Taint, taint_text
+from harness.kube.api.quantity import NANO, Quantity
+from harness.kube.api.resources import ResourceList, merge
+from harness.kube.go.text import quote
+from harness.kube.scheduling.pods import HostPort
+from harness.kube.scheduling.taints import Taint, taint_text
 
 if TYPE_CHECKING:
-    from harness.karpenter.scheduling.topology_group import TopologyGroup
+    from harness.karpenter.scheduling.topology.group import TopologyGroup
 
 _TYPO_CPU = 1_000_000 * NANO
 

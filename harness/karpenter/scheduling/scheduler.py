@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.candidates import Candidates
 from harness.karpenter.scheduling.catalog import CatalogIndex
@@ -39,12 +40,11 @@ from harness.karpenter.scheduling.snapshot import (
 )
 from harness.karpenter.scheduling.state import NODES, ClusterState
 from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods, limits_left
-from harness.karpenter.scheduling.topology import Topology
+from harness.karpenter.scheduling.topology.topology import Topology
 from harness.karpenter.scheduling.volumes import VolumeLookup
-from harness.karpenter.vocabulary import HOSTNAME
-from harness.kube.objects import Object, name_of, spec_of, uid_of
-from harness.kube.quantity import Quantity
-from harness.kube.taints import PREFER_NO_SCHEDULE
+from harness.kube.api.objects import Object, name_of, spec_of, uid_of
+from harness.kube.api.quantity import Quantity
+from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease

@@ -12,15 +12,15 @@ from harness.karpenter.requirement import IN, Requirement, requirement_from_api
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.preferences import Preferences, Relaxation
 from harness.karpenter.scheduling.snapshot import IGNORE, ClaimsIn
-from harness.kube.fingerprint import fingerprint
-from harness.kube.objects import Object, labels_of, namespace_of, spec_of
-from harness.kube.pods import HostPort, affinity_terms, host_ports, requests_for_pods
-from harness.kube.resources import ResourceList
+from harness.kube.api.fingerprint import fingerprint
+from harness.kube.api.objects import Object, labels_of, namespace_of, spec_of
+from harness.kube.api.resources import ResourceList
+from harness.kube.scheduling.pods import HostPort, affinity_terms, host_ports, requests_for_pods
 
 if TYPE_CHECKING:
-    from harness.karpenter.scheduling.node_filter import Alternatives
-    from harness.karpenter.scheduling.own_groups import OwnGroups
-    from harness.karpenter.scheduling.topology_group import TopologyGroup
+    from harness.karpenter.scheduling.topology.group import TopologyGroup
+    from harness.karpenter.scheduling.topology.node_filter import Alternatives
+    from harness.karpenter.scheduling.topology.own_groups import OwnGroups
 
 
 class PodShape:

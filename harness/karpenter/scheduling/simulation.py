@@ -22,7 +22,7 @@ from harness.karpenter.scheduling.scheduler import Scheduler
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.scheduling.volumes import VolumeLookup
-from harness.kube.objects import name_of
+from harness.kube.api.objects import name_of
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease

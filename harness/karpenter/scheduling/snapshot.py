@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.kube.objects import Object
-from harness.kube.pods import has_resource_claims
+from harness.kube.api.objects import Object
+from harness.kube.scheduling.pods import has_resource_claims
 
 RESPECT, IGNORE = "Respect", "Ignore"
 STRICT, BEST_EFFORT = "Strict", "BestEffort"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from harness.karpenter.labels.vocabulary import HOSTNAME, INITIALIZED, INSTANCE_TYPE, NODEPOOL, REGISTERED
 from harness.karpenter.lifecycle.names import is_known_ephemeral
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.volumes import VolumeError, VolumeLookup, Volumes
-from harness.karpenter.vocabulary import HOSTNAME, INITIALIZED, INSTANCE_TYPE, NODEPOOL, REGISTERED
-from harness.kube.objects import (
+from harness.kube.api.objects import (
     Object,
     annotations_of,
     condition_is,
@@ -22,7 +22,9 @@ from harness.kube.objects import (
     spec_of,
     status_of,
 )
-from harness.kube.pods import (
+from harness.kube.api.quantity import NANO, Quantity
+from harness.kube.api.resources import ResourceList, merge, parse_list, subtract
+from harness.kube.scheduling.pods import (
     HostPort,
     host_ports,
     is_daemon,
@@ -30,9 +32,7 @@ from harness.kube.pods import (
     is_terminal,
     requests_for_pods,
 )
-from harness.kube.quantity import NANO, Quantity
-from harness.kube.resources import ResourceList, merge, parse_list, subtract
-from harness.kube.taints import Taint, same_taint
+from harness.kube.scheduling.taints import Taint, same_taint
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import CoreRelease

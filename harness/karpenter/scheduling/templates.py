@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.karpenter.labels.vocabulary import INITIALIZED, NODEPOOL, REGISTERED
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.snapshot import ClaimsIn, SchedulingRules
 from harness.karpenter.scheduling.state import ClusterState
-from harness.karpenter.vocabulary import INITIALIZED, NODEPOOL, REGISTERED
-from harness.kube.objects import Object, controller_of, labels_of, name_of, namespace_of, owners_of, spec_of, uid_of
-from harness.kube.pods import HostPort, host_ports, requests_for_pods
-from harness.kube.quantity import Quantity
-from harness.kube.resources import ResourceList, parse_list
-from harness.kube.taints import TOLERATE_PREFERENCES, Taint, same_toleration, untolerated
+from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of, owners_of, spec_of, uid_of
+from harness.kube.api.quantity import Quantity
+from harness.kube.api.resources import ResourceList, parse_list
+from harness.kube.scheduling.pods import HostPort, host_ports, requests_for_pods
+from harness.kube.scheduling.taints import TOLERATE_PREFERENCES, Taint, same_toleration, untolerated
 
 SIMULATION_KEYS = frozenset({REGISTERED, INITIALIZED})
 """Requirements that exist for the sake of DaemonSets in the simulation only."""

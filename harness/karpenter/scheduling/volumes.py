@@ -6,11 +6,11 @@ Core ``pkg/scheduling/volumeusage.go``, ``pkg/controllers/provisioning/schedulin
 from collections.abc import Mapping
 from typing import Any
 
+from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import IN
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingRules
-from harness.karpenter.vocabulary import HOSTNAME
-from harness.kube.objects import Object, name_of, namespace_of, spec_of
+from harness.kube.api.objects import Object, name_of, namespace_of, spec_of
 
 Volumes = dict[str, set[str]]
 """Claims (``namespace/name``) by CSI driver."""

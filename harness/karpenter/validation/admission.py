@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from harness.karpenter.validation.crds import RuleRow
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.kube.custom_resource import ApiServer, CustomResource, Outcome, admit_unruled, api_server
-from harness.kube.custom_resource import admit as admit_custom_resource
-from harness.kube.field_errors import FieldError, Pointer
+from harness.kube.api.field_errors import FieldError, Pointer
+from harness.kube.custom_resources.admission import ApiServer, CustomResource, Outcome, admit_unruled, api_server
+from harness.kube.custom_resources.admission import admit as admit_custom_resource
 
 
 class Crds(Protocol):

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 from harness.karpenter.releases.policies import closed_domain, split_name
 from harness.karpenter.validation.predicates import rule_of
-from harness.kube.custom_resource import CustomResource
-from harness.kube.schema import Rule, parse_schema
+from harness.kube.custom_resources.admission import CustomResource
+from harness.kube.custom_resources.schema import Rule, parse_schema
 
 Row: TypeAlias = Sequence[Any]
 """A rule in the tables: path, definition, message, first and last release."""
@@ -68,7 +68,7 @@ class CrdSet:
         return _kinds(self.name)
 
     def resource(self, api_version: str, kind: str, *, integer_formats: bool = False) -> CustomResource | None:
-        """The definition of a kind, None when the set has none. ``integer_formats``: see harness.kube.custom_resource.ApiServer."""
+        """The definition of a kind, None when the set has none. ``integer_formats``: see custom_resources.admission.ApiServer."""
         return _resource(self.name, f"{api_version}/{kind}", integer_formats)
 
     def rules(self, kind: str = "") -> tuple[RuleRow, ...]:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from harness.kube.durations import DurationError, parse_duration
-from harness.kube.field_errors import go_json, print_float
-from harness.kube.quantity import Quantity, QuantityError
+from harness.kube.api.field_errors import go_json, print_float
+from harness.kube.api.quantity import Quantity, QuantityError
+from harness.kube.go.durations import DurationError, parse_duration
 
 
 class DecodeError(ValueError):

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from harness.kube.durations import parse_duration
+from harness.kube.go.durations import parse_duration
 
 _OFFSET = 0xCBF29CE484222325
 _PRIME = 0x100000001B3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.kube.field_errors import Pointer
+from harness.kube.api.field_errors import Pointer
 
 
 class Layer(StrEnum):

@@ -16,8 +16,8 @@ from harness.karpenter.validation.predicate import (
     itself,
     present,
 )
-from harness.kube.cel_rules import CelError
-from harness.kube.field_errors import Pointer
+from harness.kube.api.field_errors import Pointer
+from harness.kube.custom_resources.cel_rules import CelError
 
 # Tags
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from harness.karpenter.labels.vocabulary import NODEPOOL
 from harness.karpenter.requirement import DOES_NOT_EXIST
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.karpenter.validation.runtime import Finding, Wording, requirement_findings, wording_of
-from harness.karpenter.vocabulary import NODEPOOL
-from harness.kube.field_errors import Pointer
+from harness.kube.api.field_errors import Pointer
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease

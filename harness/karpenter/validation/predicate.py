@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from harness.kube.cel_rules import CelError
-from harness.kube.field_errors import Pointer
-from harness.kube.gotext import parse_int
+from harness.kube.api.field_errors import Pointer
+from harness.kube.custom_resources.cel_rules import CelError
+from harness.kube.go.text import parse_int
 
 Check: TypeAlias = Callable[[Any, Any], bool]
 Culprits: TypeAlias = Callable[[Any], tuple[Pointer, ...]]

@@ -19,9 +19,9 @@ from harness.karpenter.validation.predicate import (
     itself,
     present,
 )
-from harness.kube.correlation import same
-from harness.kube.field_errors import Pointer
-from harness.kube.schema import Rule
+from harness.kube.api.field_errors import Pointer
+from harness.kube.custom_resources.correlation import same
+from harness.kube.custom_resources.schema import Rule
 
 
 def rule_of(definition: Arguments, message: str) -> Rule:

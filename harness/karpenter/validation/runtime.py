@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from harness.karpenter.labels.vocabulary import NODEPOOL, ON_DEMAND, RESERVED, SPOT
 from harness.karpenter.validation.layers import Layer, Rejection
-from harness.karpenter.vocabulary import NODEPOOL, ON_DEMAND, RESERVED, SPOT
-from harness.kube.custom_resource import api_server
-from harness.kube.gotext import bracketed, parse_int, quote
-from harness.kube.names import WORDING, NameWording, label_value_errors, qualified_name_errors
+from harness.kube.api.names import WORDING, NameWording, label_value_errors, qualified_name_errors
+from harness.kube.custom_resources.admission import api_server
+from harness.kube.go.text import bracketed, parse_int, quote
 
 if TYPE_CHECKING:
+    from harness.karpenter.labels.vocabulary import Vocabulary
     from harness.karpenter.releases import ProviderRelease
-    from harness.karpenter.vocabulary import Vocabulary
-    from harness.kube.field_errors import Pointer
+    from harness.kube.api.field_errors import Pointer
 
 _EFFECTS = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute", ""})
 _BASIC_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})

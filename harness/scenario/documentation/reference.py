@@ -37,7 +37,9 @@ _TITLES = {
 
 def render_reference() -> str:
     """The page as Markdown; the same models always give the same text."""
-    introduction = resources.files("harness.scenario.documentation").joinpath("reference.md").read_text(encoding="utf-8")
+    introduction = (
+        resources.files("harness.scenario.documentation").joinpath("reference.md").read_text(encoding="utf-8")
+    )
     definitions: dict[str, Any] = json_schema()["definitions"]
     then = definitions["ExpectationMap"]["properties"]
     keys = {_reference(body): key for key, body in then.items()}

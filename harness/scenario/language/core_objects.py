@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.karpenter.validation.fields import unknown_fields
-from harness.kube.core_types import TEXT_EXPECTED, shape_errors
-from harness.kube.quantity import Quantity, QuantityError
+from harness.kube.admission.core_types import TEXT_EXPECTED, shape_errors
+from harness.kube.api.quantity import Quantity, QuantityError
 from harness.scenario.reading.manifests import Manifest
 from harness.scenario.reading.problems import Problem, did_you_mean, dotted
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.kube.pods import requests_for_pods
-from harness.kube.quantity import Quantity
+from harness.kube.api.quantity import Quantity
+from harness.kube.scheduling.pods import requests_for_pods
 from harness.scenario.language.cases import Case
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.reading.manifests import Manifest, read_manifests

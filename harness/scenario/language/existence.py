@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.kube.versions import version_mistake
+from harness.kube.api.versions import version_mistake
 from harness.scenario.language.crds import unknown_crds
 from harness.scenario.reading.documents import Document
 from harness.scenario.reading.problems import Problem, did_you_mean, dotted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-from harness.kube.builtin_kinds import BUILT_IN_GROUPS, NOT_KEPT, kept_as
-from harness.kube.kinds import KINDS, served
+from harness.kube.api.builtin_kinds import BUILT_IN_GROUPS, NOT_KEPT, kept_as
+from harness.kube.api.kinds import KINDS, served
 from harness.scenario.reading.manifests import Manifest
 from harness.scenario.reading.problems import Problem, did_you_mean
 

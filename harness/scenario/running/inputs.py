@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from harness.kube.versions import version_mistake
+from harness.kube.api.versions import version_mistake
 from harness.scenario.language.cases import Case
 from harness.scenario.language.crds import CrdDirectories, UnknownCrds
 from harness.scenario.language.hosting import hosting_options, violations_of

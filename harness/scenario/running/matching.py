@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.kube.quantity import Quantity, QuantityError
+from harness.kube.api.quantity import Quantity, QuantityError
 from harness.scenario.language.models.base import Model
 
 __all__ = ["ABSENT", "Difference", "differences", "said", "show", "text_of"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from harness.kube.objects import controller_of, name_of, uid_of
+from harness.kube.api.objects import controller_of, name_of, uid_of
 from harness.scenario.language.cases import Case
 from harness.scenario.language.kind_names import kind_mistake
 from harness.scenario.language.models.base import WORKLOADS, split_reference

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from harness.kube.objects import name_of
+from harness.kube.api.objects import name_of
 from harness.scenario.language.cases import Case
 from harness.scenario.language.core_objects import core_problems, field_problems
 from harness.scenario.language.models.steps import StepMap

@@ -33,7 +33,7 @@ class Constant:
 
 _BASE, _IMAGES = "harness.karpenter.launch.base_labels", "harness.karpenter.launch.images"
 _COMPUTED, _FILTERS = "harness.karpenter.instancetypes.computed", "harness.karpenter.instancetypes.filters"
-_RESTRICTION = "harness.kube.node_restriction"
+_RESTRICTION = "harness.kube.admission.node_restriction"
 
 CONSTANTS: tuple[Constant, ...] = (
     Constant(_BASE, "_STATELESS_CNI_FROM", ((1, 33), (1, 35))),
@@ -55,7 +55,7 @@ CONSTANTS: tuple[Constant, ...] = (
     Constant("harness.karpenter.launch.plan", "_MACHINE_LEFT_OUT", release="1.7.2"),
     Constant("harness.karpenter.launch.claim", "_CAPACITY_TYPES"),
     Constant("harness.karpenter.launch.claim", "_PRIORITIES"),
-    Constant("harness.karpenter.azure_keys", "LEGACY", release="1.10.2"),
+    Constant("harness.karpenter.labels.azure", "LEGACY", release="1.10.2"),
     Constant(_RESTRICTION, "KUBELET_LABELS"),
     Constant(_RESTRICTION, "KUBELET_LABEL_NAMESPACES"),
     Constant(_RESTRICTION, "_NODE_RESTRICTION", ("elsewhere.example",)),

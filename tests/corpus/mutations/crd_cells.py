@@ -10,8 +10,8 @@ from typing import Any
 from harness.karpenter.validation import CrdSet, RuleRow, crd_set
 from harness.karpenter.validation.crds import openapi_of
 from harness.karpenter.validation.predicates import rule_of
-from harness.kube.custom_resource import CustomResource
-from harness.kube.schema import Rule, parse_schema
+from harness.kube.custom_resources.admission import CustomResource
+from harness.kube.custom_resources.schema import Rule, parse_schema
 from tests.corpus.mutations.cells import RECORDED, Cell, neighbours
 
 __all__ = ["ChangedCrds", "cells_of_crds", "crds_with_open_keys"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from harness.karpenter.azure_keys import AKS_DOMAIN
+from harness.karpenter.labels.azure import AKS_DOMAIN
 from harness.karpenter.releases import DEFAULT_BASE, POLICIES, Policy, provider
 from harness.karpenter.releases.policies import overlaid
 from tests.corpus.mutations.cells import Cell

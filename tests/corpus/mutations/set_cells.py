@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 from fakeazure.catalog import Catalogue
-from harness.karpenter import azure_keys as keys
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.labels.vocabulary import CORE_WELL_KNOWN
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProviderRelease, ProvisionMode, provider
-from harness.karpenter.vocabulary import CORE_WELL_KNOWN
 from tests.corpus.mutations.cells import RECORDED, Cell, neighbours
 
 __all__ = ["set_cells", "with_vocabulary"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from harness.karpenter.azure_keys import LEGACY
+from harness.karpenter.labels.azure import LEGACY
 from harness.karpenter.releases import provider
 from harness.scenario.language.cases import Case, Entry
 from harness.scenario.language.files import load

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from harness.kube.resources import parse_list, render, subtract
+from harness.kube.api.resources import parse_list, render, subtract
 
 __all__ = [
     "ARCH",

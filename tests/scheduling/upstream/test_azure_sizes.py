@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from harness.karpenter.azure_keys import (
+from harness.karpenter.cloudprovider import InstanceType, Offering, Overhead
+from harness.karpenter.labels.azure import (
     SKU_ACCELERATED_NETWORKING,
     SKU_EPHEMERAL_OS_SIZE,
     SKU_NAME,
     SKU_PREMIUM_STORAGE,
     SKU_ULTRA_SSD,
 )
-from harness.karpenter.cloudprovider import InstanceType, Offering, Overhead
 from harness.karpenter.launch.choice import choose
 from harness.karpenter.releases import provider
 from harness.karpenter.requirements import Requirements

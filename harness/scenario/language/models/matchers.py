@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.kube.quantity import Quantity, QuantityError
+from harness.kube.api.quantity import Quantity, QuantityError
 from harness.scenario.language.models.base import Integer, Model, Number, Text
 
 __all__ = [

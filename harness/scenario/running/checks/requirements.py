@@ -8,7 +8,7 @@ from typing import Any
 from harness.explain.fit import Misfit, within
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.requirements import Requirements
-from harness.kube.quantity import Quantity
+from harness.kube.api.quantity import Quantity
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.base import Model
 from harness.scenario.language.models.expectations import RequirementsExpectation

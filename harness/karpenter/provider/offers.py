@@ -1,0 +1,184 @@
+"""The instance types that one controller sees, as its provider keeps them: rebuilt when something changed, else shared.
+
+What a list depends on: the SKU records, the release, the options, the NodeClass's knobs, prices, quota, and the offerings that
+failed lately. Lists without failures are shared between worlds through `SharedLists`.
+Source: kaz pkg/providers/instancetype/instancetypes.go (List), pkg/controllers/{instancetype,quota}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from harness.engine.clock import Clock
+from harness.karpenter.cloudprovider import DroppedSize, InstanceType
+from harness.karpenter.instancetypes import (
+    InstanceTypeList,
+    Knobs,
+    Prices,
+    Region,
+    Sku,
+    SkuBook,
+    UnavailableOfferings,
+    Usages,
+)
+from harness.karpenter.provider.selection import PriceOrders
+from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.kube.api.objects import Object
+
+USAGE_REFRESH = 600.0
+"""Seconds after which the quota is read again."""
+
+_AMPLE = 2000  # vCPUs: more than the largest size has
+
+
+class SharedLists:
+    """Instance types of worlds that agree on everything; nothing in it depends on who asked first."""
+
+    def __init__(self) -> None:
+        self.book = SkuBook()
+        self.price_orders = PriceOrders()
+        self._lists: dict[object, InstanceTypeList] = {}
+        self._sizes: dict[object, InstanceType | DroppedSize] = {}
+
+    def get(self, key: object, build: Callable[[], InstanceTypeList]) -> InstanceTypeList:
+        """The list for this key, built at first use."""
+        found = self._lists.get(key)
+        if found is None:
+            found = self._lists[key] = build()
+        return found
+
+    def size(self, key: object, build: Callable[[], InstanceType | DroppedSize]) -> InstanceType | DroppedSize:
+        """The one size for this key, built at first use."""
+        found = self._sizes.get(key)
+        if found is None:
+            found = self._sizes[key] = build()
+        return found
+
+
+class Offers:
+    """One controller's instance types.
+
+    `records` answers the SKU list, `prices` the price table, `usages` the quota records of the region; the first two must
+    answer the same object while nothing changed.
+    """
+
+    def __init__(
+        self,
+        *,
+        release: ProviderRelease,
+        options: ProviderOptions,
+        region: str,
+        clock: Clock,
+        records: Callable[[], Sequence[Mapping[str, Any]]],
+        prices: Callable[[], Prices],
+        usages: Callable[[], Usages],
+        shared: SharedLists,
+    ) -> None:
+        self.release = release
+        self.options = options
+        self.unavailable = UnavailableOfferings(family_with_size=release.family_marked_with_size)
+        self._region_name = region
+        self._clock = clock
+        self._records = records
+        self._prices = prices
+        self._read_usages = usages
+        self._shared = shared
+        self._options_key = repr(options)
+        self._usages: Usages | None = None
+        self._usages_key: tuple[tuple[str, int], ...] = ()
+        self._usages_read = 0.0
+        self._own: dict[object, InstanceTypeList] = {}
+        self._sequence = -1
+
+    @property
+    def price_orders(self) -> PriceOrders:
+        """Instance types by price, for those who pick one."""
+        return self._shared.price_orders
+
+    @property
+    def region(self) -> Region:
+        """The usable sizes of the region."""
+        return self._shared.book.region(self._records(), self.release, self._region_name, use_sig=self.options.use_sig)
+
+    def sku(self, name: str) -> Sku | None:
+        """A usable size."""
+        found = self.region.find(name)
+        return found if isinstance(found, Sku) else None
+
+    def version(self) -> object:
+        """Changes whenever any list may have changed."""
+        self.unavailable.expire(self._clock.seconds)
+        self._refresh()
+        return (self.unavailable.sequence, self._usages_key, id(self._prices()), id(self._records()))
+
+    def list(self, nodeclass: Object) -> InstanceTypeList:
+        """The instance types for a NodeClass. Raises NoInstanceTypes where the release does."""
+        key = self._key(nodeclass)
+        self.unavailable.expire(self._clock.seconds)
+        if not self.unavailable:
+            return self._shared.get(key, lambda: self._build(nodeclass))
+        if self._sequence != self.unavailable.sequence:
+            self._sequence = self.unavailable.sequence
+            self._own.clear()
+        found = self._own.get(key)
+        if found is None:
+            found = self._own[key] = self._build(nodeclass)
+        return found
+
+    def one(self, size: str, nodeclass: Object) -> InstanceType | DroppedSize | None:
+        """One size for a NodeClass, without building the others; None when the region does not sell it."""
+        region = self.region
+        sku = region.find(size)
+        if not isinstance(sku, Sku):
+            return sku
+        knobs = Knobs.of(nodeclass, self.options, self.release)
+
+        def build() -> InstanceType | DroppedSize:
+            return region.build_one(
+                sku,
+                options=self.options,
+                knobs=knobs,
+                prices=self._prices(),
+                unavailable=self.unavailable,
+                usages=self._current_usages(),
+            )
+
+        if self.unavailable:
+            return build()
+        return self._shared.size((size, self._key(nodeclass)), build)
+
+    def _build(self, nodeclass: Object) -> InstanceTypeList:
+        return self.region.build(
+            options=self.options,
+            nodeclass=nodeclass,
+            prices=self._prices(),
+            unavailable=self.unavailable,
+            usages=self._current_usages(),
+        )
+
+    def _key(self, nodeclass: Object) -> object:
+        self._refresh()
+        knobs = Knobs.of(nodeclass, self.options, self.release)
+        return (
+            self.release.version,
+            self._region_name,
+            self._options_key,
+            knobs,
+            self._usages_key,
+            id(self._prices()),
+            id(self._records()),
+        )
+
+    def _current_usages(self) -> Usages:
+        self._refresh()
+        assert self._usages is not None
+        return self._usages
+
+    def _refresh(self) -> None:
+        if self._usages is not None and self._clock.seconds - self._usages_read < USAGE_REFRESH:
+            return
+        self._usages = self._read_usages()
+        self._usages_read = self._clock.seconds
+        rooms = ((name, usage.limit - usage.current) for name, usage in self._usages.by_name.items())
+        self._usages_key = tuple(sorted((name, room) for name, room in rooms if room < _AMPLE))

@@ -1,0 +1,286 @@
+"""The topology groups of a simulation, each made once, and what the cluster's own pods count in them.
+
+Core ``pkg/controllers/provisioning/scheduling/{topology,topologydomaingroup}.go``.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.catalog import CatalogIndex
+from harness.karpenter.scheduling.shapes import PodShape
+from harness.karpenter.scheduling.snapshot import SchedulingRules
+from harness.karpenter.scheduling.state import ClusterState
+from harness.karpenter.scheduling.topology.domains import domains_by_key
+from harness.karpenter.scheduling.topology.group import ANTI_AFFINITY, MAX_SKEW, SPREAD, TopologyGroup, group_identity
+from harness.karpenter.scheduling.topology.group_index import GroupIndex
+from harness.karpenter.scheduling.topology.node_filter import ADMITS_ALL, HONOR, IGNORE, Alternatives, NodeFilter
+from harness.karpenter.scheduling.topology.own_groups import in_order
+from harness.kube.api.objects import Object, is_terminating, labels_of, name_of, namespace_of, spec_of
+from harness.kube.api.selectors import EVERYTHING, NOTHING, Selector, SelectorError
+from harness.kube.scheduling.pods import affinity_terms, is_scheduled, is_terminal
+from harness.kube.scheduling.taints import Taint, untolerated
+
+_MOST_REPEATS = 64
+
+
+class TopologyError(ValueError):
+    """A constraint that stops the whole simulation; the message is Karpenter's."""
+
+
+class TopologyGroups:
+    """The groups, by upstream's notion of identity; ``generation`` counts them."""
+
+    def __init__(
+        self,
+        algebra: Algebra,
+        state: ClusterState,
+        nodepools: Sequence[Object],
+        indexes: Mapping[str, CatalogIndex],
+        scheduled_pods: frozenset[str],
+        rules: SchedulingRules,
+    ) -> None:
+        self.algebra = algebra
+        self._state = state
+        self._active = [node for node in state.active() if node.node is not None]
+        self._excluded = scheduled_pods
+        self._cancel, self._known_hosts_only = rules.repeated_expressions_cancel, rules.hosts_registered_first
+        self._nodepools, self._indexes = nodepools, indexes
+        self._groups: dict[object, TopologyGroup] = {}
+        self._inverse: dict[object, TopologyGroup] = {}
+        self._by_label, self._repelling = GroupIndex(), GroupIndex()
+        self._by_hostname: list[TopologyGroup] = []
+        self.generation = 0
+        self._bound = self._countable_pods()
+        self._count_repelling_pods()
+
+    @cached_property
+    def _domains(self) -> dict[str, dict[str, list[Sequence[Taint]]]]:
+        """Worked out only when a pod has a constraint: it looks at every instance type."""
+        return domains_by_key(self.algebra, self._nodepools, self._indexes)
+
+    def _countable_pods(self) -> dict[str, list[tuple[Object, Object]]]:
+        """Running pods that count for topology, with their nodes, by namespace."""
+        nodes = {name_of(node): node for node in self._state.snapshot.nodes}
+        found: dict[str, list[tuple[Object, Object]]] = {}
+        for pod in self._state.snapshot.pods:
+            if not is_scheduled(pod) or is_terminal(pod) or is_terminating(pod) or _identity(pod) in self._excluded:
+                continue
+            node = nodes.get(spec_of(pod)["nodeName"])
+            if node is not None:
+                found.setdefault(namespace_of(pod), []).append((pod, node))
+        return found
+
+    # making
+
+    def spread(self, shape: PodShape, constraint: Object) -> TopologyGroup:
+        """The group of a spread constraint. Raises TopologyError."""
+        selector = constraint.get("labelSelector")
+        added = [
+            {"key": key, "operator": "In", "values": [shape.labels[key]]}
+            for key in constraint.get("matchLabelKeys") or ()
+            if key in shape.labels
+        ]
+        if added:
+            if selector is None:
+                raise TopologyError("matchLabelKeys without a labelSelector")
+            # Where two count as none, it matters whether the number is odd, and no more.
+            added *= min(shape.repeats, _MOST_REPEATS + shape.repeats % 2)
+            selector = {**selector, "matchExpressions": [*(selector.get("matchExpressions") or ()), *added]}
+        group = self._group(
+            shape,
+            SPREAD,
+            constraint["topologyKey"],
+            frozenset((shape.namespace,)),
+            selector,
+            max_skew=constraint.get("maxSkew") or 0,
+            min_domains=constraint.get("minDomains"),
+            node_filter=self._node_filter(shape, constraint),
+        )
+        if not added:
+            shape.spread_groups[id(constraint)] = group
+        return group
+
+    def _node_filter(self, shape: PodShape, constraint: Object) -> NodeFilter:
+        return NodeFilter(
+            self._alternatives(shape),
+            constraint.get("nodeTaintsPolicy") or IGNORE,
+            constraint.get("nodeAffinityPolicy") or HONOR,
+            shape.preferences.tolerations,
+        )
+
+    def _alternatives(self, shape: PodShape) -> Alternatives:
+        found, terms, before = shape.alternatives, shape.preferences.required_nodes, shape.before
+        if found is not None:
+            return found
+        if before is not None and before.alternatives is not None:
+            known, dropped = before.alternatives, len(before.preferences.required_nodes) - len(terms)
+            found = known.rest() if dropped else known
+        else:
+            base = self.algebra.from_labels(shape.node_selector)
+            affinity = (spec_of(shape.pod).get("affinity") or {}).get("nodeAffinity") or {}
+            if affinity.get("requiredDuringSchedulingIgnoredDuringExecution") is None:
+                sets = [base]
+            else:
+                wanted = (self.algebra.from_node_selector(term.get("matchExpressions")) for term in terms)
+                sets = [self.algebra.together(base, each.items) for each in wanted]
+            found = Alternatives(self.algebra, sets)
+        shape.alternatives = found
+        return found
+
+    def affinity(self, shape: PodShape, kind: str, term: Object) -> TopologyGroup:
+        """The group of an (anti-)affinity term. Raises TopologyError."""
+        namespaces = self._namespaces(shape.namespace, term)
+        return self._group(shape, kind, term["topologyKey"], namespaces, term.get("labelSelector"))
+
+    def _group(
+        self,
+        shape: PodShape,
+        kind: str,
+        key: str,
+        namespaces: frozenset[str],
+        raw_selector: Mapping[str, Any] | None,
+        *,
+        max_skew: int = MAX_SKEW,
+        min_domains: int | None = None,
+        node_filter: NodeFilter = ADMITS_ALL,
+    ) -> TopologyGroup:
+        identity = group_identity(kind, key, namespaces, max_skew, raw_selector, node_filter, self._cancel)
+        group = self._groups.get(identity)
+        if group is None:
+            domains = self._domains_for(key, shape.preferences.tolerations, node_filter.taint_policy)
+            group = TopologyGroup(
+                self.algebra,
+                kind,
+                key,
+                namespaces,
+                raw_selector,
+                _parse(raw_selector),
+                domains,
+                max_skew=max_skew,
+                min_domains=min_domains,
+                node_filter=node_filter,
+                known_hosts_only=self._known_hosts_only,
+            )
+            self._count_cluster(group)
+            self._keep(self._groups, identity, group)
+        return group
+
+    def repelling(self, namespace: str, tolerations: Sequence[Object], term: Object) -> TopologyGroup:
+        """The inverse group of a required anti-affinity term: where its pods are, whom it selects may not go. Raises TopologyError."""
+        key, raw_selector = term["topologyKey"], term.get("labelSelector")
+        namespaces = self._namespaces(namespace, term)
+        identity = group_identity(ANTI_AFFINITY, key, namespaces, MAX_SKEW, raw_selector, ADMITS_ALL, self._cancel)
+        group = self._inverse.get(identity)
+        if group is None:
+            domains = self._domains_for(key, tolerations, "")
+            selector = _parse(raw_selector)
+            group = TopologyGroup(
+                self.algebra,
+                ANTI_AFFINITY,
+                key,
+                namespaces,
+                raw_selector,
+                selector,
+                domains,
+                inverse=True,
+                known_hosts_only=self._known_hosts_only,
+            )
+            self._keep(self._inverse, identity, group)
+        return group
+
+    def _keep(self, groups: dict[object, TopologyGroup], identity: object, group: TopologyGroup) -> None:
+        groups[identity] = group
+        (self._repelling if group.inverse else self._by_label).add(group)
+        self.generation += 1
+        if group.by_hostname:
+            self._by_hostname.append(group)
+
+    def _domains_for(self, key: str, tolerations: Sequence[Object], taint_policy: str) -> list[str]:
+        """Domains of NodePools, unless the policy ignores taints only those of NodePools whose taints are tolerated."""
+        return [
+            domain
+            for domain, taint_sets in self._domains.get(key, {}).items()
+            if taint_policy == IGNORE or any(not untolerated(taints, tolerations) for taints in taint_sets)
+        ]
+
+    def _namespaces(self, namespace: str, term: Object) -> frozenset[str]:
+        names, selector = term.get("namespaces") or (), term.get("namespaceSelector")
+        if selector is None:
+            return frozenset(names) or frozenset((namespace,))
+        try:
+            parsed = Selector.parse(selector)
+        except SelectorError as error:
+            raise TopologyError(f"parsing selector, {error}") from error
+        chosen = (name_of(each) for each in self._state.snapshot.namespaces if parsed.matches(labels_of(each)))
+        return frozenset((*chosen, *names))
+
+    def _count_repelling_pods(self) -> None:
+        """Required anti-affinity of pods that run already."""
+        for state in self._state.by_node.values():
+            for pod in state.pods:
+                if _identity(pod) in self._excluded or state.node is None:
+                    continue
+                for term in affinity_terms(pod, "podAntiAffinity", "required"):
+                    group = self.repelling(namespace_of(pod), spec_of(pod).get("tolerations") or (), term)
+                    domain = labels_of(state.node).get(group.key)
+                    if domain is not None:
+                        group.record(domain)
+
+    def _count_cluster(self, group: TopologyGroup) -> None:
+        for state in self._active:
+            node = state.node or {}
+            labels = self.algebra.from_labels(labels_of(node))
+            taints = tuple(spec_of(node).get("taints") or ())
+            if group.filter.admits(self.algebra, taints, labels.items, labels.id):
+                domain = state.labels.get(group.key)
+                if domain is not None and domain not in group.domains:
+                    group.register(domain)
+        selector = EVERYTHING if group.raw_selector is None else group.selector
+        running = (pair for namespace in group.namespaces for pair in self._bound.get(namespace, ()))
+        for pod, bound_to in running:
+            if not selector.matches(labels_of(pod)):
+                continue
+            domain = labels_of(bound_to).get(group.key)
+            if domain is None and group.by_hostname:
+                domain = name_of(bound_to)
+            if domain is None:
+                continue
+            labels = self.algebra.from_labels(labels_of(bound_to))
+            taints = tuple(spec_of(bound_to).get("taints") or ())
+            if group.filter.admits(self.algebra, taints, labels.items, labels.id):
+                group.record(domain)
+
+    # asking
+
+    def register_host(self, hostname: str) -> None:
+        """Makes a node known to the hostname groups that exist."""
+        for group in self._by_hostname:
+            group.register(hostname)
+
+    def unregister_host(self, hostname: str) -> None:
+        """Takes back :meth:`register_host` for a node that will not be."""
+        for group in self._by_hostname:
+            group.unregister(hostname)
+
+    def counted(self, shape: PodShape) -> tuple[Sequence[TopologyGroup], tuple[TopologyGroup, ...]]:
+        """The groups, and the inverse groups, whose selector selects the pod."""
+        known = shape.counted
+        if known is None or known[0] != self.generation:
+            who = shape.identity, shape.namespace, shape.labels
+            plain, inverse = self._by_label.selecting(*who), self._repelling.selecting(*who)
+            ordered = known[2] if known is not None and len(known[2]) == len(inverse) else in_order(inverse)
+            known = shape.counted = (self.generation, plain, ordered)
+        return known[1], known[2]
+
+
+def _identity(pod: Object) -> str:
+    return f"{namespace_of(pod)}/{name_of(pod)}"
+
+
+def _parse(raw_selector: Mapping[str, Any] | None) -> Selector:
+    try:
+        return Selector.parse(raw_selector)
+    except SelectorError:
+        return NOTHING

@@ -1,0 +1,185 @@
+"""Validation of core objects beyond their metadata, as far as scenarios come across it: what of a pod and of a node may be what.
+
+Source: kubernetes pkg/apis/core/validation/validation.go (ValidatePodUpdate, ValidateNode, ValidateNodeUpdate).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.kube.api.field_errors import ErrorType, FieldError, Pointer, Verbatim, go_json, print_value
+from harness.kube.api.names import label_value_errors, qualified_name_errors
+from harness.kube.api.objects import Object, spec_of
+
+__all__ = ["budget_errors", "node_errors", "pod_update_errors"]
+
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_MAY_CHANGE = (
+    "`spec.containers[*].image`",
+    "`spec.initContainers[*].image`",
+    "`spec.activeDeadlineSeconds`",
+    "`spec.tolerations` (only additions to existing tolerations)",
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
+)
+_FIXED = f"pod updates may not change fields other than {','.join(_MAY_CHANGE)}"
+_CONTAINERS = ("containers", "initContainers")
+_CHECKED_APART = (*_CONTAINERS, "activeDeadlineSeconds", "tolerations", "schedulingGates")
+
+
+_PERCENT = (
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
+    "regex used for validation is '[0-9]+%')"
+)
+
+
+def budget_errors(spec: Mapping[str, Any]) -> list[FieldError]:
+    """What is wrong with the amounts of a PodDisruptionBudget (pkg/apis/policy/validation/validation.go)."""
+    errors: list[FieldError] = []
+    amounts = {field: spec[field] for field in ("minAvailable", "maxUnavailable") if spec.get(field) is not None}
+    if len(amounts) == 2:
+        errors.append(_error(ErrorType.INVALID, ("spec",), "minAvailable and maxUnavailable cannot be both set"))
+    for field, amount in amounts.items():
+        if isinstance(amount, str):
+            if not re.fullmatch(r"[0-9]+%", amount):
+                errors.append(_error(ErrorType.INVALID, ("spec", field), _PERCENT, amount))
+            elif int(amount[:-1]) > 100:
+                errors.append(_error(ErrorType.INVALID, ("spec", field), "must not be greater than 100%", amount))
+        elif amount < 0:
+            errors.append(_error(ErrorType.INVALID, ("spec", field), "must be greater than or equal to 0", amount))
+    return errors
+
+
+def node_errors(node: Object, old: Object | None) -> list[FieldError]:
+    """What is wrong with the spec of a Node, as it is and as a change of the one before."""
+    errors: list[FieldError] = []
+    if old is not None:
+        before = spec_of(old).get("providerID")
+        if before and before != spec_of(node).get("providerID"):
+            detail = 'node updates may not change providerID except from "" to valid'
+            errors.append(_error(ErrorType.FORBIDDEN, ("spec", "providerID"), detail))
+    errors.extend(_taint_errors(spec_of(node).get("taints") or ()))
+    return errors
+
+
+def _taint_errors(taints: Sequence[Mapping[str, Any]]) -> list[FieldError]:
+    """The API server calls the place `metadata.taints`."""
+    errors: list[FieldError] = []
+    seen: set[tuple[str, str]] = set()
+    for index, taint in enumerate(taints):
+        key, value, effect = (str(taint.get(field) or "") for field in ("key", "value", "effect"))
+        field, at = f"metadata.taints[{index}]", ("spec", "taints", index)
+        errors.extend(
+            FieldError(ErrorType.INVALID, f"{field}.key", why, key, (*at, "key")) for why in qualified_name_errors(key)
+        )
+        if whys := label_value_errors(value):
+            errors.append(FieldError(ErrorType.INVALID, f"{field}.value", ";".join(whys), value, (*at, "value")))
+        if not effect:
+            errors.append(FieldError(ErrorType.REQUIRED, f"{field}.effect", pointer=(*at, "effect")))
+        elif effect not in _EFFECTS:
+            supported = ", ".join(print_value(each) for each in _EFFECTS)
+            detail = f"supported values: {supported}"
+            errors.append(FieldError(ErrorType.NOT_SUPPORTED, f"{field}.effect", detail, effect, (*at, "effect")))
+        if (key, effect) in seen:
+            shown = Verbatim(_taint_json(taint))
+            detail = "taints must be unique by key and effect pair"
+            errors.append(FieldError(ErrorType.DUPLICATE, field, detail, shown, at))
+        seen.add((key, effect))
+    return errors
+
+
+def _taint_json(taint: Mapping[str, Any]) -> str:
+    """A taint as Go writes the API server's own type: capital names, nothing left out."""
+    rows = [("Key", taint.get("key") or ""), ("Value", taint.get("value") or ""), ("Effect", taint.get("effect") or "")]
+    rows.append(("TimeAdded", taint.get("timeAdded")))
+    return "{" + ",".join(f'"{name}":{go_json(value)}' for name, value in rows) + "}"
+
+
+def pod_update_errors(pod: Object, old: Object) -> list[FieldError]:
+    """What of a pod's spec an update changes and may not. The API server adds a diff of both specs, which is left out here."""
+    new, before = spec_of(pod), spec_of(old)
+    if new == before:
+        return []
+    errors: list[FieldError] = []
+    for field in _CONTAINERS:
+        containers = new.get(field) or ()
+        if len(containers) != len(before.get(field) or ()):
+            detail = "pod updates may not add or remove containers"
+            return [*errors, _error(ErrorType.FORBIDDEN, ("spec", field), detail)]
+        errors.extend(
+            FieldError(ErrorType.REQUIRED, f"spec.{field}[{index}].image", pointer=("spec", field, index, "image"))
+            for index, each in enumerate(containers)
+            if not each.get("image") and (before.get(field) or ())[index].get("image")
+        )
+    deadline = _deadline_error(new.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds"))
+    if deadline is not None:
+        errors.append(deadline)
+        if new.get("activeDeadlineSeconds") is not None:
+            return errors
+    if not all(
+        any(_same_but_seconds(each, kept) for kept in new.get("tolerations") or ())
+        for each in before.get("tolerations") or ()
+    ):
+        detail = "existing toleration can not be modified except its tolerationSeconds"
+        errors.append(_error(ErrorType.FORBIDDEN, ("spec", "tolerations"), detail))
+    gates = [each.get("name") for each in before.get("schedulingGates") or ()]
+    for index, each in enumerate(new.get("schedulingGates") or ()):
+        if each.get("name") not in gates:
+            detail = f"only deletion is allowed, but found new scheduling gate '{each.get('name')}'"
+            field = f"spec.schedulingGates[{index}].name"
+            errors.append(
+                FieldError(ErrorType.FORBIDDEN, field, detail, pointer=("spec", "schedulingGates", index, "name"))
+            )
+    if _fixed_parts(new, gated=bool(gates)) != _fixed_parts(before, gated=bool(gates)) and not _grace_is_mended(
+        new, before
+    ):
+        errors.append(_error(ErrorType.FORBIDDEN, ("spec",), _FIXED))
+    return errors
+
+
+def _fixed_parts(spec: Mapping[str, Any], *, gated: bool) -> dict[str, Any]:
+    """What no update changes; pods that wait at a gate may still be told where to go."""
+    fixed = {key: value for key, value in spec.items() if key not in _CHECKED_APART}
+    if gated:
+        fixed.pop("nodeSelector", None)
+        affinity = {key: value for key, value in (spec.get("affinity") or {}).items() if key != "nodeAffinity"}
+        fixed["affinity"] = affinity
+    for field in _CONTAINERS:
+        fixed[field] = [{key: value for key, value in each.items() if key != "image"} for each in spec.get(field) or ()]
+    return fixed
+
+
+def _grace_is_mended(new: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether the only change is that a negative grace period becomes 1."""
+    if int(before.get("terminationGracePeriodSeconds") or 0) >= 0 or new.get("terminationGracePeriodSeconds") != 1:
+        return False
+    kept = {**new, "terminationGracePeriodSeconds": before["terminationGracePeriodSeconds"]}
+    gated = bool(before.get("schedulingGates"))
+    return _fixed_parts(kept, gated=gated) == _fixed_parts(before, gated=gated)
+
+
+def _deadline_error(new: int | None, before: int | None) -> FieldError | None:
+    at = ("spec", "activeDeadlineSeconds")
+    if new is None:
+        detail = "must not update from a positive integer to nil value"
+        return None if before is None else _error(ErrorType.INVALID, at, detail, None)
+    if not 0 <= new < 2**31:
+        return _error(ErrorType.INVALID, at, "must be between 0 and 2147483647, inclusive", new)
+    if before is not None and before < new:
+        return _error(ErrorType.INVALID, at, "must be less than or equal to previous value", new)
+    return None
+
+
+def _same_but_seconds(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(one.get(key) == other.get(key) for key in {*one, *other} - {"tolerationSeconds"})
+
+
+_NO_VALUE = object()
+
+
+def _error(kind: ErrorType, at: Pointer, detail: str, value: Any = _NO_VALUE) -> FieldError:
+    field = ".".join(str(part) for part in at)
+    if value is _NO_VALUE:
+        return FieldError(kind, field, detail, pointer=at)
+    return FieldError(kind, field, detail, value, at)

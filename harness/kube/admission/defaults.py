@@ -1,0 +1,156 @@
+"""What the API server fills in or adds when core objects are created, as far as anything here reads it.
+
+Sources: kubernetes pkg/apis/core/v1/defaults.go, plugin/pkg/admission/{defaulttolerationseconds,nodetaint,priority}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from harness.kube.api.quantity import Quantity
+
+NOT_READY = "node.kubernetes.io/not-ready"
+UNREACHABLE = "node.kubernetes.io/unreachable"
+
+_SYSTEM_PRIORITIES: Mapping[str, Mapping[str, Any]] = {
+    name: {"metadata": {"name": name}, "value": value}
+    for name, value in (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000))
+}
+_PREEMPTS = "PreemptLowerPriority"
+
+
+def default_pod(pod: dict[str, Any], class_of: Callable[[str], Mapping[str, Any] | None]) -> dict[str, Any]:
+    """A pod as the API server stores it: defaulted spec, added tolerations, priority, phase Pending.
+
+    `class_of` finds a PriorityClass by its name; for "" the global default, if there is one. Raises PriorityRefused, QuantityError.
+    """
+    spec = _defaulted_spec(pod.get("spec") or {})
+    _prioritise(spec, class_of)
+    return {**pod, "spec": spec, "status": {"phase": "Pending", "qosClass": _quality_of_service(spec)}}
+
+
+def default_changed_pod(pod: dict[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    """A pod that is stored already, as the API server takes a change of it: with the same defaults, and the priority that it has.
+
+    Raises QuantityError.
+    """
+    spec = _defaulted_spec(pod.get("spec") or {})
+    before = old.get("spec") or {}
+    for field in ("priority", "preemptionPolicy"):
+        if spec.get(field) is None and field in before:
+            spec[field] = before[field]
+    return {**pod, "spec": spec}
+
+
+def _defaulted_spec(given: Mapping[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = {
+        "restartPolicy": "Always",
+        "terminationGracePeriodSeconds": 30,
+        "schedulerName": "default-scheduler",
+        **given,
+    }
+    for field in ("containers", "initContainers"):
+        if spec.get(field):
+            spec[field] = [_default_container(each) for each in spec[field]]
+    tolerations = list(spec.get("tolerations") or ())
+    for key in (NOT_READY, UNREACHABLE):
+        if not any(_covers_no_execute(each, key) for each in tolerations):
+            tolerations.append({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300})
+    spec["tolerations"] = tolerations
+    return spec
+
+
+class PriorityRefused(LookupError):
+    """A pod whose priority is not what its PriorityClass says, or whose class does not exist; the message is the plugin's."""
+
+
+def _prioritise(spec: dict[str, Any], class_of: Callable[[str], Mapping[str, Any] | None]) -> None:
+    name = spec.get("priorityClassName") or ""
+    found = class_of(name) or _SYSTEM_PRIORITIES.get(name)
+    if found is None and name:
+        raise PriorityRefused(f"no PriorityClass with name {name} was found")
+    if found is not None:
+        spec["priorityClassName"] = found["metadata"]["name"]
+    computed = {
+        "priority": int(found["value"]) if found is not None else 0,
+        "preemptionPolicy": (found or {}).get("preemptionPolicy") or _PREEMPTS,
+    }
+    for (field, value), what in zip(
+        computed.items(), ("integer value of priority", "string value of PreemptionPolicy"), strict=True
+    ):
+        given = spec.get(field)
+        if given is not None and given != value:
+            raise PriorityRefused(
+                f"the {what} ({given}) must not be provided in pod spec; "
+                f"priority admission controller computed {value} from the given PriorityClass name"
+            )
+        spec[field] = value
+
+
+def _quality_of_service(spec: Mapping[str, Any]) -> str:
+    """pkg/apis/core/v1/helper/qos: Guaranteed when every container limits cpu and memory to what it requests."""
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    named = [
+        {
+            name: part
+            for name, part in ((each.get("resources") or {}).get(kind) or {}).items()
+            if name in ("cpu", "memory")
+        }
+        for each in containers
+        for kind in ("requests", "limits")
+    ]
+    if not any(named):
+        return "BestEffort"
+    pairs = zip(named[::2], named[1::2], strict=True)
+    return "Guaranteed" if all(len(limits) == 2 and requests == limits for requests, limits in pairs) else "Burstable"
+
+
+def _default_container(container: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Quantities in their canonical form; limits stand in for missing requests."""
+    resources = container.get("resources")
+    if not resources:
+        return container
+    limits = canonical_list(resources.get("limits") or {})
+    requests = {**limits, **canonical_list(resources.get("requests") or {})}
+    lists = {kind: found for kind, found in (("limits", limits), ("requests", requests)) if found}
+    return {**container, "resources": {**resources, **lists}}
+
+
+def canonical_list(resources: Mapping[str, Any]) -> dict[str, str]:
+    """Quantities as the API server writes them: `0.5` becomes `500m`, 1 becomes `"1"`. Raises QuantityError."""
+    return {name: _canonical(value) for name, value in resources.items()}
+
+
+@cache
+def _canonical(value: str | int | float) -> str:
+    return str(Quantity.parse(value))
+
+
+def _covers_no_execute(toleration: Mapping[str, Any], key: str) -> bool:
+    return toleration.get("key") in (None, "", key) and toleration.get("effect") in (None, "", "NoExecute")
+
+
+def default_node(node: dict[str, Any]) -> dict[str, Any]:
+    """A node as the API server stores it: with the taint that keeps pods away until it is ready."""
+    status = node.get("status") or {}
+    lists = {kind: canonical_list(status[kind]) for kind in ("allocatable", "capacity") if status.get(kind)}
+    if lists:
+        node = {**node, "status": {**status, **lists}}
+    spec = node.get("spec") or {}
+    taints = spec.get("taints") or []
+    taint = {"key": NOT_READY, "effect": "NoSchedule"}
+    if any(each.get("key") == NOT_READY and each.get("effect") == "NoSchedule" for each in taints):
+        return node
+    return {**node, "spec": {**spec, "taints": [*taints, taint]}}
+
+
+def default_workload(obj: dict[str, Any]) -> dict[str, Any]:
+    """A workload as the API server stores it: one replica unless told otherwise."""
+    spec = obj.get("spec") or {}
+    if obj["kind"] in ("Deployment", "ReplicaSet", "StatefulSet") and spec.get("replicas") is None:
+        return {**obj, "spec": {**spec, "replicas": 1}}
+    if obj["kind"] == "Job":
+        return {**obj, "spec": {"parallelism": 1, "completions": 1, "backoffLimit": 6, **spec}}
+    return obj

@@ -1,0 +1,349 @@
+"""What the API server refuses in the spec of a new pod, or of a workload's template, as far as it decides where pods run.
+
+Source: kubernetes 1.36 pkg/apis/core/validation/validation.go (ValidatePodSpec and what it calls), in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.kube.api.field_errors import ErrorType, FieldError, Pointer, print_value
+from harness.kube.api.names import label_value_errors, qualified_name_errors
+from harness.kube.api.quantity import NANO, Quantity
+
+__all__ = ["pod_spec_errors"]
+
+Part = Mapping[str, Any]
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_TOLERATION_OPERATORS = ("Equal", "Exists")
+_COMPARISONS = (
+    "Lt",
+    "Gt",
+)  # behind TaintTolerationComparisonOperators, which is off (alpha since 1.35; unknown before, so refused, too)
+_ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
+_POLICIES = ("Honor", "Ignore")
+_PROTOCOLS = ("SCTP", "TCP", "UDP")
+_REQUIRED, _PREFERRED = (
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+)
+_OF_NAMESPACES = frozenset({"configmaps", "persistentvolumeclaims", "pods", "secrets", "services", "storage"})
+_HOLDS_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
+_HOLDS_NONE = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+_NO_SELECTOR = "must not be specified when labelSelector is not set"
+_IN_BOTH = "exists in both matchLabelKeys and {}"
+_HOLDS_ONE = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+
+
+class _Place:
+    """A place in the object: as the API server prints it, and as a pointer."""
+
+    __slots__ = ("pointer", "text")
+
+    def __init__(self, text: str, pointer: Pointer) -> None:
+        self.text, self.pointer = text, pointer
+
+    def child(self, name: str) -> _Place:
+        return _Place(f"{self.text}.{name}", (*self.pointer, name))
+
+    def index(self, number: int) -> _Place:
+        return _Place(f"{self.text}[{number}]", (*self.pointer, number))
+
+    def key(self, name: str) -> _Place:
+        return _Place(f"{self.text}[{name}]", (*self.pointer, name))
+
+    def invalid(self, value: Any, detail: str) -> FieldError:
+        return FieldError(ErrorType.INVALID, self.text, detail, value, self.pointer)
+
+    def required(self, detail: str) -> FieldError:
+        return FieldError(ErrorType.REQUIRED, self.text, detail, pointer=self.pointer)
+
+    def forbidden(self, detail: str) -> FieldError:
+        return FieldError(ErrorType.FORBIDDEN, self.text, detail, pointer=self.pointer)
+
+    def unsupported(self, value: Any, known: Sequence[str]) -> FieldError:
+        detail = f"supported values: {', '.join(print_value(each) for each in known)}"
+        return FieldError(ErrorType.NOT_SUPPORTED, self.text, detail, value, self.pointer)
+
+
+def pod_spec_errors(spec: Part, at: Pointer = ("spec",), *, merged: bool = True) -> list[FieldError]:
+    """The errors of a pod's spec, defaults filled in, that stands at ``at``.
+
+    ``merged``: whether the API server is one that writes matchLabelKeys of spread constraints into their selectors.
+    """
+    return list(_pod_spec(spec, _Place(".".join(map(str, at)), at), merged))
+
+
+def _pod_spec(spec: Part, at: _Place, merged: bool) -> Iterator[FieldError]:
+    for field in ("containers", "initContainers"):
+        for number, container in enumerate(spec.get(field) or ()):
+            yield from _container(container, at.child(field).index(number))
+    selector = spec.get("nodeSelector")
+    if selector:
+        place = at.child("nodeSelector")
+        for key, value in selector.items():
+            yield from (
+                _Place(place.text, (*place.pointer, key)).invalid(key, why) for why in qualified_name_errors(key)
+            )
+            yield from (
+                _Place(place.text, (*place.pointer, key)).invalid(value, why) for why in label_value_errors(value)
+            )
+    affinity = spec.get("affinity")
+    if affinity:
+        yield from _affinity(affinity, at.child("affinity"))
+    constraints = spec.get("topologySpreadConstraints")
+    if constraints:
+        yield from _spread(constraints, at.child("topologySpreadConstraints"), merged)
+    for number, toleration in enumerate(spec.get("tolerations") or ()):
+        yield from _toleration(toleration, at.child("tolerations").index(number))
+
+
+# containers
+
+
+def _container(container: Part, at: _Place) -> Iterator[FieldError]:
+    for number, port in enumerate(container.get("ports") or ()):
+        place = at.child("ports").index(number)
+        for field in ("containerPort", "hostPort"):
+            value = port.get(field) or 0
+            if not value and field == "containerPort":
+                yield place.child(field).required("")
+            elif value and not 1 <= value <= 65535:
+                yield place.child(field).invalid(value, "must be between 1 and 65535, inclusive")
+        protocol = port.get("protocol") or "TCP"
+        if protocol not in _PROTOCOLS:
+            yield place.child("protocol").unsupported(protocol, _PROTOCOLS)
+    resources = container.get("resources")
+    if resources and not _plain(resources):
+        yield from _resources(resources, at.child("resources"))
+
+
+def _plain(resources: Part) -> bool:
+    """Whether it only requests, from 0, what every node has: the usual case, told quickly."""
+    requests: Part = resources.get("requests") or {}
+    return not resources.get("limits") and all(
+        name in ("cpu", "memory", "ephemeral-storage") and Quantity.parse(amount).nano >= 0
+        for name, amount in requests.items()
+    )
+
+
+def _resources(resources: Part, at: _Place) -> Iterator[FieldError]:
+    limits: Part = resources.get("limits") or {}
+    for name, amount in limits.items():
+        yield from _quantity(name, amount, at.child("limits").key(name))
+    for name, amount in (resources.get("requests") or {}).items():
+        yield from _quantity(name, amount, at.child("requests").key(name))
+        asked = Quantity.parse(amount)
+        place = _Place(f"{at.text}.requests", (*at.pointer, "requests", name))
+        if name not in limits:
+            if not _overcommits(name):
+                yield at.child("limits").required("Limit must be set for non overcommitable resources")
+            continue
+        limit = Quantity.parse(limits[name])
+        if asked != limit and not _overcommits(name):
+            yield place.invalid(str(asked), f"must be equal to {name} limit of {limit}")
+        elif asked > limit:
+            yield place.invalid(str(asked), f"must be less than or equal to {name} limit of {limit}")
+
+
+def _quantity(name: str, amount: Any, at: _Place) -> Iterator[FieldError]:
+    if "/" not in name and name not in ("cpu", "memory", "ephemeral-storage") and not name.startswith("hugepages-"):
+        if name not in _OF_NAMESPACES:
+            yield at.invalid(name, "must be a standard resource type or fully qualified")
+        yield at.invalid(name, "must be a standard resource for containers")
+    quantity = Quantity.parse(amount)
+    if quantity.negative:
+        yield at.invalid(str(quantity), "must be greater than or equal to 0")
+    if not _overcommits(name) and not name.startswith("hugepages-") and quantity.nano % NANO:
+        yield at.invalid(str(quantity), "must be an integer")
+
+
+def _overcommits(name: str) -> bool:
+    """Whether less may be requested than the limit: Kubernetes' own resources but huge pages."""
+    return not name.startswith("hugepages-") and ("/" not in name or "kubernetes.io/" in name)
+
+
+# affinity
+
+
+def _affinity(affinity: Part, at: _Place) -> Iterator[FieldError]:
+    node = affinity.get("nodeAffinity")
+    if node:
+        place = at.child("nodeAffinity")
+        required = node.get(_REQUIRED)
+        if required is not None:
+            terms = place.child(_REQUIRED).child("nodeSelectorTerms")
+            if not required.get("nodeSelectorTerms"):
+                yield terms.required("must have at least one node selector term")
+            for number, term in enumerate(required.get("nodeSelectorTerms") or ()):
+                yield from _node_term(term, terms.index(number), values=True)
+        for number, weighted in enumerate(node.get(_PREFERRED) or ()):
+            here = place.child(_PREFERRED).index(number)
+            yield from _weight(weighted, here)
+            yield from _node_term(weighted.get("preference") or {}, here.child("preference"), values=False)
+    for kind in ("podAffinity", "podAntiAffinity"):
+        terms_of: Part = affinity.get(kind) or {}
+        place = at.child(kind)
+        for number, term in enumerate(terms_of.get(_REQUIRED) or ()):
+            yield from _pod_term(term, place.child(_REQUIRED).index(number))
+        for number, weighted in enumerate(terms_of.get(_PREFERRED) or ()):
+            here = place.child(_PREFERRED).index(number)
+            yield from _weight(weighted, here)
+            yield from _pod_term(weighted.get("podAffinityTerm") or {}, here.child("podAffinityTerm"))
+
+
+def _weight(weighted: Part, at: _Place) -> Iterator[FieldError]:
+    weight = weighted.get("weight") or 0
+    if not 1 <= weight <= 100:
+        yield at.child("weight").invalid(weight, "must be in the range 1-100")
+
+
+def _node_term(term: Part, at: _Place, *, values: bool) -> Iterator[FieldError]:
+    """``values``: whether the values have to be label values."""
+    for number, expression in enumerate(term.get("matchExpressions") or ()):
+        place = at.child("matchExpressions").index(number)
+        yield from _expression(expression, place, numeric=True)
+        yield from _name(expression.get("key") or "", place.child("key"))
+        if values:
+            yield from _values(expression.get("values") or (), place.child("values"))
+
+
+def _expression(expression: Part, at: _Place, *, numeric: bool) -> Iterator[FieldError]:
+    operator, values = expression.get("operator"), expression.get("values") or ()
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield at.child("values").required(_HOLDS_VALUES)
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield at.child("values").forbidden(_HOLDS_NONE)
+    elif numeric and operator in ("Gt", "Lt"):
+        if len(values) != 1:
+            yield at.child("values").required(_HOLDS_ONE)
+    else:
+        yield at.child("operator").invalid(operator, "not a valid selector operator")
+
+
+def _pod_term(term: Part, at: _Place) -> Iterator[FieldError]:
+    for field in ("labelSelector", "namespaceSelector"):
+        yield from _selector(term.get(field) or {}, at.child(field))
+    yield from _label_keys(term, at)
+    key = term.get("topologyKey") or ""
+    if not key:
+        yield at.child("topologyKey").required("can not be empty")
+    yield from _name(key, at.child("topologyKey"))
+
+
+def _selector(selector: Part, at: _Place) -> Iterator[FieldError]:
+    for key, value in (selector.get("matchLabels") or {}).items():
+        yield from _name(key, at.child("matchLabels"))
+        yield from (at.child("matchLabels").invalid(value, why) for why in label_value_errors(value))
+    for number, expression in enumerate(selector.get("matchExpressions") or ()):
+        place = at.child("matchExpressions").index(number)
+        yield from _expression(expression, place, numeric=False)
+        yield from _name(expression.get("key") or "", place.child("key"))
+        yield from _values(expression.get("values") or (), place.child("values"))
+
+
+def _name(key: str, at: _Place) -> Iterator[FieldError]:
+    return (at.invalid(key, why) for why in qualified_name_errors(key))
+
+
+def _values(values: Sequence[str], at: _Place) -> Iterator[FieldError]:
+    for number, value in enumerate(values):
+        yield from (at.index(number).invalid(value, why) for why in label_value_errors(value))
+
+
+# spread and tolerations
+
+
+def _spread(constraints: Sequence[Part], at: _Place, merged: bool) -> Iterator[FieldError]:
+    kinds = [(one.get("topologyKey"), one.get("whenUnsatisfiable")) for one in constraints]
+    last = {kind: number for number, kind in enumerate(kinds)}
+    for number, constraint in enumerate(constraints):
+        here, action = at.index(number), constraint.get("whenUnsatisfiable")
+        skew = constraint.get("maxSkew") or 0
+        if skew <= 0:
+            yield here.child("maxSkew").invalid(skew, "must be greater than zero")
+        if not constraint.get("topologyKey"):
+            yield here.child("topologyKey").required("can not be empty")
+        if action not in _ACTIONS:
+            yield here.child("whenUnsatisfiable").unsupported(action, _ACTIONS)
+        if last[kinds[number]] != number:
+            shown = f"{{{constraint.get('topologyKey')}, {action}}}"
+            both = _Place(f"{here.text}.{{topologyKey, whenUnsatisfiable}}", here.pointer)
+            yield FieldError(ErrorType.DUPLICATE, both.text, "", shown, both.pointer)
+        domains = constraint.get("minDomains")
+        if domains is not None:
+            if domains <= 0:
+                yield here.child("minDomains").invalid(domains, "must be greater than zero")
+            if action != _ACTIONS[0]:
+                detail = f"can only use minDomains if whenUnsatisfiable={_ACTIONS[0]}, not {action}"
+                yield here.child("minDomains").invalid(domains, detail)
+        for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
+            if constraint.get(field) is not None and constraint[field] not in _POLICIES:
+                yield here.child(field).unsupported(constraint[field], _POLICIES)
+        yield from (_label_keys if merged else _label_keys_apart)(constraint, here)
+        yield from _selector(constraint.get("labelSelector") or {}, here.child("labelSelector"))
+
+
+def _label_keys(part: Part, at: _Place) -> Iterator[FieldError]:
+    """Of a selector into which the keys have been written: what is there twice was also in it before."""
+    selector, keys = part.get("labelSelector"), part.get("matchLabelKeys") or ()
+    for field in ("matchLabelKeys", "mismatchLabelKeys"):
+        if part.get(field) and selector is None:
+            yield at.child(field).forbidden(_NO_SELECTOR)
+        elif part.get(field):
+            place = at.child(field)
+            yield from (wrong for number, key in enumerate(part[field]) for wrong in _name(key, place.index(number)))
+    if selector is not None:
+        places = {key: number for number, key in enumerate(keys)}
+        seen = set(selector.get("matchLabels") or ())
+        for expression in selector.get("matchExpressions") or ():
+            key = expression.get("key")
+            if key in places and key in seen:
+                yield at.index(places[key]).invalid(key, _IN_BOTH.format("labelSelector"))
+            seen.add(key)
+    others = part.get("mismatchLabelKeys") or ()
+    for number, key in enumerate(keys):
+        if key in others:
+            yield at.child("matchLabelKeys").index(number).invalid(key, _IN_BOTH.format("mismatchLabelKeys"))
+
+
+def _label_keys_apart(constraint: Part, at: _Place) -> Iterator[FieldError]:
+    """Of a selector that stays as it is."""
+    keys, selector = constraint.get("matchLabelKeys") or (), constraint.get("labelSelector")
+    here = at.child("matchLabelKeys")
+    if keys and selector is None:
+        yield here.forbidden(_NO_SELECTOR)
+    given: Part = selector or {}
+    used = {*(given.get("matchLabels") or ()), *(each.get("key") for each in given.get("matchExpressions") or ())}
+    for number, key in enumerate(keys):
+        yield from _name(key, here.index(number))
+        if key in used:
+            yield here.index(number).invalid(key, _IN_BOTH.format("labelSelector"))
+
+
+def _toleration(toleration: Part, at: _Place) -> Iterator[FieldError]:
+    key, value, effect = (toleration.get(field) or "" for field in ("key", "value", "effect"))
+    operator = toleration.get("operator") or ""
+    if key:
+        yield from _name(key, at.child("key"))
+    elif operator != "Exists":
+        detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        yield at.child("operator").invalid(operator, detail)
+    if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
+        yield at.child("effect").invalid(effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+    if operator in ("", "Equal"):
+        whys = label_value_errors(value)
+        if whys:
+            yield at.child("operator").invalid(value, ";".join(whys))
+    elif operator == "Exists":
+        if value:
+            yield at.child("operator").invalid(value, "value must be empty when `operator` is 'Exists'")
+    elif operator in _COMPARISONS:
+        yield at.child("operator").unsupported(operator, (*_TOLERATION_OPERATORS, *_COMPARISONS))
+    else:
+        yield at.child("operator").unsupported(operator, _TOLERATION_OPERATORS)
+    if effect and effect not in _EFFECTS:
+        yield at.child("effect").unsupported(effect, _EFFECTS)

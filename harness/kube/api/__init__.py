@@ -1,0 +1,1 @@
+"""What all objects of the API share: kinds, names, metadata, quantities, selectors, patches, field errors and statuses."""

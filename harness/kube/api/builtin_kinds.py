@@ -1,0 +1,90 @@
+"""Kinds that a Kubernetes API server knows and this one does not keep: they neither make Nodes nor decide where a pod goes.
+
+Source: the API reference of Kubernetes 1.34, by group and in every version; groups that were served once included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.kube.api.kinds import KINDS
+
+__all__ = ["BUILT_IN_GROUPS", "CONSEQUENCES", "NOT_KEPT", "kept_as"]
+
+NOT_KEPT: Mapping[str, tuple[str, ...]] = {
+    "": (
+        "Binding",
+        "ComponentStatus",
+        "Endpoints",
+        "Event",
+        "LimitRange",
+        "PodTemplate",
+        "ReplicationController",
+        "ResourceQuota",
+    ),
+    "admissionregistration.k8s.io": (
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
+        "MutatingWebhookConfiguration",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration",
+    ),
+    "apiextensions.k8s.io": ("CustomResourceDefinition",),
+    "apiregistration.k8s.io": ("APIService",),
+    "apps": ("ControllerRevision",),
+    "authentication.k8s.io": ("SelfSubjectReview", "TokenRequest", "TokenReview"),
+    "authorization.k8s.io": (
+        "LocalSubjectAccessReview",
+        "SelfSubjectAccessReview",
+        "SelfSubjectRulesReview",
+        "SubjectAccessReview",
+    ),
+    "autoscaling": ("HorizontalPodAutoscaler",),
+    "batch": ("CronJob",),
+    "certificates.k8s.io": ("CertificateSigningRequest", "ClusterTrustBundle", "PodCertificateRequest"),
+    "coordination.k8s.io": ("LeaseCandidate",),
+    "discovery.k8s.io": ("EndpointSlice",),
+    "events.k8s.io": ("Event",),
+    "extensions": ("Ingress", "NetworkPolicy", "PodSecurityPolicy"),
+    "flowcontrol.apiserver.k8s.io": ("FlowSchema", "PriorityLevelConfiguration"),
+    "internal.apiserver.k8s.io": ("StorageVersion",),
+    "networking.k8s.io": ("IPAddress", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR"),
+    "node.k8s.io": ("RuntimeClass",),
+    "policy": ("Eviction", "PodSecurityPolicy"),
+    "rbac.authorization.k8s.io": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+    "resource.k8s.io": (
+        "DeviceClass",
+        "DeviceTaintRule",
+        "ResourceClaim",
+        "ResourceClaimTemplate",
+        "ResourceSlice",
+    ),
+    "storage.k8s.io": ("CSIDriver", "CSIStorageCapacity", "VolumeAttributesClass"),
+    "storagemigration.k8s.io": ("StorageVersionMigration",),
+}
+
+CONSEQUENCES: Mapping[str, str] = {
+    "CronJob": "its pods come only when it is due",
+    "ReplicationController": "its pods are missing here",
+    "HorizontalPodAutoscaler": "replicas stay as written",
+    "LimitRange": "its defaults are not applied to pods",
+    "ResourceQuota": "its limits are not applied",
+    "RuntimeClass": "its overhead and scheduling are not applied to pods",
+    "ResourceClaim": "devices are not allocated",
+    "ResourceClaimTemplate": "devices are not allocated",
+}
+"""What its absence means for pods and Nodes, of kinds that can mean something to them."""
+
+_MOVED: Mapping[str, tuple[str, ...]] = {"extensions": ("Deployment", "DaemonSet", "ReplicaSet")}
+
+BUILT_IN_GROUPS = frozenset({*NOT_KEPT, *(kind.group for kind in KINDS.values() if not kind.custom)})
+"""The API groups that are Kubernetes' own. All others are somebody's CustomResourceDefinitions."""
+
+
+def kept_as(group: str, kind: str) -> str | None:
+    """The apiVersion under which this server keeps a kind of this group, whatever version was asked for; None for others."""
+    found = KINDS.get(kind)
+    if found is not None and (found.group == group or kind in _MOVED.get(group, ())):
+        return found.api_version
+    return None

@@ -1,0 +1,158 @@
+"""Validation of `metadata`, as the API server does it for every object.
+
+Source: apimachinery pkg/api/validation/objectmeta.go, pkg/apis/meta/v1/validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.kube.api.field_errors import ErrorType, FieldError, Pointer, Verbatim, go_json, print_value
+from harness.kube.api.names import (
+    WORDING,
+    NameWording,
+    dns_label_errors,
+    dns_subdomain_errors,
+    label_value_errors,
+    qualified_name_errors,
+)
+
+ANNOTATIONS_LIMIT = 256 * 1024
+"""Bytes of all annotation keys and values together."""
+
+_EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")
+
+
+def validate_object_meta(
+    obj: Mapping[str, Any], *, namespaced: bool, wording: NameWording = WORDING
+) -> list[FieldError]:
+    """What is wrong with the metadata of an object about to be created. Names are DNS subdomains."""
+    meta = _mapping(obj.get("metadata"))
+    errors: list[FieldError] = []
+    _names(meta, namespaced, errors, wording)
+    generation = meta.get("generation")
+    if isinstance(generation, int) and generation < 0:
+        errors.append(_invalid(("generation",), generation, "must be greater than or equal to 0"))
+    for key, value in _texts(meta, "labels"):
+        place = ("labels", key)
+        errors += [_invalid(place, key, reason, "labels") for reason in qualified_name_errors(key, wording)]
+        errors += [_invalid(place, value, reason, "labels") for reason in label_value_errors(value, wording)]
+    annotations = _texts(meta, "annotations")
+    for key, _ in annotations:
+        reasons = qualified_name_errors(key.lower(), wording)
+        errors += [_invalid(("annotations", key), key, reason, "annotations") for reason in reasons]
+    if annotations and sum(len(k.encode()) + len(v.encode()) for k, v in annotations) > ANNOTATIONS_LIMIT:
+        detail = f"may not be more than {ANNOTATIONS_LIMIT} bytes"
+        errors.append(
+            FieldError(ErrorType.TOO_LONG, "metadata.annotations", detail, pointer=("metadata", "annotations"))
+        )
+    _owners(meta, errors)
+    finalizers = meta.get("finalizers")
+    if isinstance(finalizers, list):
+        for index, name in enumerate(finalizers):
+            at: Pointer = ("finalizers", index)
+            errors.extend(
+                _invalid(at, name, reason, "finalizers") for reason in qualified_name_errors(str(name), wording)
+            )
+        if all(name in finalizers for name in _EXCLUSIVE_FINALIZERS):
+            detail = f"finalizer {_EXCLUSIVE_FINALIZERS[0]} and {_EXCLUSIVE_FINALIZERS[1]} cannot be both set"
+            errors.append(_invalid(("finalizers",), finalizers, detail))
+    return errors
+
+
+def validate_object_meta_update(obj: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+    """What may not change in metadata, beyond what validate_object_meta says."""
+    meta, before = _mapping(obj.get("metadata")), _mapping(old.get("metadata"))
+    errors: list[FieldError] = []
+    if before.get("deletionTimestamp"):
+        new = sorted(set(meta.get("finalizers") or ()) - set(before.get("finalizers") or ()))
+        if new:
+            listed = ", ".join(print_value(name) for name in new)
+            detail = (
+                "no new finalizers can be added if the object is being deleted, "
+                f"found new finalizers []string{{{listed}}}"
+            )
+            errors.append(
+                FieldError(ErrorType.FORBIDDEN, "metadata.finalizers", detail, pointer=("metadata", "finalizers"))
+            )
+    for name in ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
+        if meta.get(name) and meta.get(name) != before.get(name):
+            errors.append(_invalid((name,), meta[name], "field is immutable"))
+    return errors
+
+
+def _names(meta: Mapping[str, Any], namespaced: bool, errors: list[FieldError], wording: NameWording) -> None:
+    prefix = meta.get("generateName")
+    if prefix and isinstance(prefix, str):
+        # a trailing dash is fine where a suffix follows
+        masked = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+        errors.extend(_invalid(("generateName",), prefix, reason) for reason in dns_subdomain_errors(masked, wording))
+    name = meta.get("name")
+    if not name or not isinstance(name, str):
+        detail = "name or generateName is required"
+        errors.append(FieldError(ErrorType.REQUIRED, "metadata.name", detail, pointer=("metadata", "name")))
+    else:
+        errors.extend(_invalid(("name",), name, reason) for reason in dns_subdomain_errors(name, wording))
+    namespace = meta.get("namespace") or ""
+    at = ("metadata", "namespace")
+    if namespaced and not namespace:
+        errors.append(FieldError(ErrorType.REQUIRED, "metadata.namespace", pointer=at))
+    elif namespaced:
+        errors.extend(_invalid(("namespace",), namespace, reason) for reason in dns_label_errors(namespace, wording))
+    elif namespace:
+        errors.append(FieldError(ErrorType.FORBIDDEN, "metadata.namespace", "not allowed on this type", pointer=at))
+
+
+def _owners(meta: Mapping[str, Any], errors: list[FieldError]) -> None:
+    controller = ""
+    owners = meta.get("ownerReferences")
+    for index, owner in enumerate(owners if isinstance(owners, list) else ()):
+        owner = _mapping(owner)
+        at = ("ownerReferences", index)
+        version = str(owner.get("apiVersion") or "").rpartition("/")[2]
+        if not version:
+            errors.append(_invalid((*at, "apiVersion"), "", "version must not be empty", "ownerReferences.apiVersion"))
+        errors.extend(
+            _invalid((*at, name), "", "must not be empty", f"ownerReferences.{name}")
+            for name in ("kind", "name", "uid")
+            if not owner.get(name)
+        )
+        if owner.get("controller") is True:
+            this = f"{owner.get('kind', '')}/{owner.get('name', '')}"
+            if controller:
+                detail = (
+                    "Only one reference can have Controller set to true. "
+                    f'Found "true" in references for {controller} and {this}'
+                )
+                errors.append(_invalid(at, Verbatim(_owners_json(owners or [])), detail, "ownerReferences"))
+            controller = controller or this
+
+
+_OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+
+
+def _owners_json(owners: list[Any]) -> str:
+    """The references as Go writes them, in the order of its fields."""
+    listed = (
+        ",".join(f"{go_json(name)}:{go_json(owner[name])}" for name in _OWNER_FIELDS if name in owner)
+        for owner in map(_mapping, owners)
+    )
+    return f"[{','.join(f'{{{fields}}}' for fields in listed)}]"
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _texts(meta: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
+    """A map of strings; one with other values counts as empty, as in Go's accessor."""
+    found = meta.get(name)
+    if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
+        return []
+    return sorted(found.items())
+
+
+def _invalid(at: Pointer, value: Any, detail: str, field: str = "") -> FieldError:
+    path = field or ".".join(str(part) for part in at)
+    return FieldError(ErrorType.INVALID, f"metadata.{path}", detail, value, ("metadata", *at))

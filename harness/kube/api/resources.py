@@ -1,0 +1,45 @@
+"""Lists of resources: quantities by resource name, and the sums and comparisons that schedulers make.
+
+Source: core pkg/utils/resources/resources.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.kube.api.quantity import ZERO, Quantity
+
+ResourceList = Mapping[str, Quantity]
+
+
+def parse_list(obj: Mapping[str, Any] | None) -> dict[str, Quantity]:
+    """Quantities of a manifest's resource map (`None` is empty). Raises QuantityError."""
+    return {name: Quantity.parse(text) for name, text in obj.items()} if obj else {}
+
+
+def merge(*lists: ResourceList) -> dict[str, Quantity]:
+    """Sums by resource name over all lists."""
+    total: dict[str, Quantity] = {}
+    for resources in lists:
+        for name, quantity in resources.items():
+            present = total.get(name)
+            total[name] = (ZERO + quantity if quantity.text else quantity) if present is None else present + quantity
+    return total
+
+
+def subtract(total: ResourceList, used: ResourceList) -> dict[str, Quantity]:
+    """What is left of each resource in `total`; resources that only `used` has do not appear."""
+    return {name: quantity - used[name] if name in used else quantity for name, quantity in total.items()}
+
+
+def fits(requests: ResourceList, total: ResourceList) -> bool:
+    """Whether `total` has room for every request. A negative total never fits anything."""
+    if any(quantity.nano < 0 for quantity in total.values()):
+        return False
+    return all(quantity.nano <= total.get(name, ZERO).nano for name, quantity in requests.items())
+
+
+def render(resources: ResourceList) -> dict[str, str]:
+    """Canonical texts by resource name."""
+    return {name: str(quantity) for name, quantity in resources.items()}

@@ -1,0 +1,1 @@
+"""Admission of custom resources: structural schemas, defaulting, validation and CEL rules."""

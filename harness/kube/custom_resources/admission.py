@@ -1,0 +1,231 @@
+"""Admission of custom resources: the API server's steps on create and update, in its order.
+
+Prune, default, metadata, schema, list types, then the rules unless an earlier error of a blocking type keeps them from running.
+
+Source: apiextensions-apiserver pkg/registry/customresource/{strategy,validator}.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from harness.kube.api.field_errors import (
+    BLOCKING,
+    NO_FIELD,
+    ErrorType,
+    FieldError,
+    Verbatim,
+    go_syntax,
+    invalid_message,
+)
+from harness.kube.api.names import OLD_WORDING, WORDING, NameWording
+from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
+from harness.kube.custom_resources.cel_rules import evaluate
+from harness.kube.custom_resources.correlation import Correlation
+from harness.kube.custom_resources.list_types import validate_list_types
+from harness.kube.custom_resources.schema import Schema, prepare
+from harness.kube.custom_resources.schema_validation import validate
+
+
+@dataclass(frozen=True, slots=True)
+class ApiServer:
+    """What differs between Kubernetes versions in how an API server validates, mostly in how it words what it refuses.
+
+    * ``rules_print_value``: a scalar that a rule refuses is printed and a map or list is not; else the schema type of either.
+    * ``go_values``: rejected lists and mappings are printed in Go's syntax, and null as ``"null"``; else as JSON.
+    * ``integer_formats``: the formats int32 and int64 of integers count.
+    * ``names``: the sentences about names and labels.
+    * ``ratchets``: an update is not refused for values that it leaves unchanged (feature gate CRDValidationRatcheting, on unless
+      told from 1.30 on).
+    """
+
+    rules_print_value: bool = True
+    go_values: bool = False
+    integer_formats: bool = False
+    names: NameWording = WORDING
+    ratchets: bool = True
+
+
+_API_SERVERS: tuple[tuple[tuple[int, int], ApiServer], ...] = (
+    ((1, 36), ApiServer(integer_formats=True)),
+    ((1, 35), ApiServer()),
+    ((1, 34), ApiServer(rules_print_value=False, names=OLD_WORDING)),
+    ((1, 30), ApiServer(rules_print_value=False, go_values=True, names=OLD_WORDING)),
+    ((0, 0), ApiServer(rules_print_value=False, go_values=True, names=OLD_WORDING, ratchets=False)),
+)
+
+
+def api_server(kubernetes: str) -> ApiServer:
+    """The API server of a Kubernetes version (``1.34.0``, ``v1.36``). Raises ValueError when it is no version."""
+    parts = kubernetes.removeprefix("v").split(".")
+    try:
+        version = int(parts[0]), int(parts[1])
+    except (ValueError, IndexError):
+        raise ValueError(f"{kubernetes!r} is not a Kubernetes version such as 1.34.0") from None
+    return next(server for since, server in _API_SERVERS if version >= since)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CustomResource:
+    """One version of a custom resource definition."""
+
+    group: str
+    version: str
+    kind: str
+    schema: Schema
+    namespaced: bool = False
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a write: the object as it would be stored, and why it is refused (nothing when it is not)."""
+
+    object: dict[str, Any]
+    errors: tuple[FieldError, ...]
+    message: str
+
+
+def admit(
+    resource: CustomResource,
+    obj: Mapping[str, Any],
+    *,
+    old: Mapping[str, Any] | None = None,
+    subresource: str = "",
+    server: ApiServer = ApiServer(),
+) -> Outcome:
+    """What the API server does with ``obj``: created, or replacing the stored ``old``. Neither is changed.
+
+    ``subresource`` is ``status`` where only that of ``old`` is replaced: the schema judges the status alone, the rules see the whole
+    object (registry/customresource/status_strategy.go).
+    """
+    schema = resource.schema
+    stored = prepare(obj, schema)
+    correlation = None
+    errors: list[FieldError] = []
+    if subresource != "status":
+        errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
+    if old is not None:
+        errors.extend(validate_object_meta_update(stored, old))
+        if server.ratchets:
+            correlation = Correlation(stored, old, schema)
+    if subresource != "status":
+        errors.extend(validate(schema, stored, correlation))
+    else:
+        errors.extend(_status_errors(schema, stored, correlation))
+    if schema.has_list_types and (old is None or not validate_list_types(schema, old)):
+        errors.extend(validate_list_types(schema, stored))
+    if any(error.type in BLOCKING for error in errors):
+        errors.append(_UNCHECKED)
+    elif schema.has_rules and not _misshapen(correlation):
+        errors.extend(evaluate(schema, stored, old, correlation, prints_value=server.rules_print_value))
+    return _outcome(resource, stored, errors, server)
+
+
+def admit_unruled(
+    resource: CustomResource,
+    obj: Mapping[str, Any],
+    *,
+    old: Mapping[str, Any],
+    subresource: str = "",
+    server: ApiServer = ApiServer(),
+) -> Outcome:
+    """``admit`` for an update that leaves everything but metadata and status as the same definition let it pass before.
+
+    Nothing that the schema says of the rest, and no rule, can complain then: Karpenter's rules read neither of the two.
+    """
+    schema, stored = resource.schema, dict(obj)
+    errors: list[FieldError] = []
+    if subresource == "status":
+        below, status = schema.properties.get("status"), obj.get("status")
+        if below is not None and isinstance(status, Mapping) and status != old.get("status"):
+            before = _mapping(old.get("status"))
+            stored["status"] = _prepared(status, before, below)
+            if _found_quickly(below, stored["status"], before):
+                correlation = Correlation(stored, old, schema) if server.ratchets else None
+                errors.extend(_status_errors(schema, stored, correlation))
+            if below.has_list_types and not validate_list_types(schema, {"status": before}):
+                errors.extend(validate_list_types(schema, {"status": stored["status"]}))
+    elif _mapping(stored.get("metadata")) != _mapping(old.get("metadata")):
+        errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
+    errors.extend(validate_object_meta_update(stored, old))
+    if any(error.type in BLOCKING for error in errors):
+        errors.append(_UNCHECKED)
+    return _outcome(resource, stored, errors, server)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _prepared(status: Mapping[str, Any], old: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """A status as it is kept; fields that are as before were prepared then."""
+    changed = {key: value for key, value in status.items() if key not in old or old[key] != value}
+    prepared = prepare(changed, schema)
+    same = {key: value for key, value in status.items() if key not in changed}
+    return {**prepared, **same}
+
+
+def _found_quickly(schema: Schema, status: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Whether the schema has anything against what changed: fields, and of lists the items that are new."""
+    changed = {}
+    for key, value in status.items():
+        before = old.get(key)
+        if isinstance(value, list) and isinstance(before, list):
+            changed[key] = [item for item in value if item not in before]
+        elif value != before:
+            changed[key] = value
+    return bool(validate(schema, changed))
+
+
+def _status_errors(schema: Schema, stored: Mapping[str, Any], correlation: Correlation | None) -> list[FieldError]:
+    """What the schema of the status has against it. The texts name places inside the status, the fields those in the object."""
+    below = schema.properties.get("status")
+    if below is None or "status" not in stored:
+        return []
+    return [
+        replace(
+            error,
+            field="status" if error.field == NO_FIELD else f"status.{error.field}",
+            pointer=("status", *error.pointer),
+        )
+        for error in validate(below, stored["status"], correlation.key("status") if correlation is not None else None)
+    ]
+
+
+def _outcome(
+    resource: CustomResource, stored: dict[str, Any], errors: Sequence[FieldError], server: ApiServer
+) -> Outcome:
+    if not errors:
+        return Outcome(stored, (), "")
+    if server.go_values:
+        errors = [replace(error, value=_go_value(error.value)) for error in errors]
+    metadata = stored.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else ""
+    message = invalid_message(resource.group, resource.kind, name if isinstance(name, str) else "", errors)
+    return Outcome(stored, tuple(errors), message)
+
+
+def _misshapen(correlation: Correlation | None) -> bool:
+    """Whether values of wrong types are tolerated; rules cannot read them."""
+    return correlation is not None and any(error.type is ErrorType.TYPE_INVALID for error in correlation.tolerated)
+
+
+_UNCHECKED = FieldError(
+    ErrorType.INVALID,
+    NO_FIELD,
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation",
+    value=None,
+)
+
+
+def _go_value(value: Any) -> Any:
+    if value is None:
+        return "null"
+    return Verbatim(go_syntax(value)) if isinstance(value, list | dict) else value

@@ -1,0 +1,109 @@
+"""Rules beyond the schema (x-kubernetes-validations), and how the API server applies them.
+
+A rule's check is either a predicate of our own or a compiled CEL expression; this module does not care. It decides where and when
+rules run, which failures count on updates, and how they are printed.
+
+Source: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.kube.api.field_errors import NO_FIELD, OMITTED, ErrorType, FieldError, Pointer
+from harness.kube.custom_resources.correlation import Correlation, old_element
+from harness.kube.custom_resources.schema import Schema
+
+
+class CelError(Exception):
+    """The evaluation of a rule failed; the message is cel-go's (``no such key: values``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ratchet:
+    """The correlation of the value at hand, and of its nearest parent that has one."""
+
+    current: Correlation | None
+    parent: Correlation | None
+
+    def tolerates(self) -> bool:
+        nearest = self.current or self.parent
+        return nearest is not None and nearest.unchanged()
+
+    def key(self, key: str) -> _Ratchet:
+        if self.current is None:
+            return self
+        if self.parent is None and key in ("apiVersion", "kind"):
+            return _CREATED
+        return _Ratchet(self.current.key(key), self.current)
+
+    def index(self, index: int) -> _Ratchet:
+        return self if self.current is None else _Ratchet(self.current.index(index), self.current)
+
+
+_CREATED = _Ratchet(None, None)
+
+
+def evaluate(
+    schema: Schema, value: Any, old: Any = None, correlation: Correlation | None = None, *, prints_value: bool = True
+) -> list[FieldError]:
+    """The failures of all rules on a resource, sorted by text.
+
+    ``old`` is the value that an update replaces; with a ``correlation`` of both, what it leaves unchanged is tolerated.
+    ``prints_value``: the API server prints the value of a scalar that a rule refuses and nothing for maps and lists; older ones
+    print the name of the schema type for both.
+    """
+    errors: list[FieldError] = []
+    ratchet = _Ratchet(correlation, None) if correlation is not None else _CREATED
+    _visit(schema, value, old, "", (), ratchet, prints_value, errors)
+    if len(errors) > 1:
+        errors.sort(key=str)
+    return errors
+
+
+def _visit(
+    schema: Schema,
+    value: Any,
+    old: Any,
+    path: str,
+    at: Pointer,
+    ratchet: _Ratchet,
+    prints_value: bool,
+    errors: list[FieldError],
+) -> None:
+    if value is None:
+        return
+    for rule in schema.rules:
+        if rule.transition and old is None and not rule.optional_old:
+            continue
+        try:
+            if rule.check(value, old):
+                continue
+            detail, shown = rule.message, value if prints_value else schema.cel_type
+            if prints_value and schema.cel_type in ("object", "array"):
+                shown = OMITTED
+            if not rule.transition and ratchet.tolerates():
+                continue
+        except CelError as failure:
+            detail, shown = f"{failure} evaluating rule: {rule.message}", schema.cel_type
+        places = tuple((*at, *place) for place in rule.culprits(value))
+        errors.append(FieldError(ErrorType.INVALID, path or NO_FIELD, detail, shown, at, rule.id, places))
+    if not schema.has_rules:
+        return
+    if isinstance(value, dict):
+        below = [(key, f"{path}.{key}" if path else key, child) for key, child in schema.ruled if key in value]
+        additional = schema.additional
+        if additional is not None and additional.has_rules:
+            below += [(key, f"{path}[{key}]", additional) for key in value if key not in schema.properties]
+        for key, place, child in below:
+            before = old.get(key) if isinstance(old, Mapping) else None
+            next_ratchet = _CREATED if ratchet is _CREATED else ratchet.key(key)
+            _visit(child, value[key], before, place, (*at, key), next_ratchet, prints_value, errors)
+    elif isinstance(value, list) and schema.items is not None and schema.items.has_rules:
+        items = schema.items
+        for index, entry in enumerate(value):
+            before = None if old is None else old_element(schema, entry, old)
+            next_ratchet = _CREATED if ratchet is _CREATED else ratchet.index(index)
+            _visit(items, entry, before, f"{path}[{index}]", (*at, index), next_ratchet, prints_value, errors)

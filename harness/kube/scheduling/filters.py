@@ -1,0 +1,92 @@
+"""kube-scheduler's filters: whether a node can take a pod, and the plugin's sentence when it cannot.
+
+The filters are those of the default profile, in its order; the first that fails a node gives its reason. Not simulated: dynamic
+resources, limits on attached volumes.
+Sources: kubernetes pkg/scheduler/framework/plugins/*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.kube.api.objects import Object, spec_of
+from harness.kube.api.quantity import Quantity
+from harness.kube.scheduling.node_affinity import required_matches
+from harness.kube.scheduling.placement import NodeInfo
+from harness.kube.scheduling.pods import HostPort, host_ports, pod_requests
+from harness.kube.scheduling.spreading import InterPodAffinity, TopologySpread
+from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
+from harness.kube.scheduling.volume_binding import PodVolumes
+
+__all__ = ["Failure", "Filters"]
+
+_UNSCHEDULABLE_TAINT = {"key": "node.kubernetes.io/unschedulable", "effect": NO_SCHEDULE}
+_ZERO = Quantity.parse("0")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one node does not take the pod. `helpless`: evicting others would not change that."""
+
+    node: str
+    reasons: tuple[str, ...]
+    helpless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What one pod asks of a node, with what is on all nodes counted."""
+
+    pod: Object
+    requests: Mapping[str, Quantity]
+    ports: tuple[HostPort, ...]
+    tolerations: Sequence[Mapping[str, object]]
+    volumes: PodVolumes | None
+    spread: TopologySpread | None
+    affinity: InterPodAffinity | None
+
+    @staticmethod
+    def of(pod: Object, nodes: Sequence[NodeInfo], volumes: PodVolumes | None = None) -> Filters:
+        """The filters of a pod over these nodes. Raises QuantityError."""
+        return Filters(
+            pod,
+            pod_requests(pod),
+            host_ports(pod),
+            spec_of(pod).get("tolerations") or (),
+            volumes,
+            TopologySpread.of(pod, nodes),
+            InterPodAffinity.of(pod, nodes),
+        )
+
+    def failure(self, info: NodeInfo) -> Failure | None:
+        """Why this node cannot take the pod, None when it can."""
+        spec = spec_of(info.node)
+        if spec.get("unschedulable") and not self._tolerates(_UNSCHEDULABLE_TAINT):
+            return Failure(info.name, ("node(s) were unschedulable",), True)
+        for taint in info.taints:
+            if taint.get("effect") in (NO_SCHEDULE, NO_EXECUTE) and not self._tolerates(taint):
+                text = f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value') or ''}}}"
+                return Failure(info.name, (text,), True)
+        if not required_matches(self.pod, info.node):
+            return Failure(info.name, ("node(s) didn't match Pod's node affinity/selector",), True)
+        if any(wanted.conflicts(taken) for wanted in self.ports for taken in info.ports):
+            return Failure(info.name, ("node(s) didn't have free ports for the requested pod ports",), False)
+        short = info.insufficient(self.requests)
+        if short:
+            reasons = tuple("Too many pods" if name == "pods" else f"Insufficient {name}" for name in short)
+            return Failure(info.name, reasons, self._never_fits(info))
+        if self.volumes is not None and (reasons := self.volumes.reasons(info.node)):
+            return Failure(info.name, reasons, True)
+        for plugin in (self.spread, self.affinity):
+            if plugin is not None and (found := plugin.failure(info)) is not None:
+                reason, helpless = found
+                return Failure(info.name, (reason,), helpless)
+        return None
+
+    def _tolerates(self, taint: Mapping[str, str]) -> bool:
+        return any(tolerates(each, taint) for each in self.tolerations)
+
+    def _never_fits(self, info: NodeInfo) -> bool:
+        """Whether even the empty node is too small."""
+        return any(quantity > info.allocatable.get(name, _ZERO) for name, quantity in self.requests.items())

@@ -1,0 +1,81 @@
+"""Whether a node is one that a pod may or would rather run on: nodeSelector, required and preferred node affinity.
+
+Source: component-helpers scheduling/corev1/nodeaffinity/nodeaffinity.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.kube.api.objects import Object, labels_of, name_of, spec_of
+
+
+def _integer(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _expression_matches(expression: Mapping[str, object], labels: Mapping[str, str]) -> bool:
+    key, operator = str(expression.get("key")), expression.get("operator")
+    raw = expression.get("values")
+    values = [str(value) for value in raw] if isinstance(raw, (list, tuple)) else []
+    present = labels.get(key)
+    if operator == "In":
+        return present in values
+    if operator == "NotIn":
+        return present not in values
+    if operator == "Exists":
+        return present is not None
+    if operator == "DoesNotExist":
+        return present is None
+    if operator in ("Gt", "Lt") and present is not None and len(values) == 1:
+        have, bound = _integer(present), _integer(values[0])
+        if have is None or bound is None:
+            return False
+        return have > bound if operator == "Gt" else have < bound
+    return False
+
+
+def term_matches(term: Object, node: Object) -> bool:
+    """Whether a node selector term takes the node. A term without expressions and fields takes nothing."""
+    expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
+    if not expressions and not fields:
+        return False
+    labels = labels_of(node)
+    names = {"metadata.name": name_of(node)}
+    return all(_expression_matches(each, labels) for each in expressions) and all(
+        _expression_matches(each, names) for each in fields
+    )
+
+
+def required_matches(pod: Object, node: Object) -> bool:
+    """Whether nodeSelector and required node affinity of the pod take the node."""
+    spec = spec_of(pod)
+    selector, affinity = spec.get("nodeSelector"), spec.get("affinity")
+    if selector:
+        labels = labels_of(node)
+        for key, value in selector.items():
+            if labels.get(key) != value:
+                return False
+    if not affinity:
+        return True
+    required = (affinity.get("nodeAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
+    if required is None:
+        return True
+    return any(term_matches(term, node) for term in required.get("nodeSelectorTerms") or ())
+
+
+def preferred_weight(pod: Object, node: Object) -> int:
+    """The sum of the weights of the preferred terms that take the node."""
+    preferred = ((spec_of(pod).get("affinity") or {}).get("nodeAffinity") or {}).get(
+        "preferredDuringSchedulingIgnoredDuringExecution"
+    )
+    total = 0
+    for each in preferred or ():
+        term = each.get("preference") or {}
+        empty = not term.get("matchExpressions") and not term.get("matchFields")
+        if empty or term_matches(term, node):
+            total += int(each.get("weight") or 0)
+    return total

@@ -1,0 +1,94 @@
+"""A node with the pods on it, as kube-scheduler's snapshot keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of, status_of
+from harness.kube.api.quantity import Quantity
+from harness.kube.api.resources import parse_list
+from harness.kube.scheduling.pods import HostPort, affinity_terms, host_ports, is_terminal, pod_requests
+
+_ZERO = Quantity.parse("0")
+
+
+def priority_of(pod: Object) -> int:
+    """`spec.priority`, 0 when absent."""
+    return int(spec_of(pod).get("priority") or 0)
+
+
+class NodeInfo:
+    """What the scheduler knows of one node: its object, its pods, and what they have taken."""
+
+    __slots__ = (
+        "allocatable",
+        "by_namespace",
+        "labels",
+        "lowest",
+        "name",
+        "node",
+        "pods",
+        "ports",
+        "repelling",
+        "requested",
+        "taints",
+    )
+
+    def __init__(self, node: Object, pods: Iterable[Object] = ()) -> None:
+        self.node = node
+        self.name = name_of(node)
+        self.labels: Mapping[str, str] = labels_of(node)
+        self.taints: Sequence[Mapping[str, str]] = spec_of(node).get("taints") or ()
+        self.allocatable: Mapping[str, Quantity] = parse_list(status_of(node).get("allocatable"))
+        self.pods: list[Object] = []
+        self.by_namespace: dict[str, list[Object]] = {}
+        self.requested: dict[str, Quantity] = {}
+        self.ports: list[HostPort] = []
+        self.repelling: list[Object] = []
+        """The pods that require others to stay away."""
+        self.lowest: int | None = None
+        """The lowest priority of a pod here."""
+        for pod in pods:
+            self.add(pod)
+
+    def add(self, pod: Object) -> None:
+        """Counts a pod that is bound here; one that has ended takes nothing."""
+        if is_terminal(pod):
+            return
+        self.pods.append(pod)
+        self.by_namespace.setdefault(namespace_of(pod), []).append(pod)
+        priority = priority_of(pod)
+        if self.lowest is None or priority < self.lowest:
+            self.lowest = priority
+        for name, quantity in pod_requests(pod).items():
+            present = self.requested.get(name)
+            self.requested[name] = quantity if present is None else present + quantity
+        self.ports.extend(host_ports(pod))
+        if affinity_terms(pod, "podAntiAffinity", "required"):
+            self.repelling.append(pod)
+
+    def without(self, pods: Sequence[Object]) -> NodeInfo:
+        """The node as it would be if these pods had left."""
+        gone = {id(each) for each in pods}
+        return NodeInfo(self.node, (each for each in self.pods if id(each) not in gone))
+
+    def with_also(self, pods: Iterable[Object]) -> NodeInfo:
+        """The node as it would be if these pods ran here, too."""
+        return NodeInfo(self.node, (*self.pods, *pods))
+
+    def insufficient(self, requests: Mapping[str, Quantity]) -> list[str]:
+        """The resources that the requests would overdraw, with `pods` for the number of pods."""
+        short: list[str] = []
+        limit = self.allocatable.get("pods")
+        if limit is not None and len(self.pods) + 1 > limit.value():
+            short.append("pods")
+        for name, quantity in requests.items():
+            if quantity.is_zero():
+                continue
+            free = self.allocatable.get(name, _ZERO)
+            taken = self.requested.get(name)
+            if taken is not None:
+                free = free - taken
+            if quantity > free:
+                short.append(name)
+        return short

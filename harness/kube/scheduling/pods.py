@@ -1,0 +1,195 @@
+"""Readings of pods: what they request, which host ports they take, and the predicates that decide who looks after them.
+
+Sources: component-helpers ``resource/helpers.go``; core ``pkg/utils/pod/scheduling.go``, ``pkg/utils/resources/resources.go``,
+``pkg/scheduling/hostportusage.go``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+
+from harness.kube.api.objects import Object, conditions_of, is_terminating, owners_of, spec_of, status_of
+from harness.kube.api.quantity import NANO, Quantity
+from harness.kube.api.resources import merge, parse_list
+
+PODS = "pods"
+_POD_LEVEL = ("cpu", "memory")
+_BESIDE_CONTAINERS = ("initContainers", "resources", "overhead")
+_STATUSES = ("containerStatuses", "initContainerStatuses")
+
+
+def pod_requests(pod: Object) -> dict[str, Quantity]:
+    """What a pod needs at once of each resource, with overhead: containers and sidecars together, or the largest init step.
+
+    Pod-level cpu, memory and huge pages replace the sums. Statuses count, as they do while a pod is being resized.
+    Raises QuantityError.
+    """
+    spec, status = spec_of(pod), status_of(pod)
+    containers: Sequence[Object] = spec.get("containers") or ()
+    if len(containers) == 1 and not any(map(spec.get, _BESIDE_CONTAINERS)) and not any(map(status.get, _STATUSES)):
+        return parse_list((containers[0].get("resources") or {}).get("requests"))  # as most pods are
+    statuses = {
+        each.get("name"): each
+        for each in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ()))
+        if each.get("resources") is not None
+    }
+    total: dict[str, Quantity] = {}
+    for container in containers:
+        _add(total, _container_requests(container, statuses, pod))
+    sidecars: dict[str, Quantity] = {}
+    largest: dict[str, Quantity] = {}
+    for container in spec.get("initContainers") or ():
+        if container.get("restartPolicy") == "Always":
+            requests = _container_requests(container, statuses, pod)
+            _add(total, requests)
+            _add(sidecars, requests)
+            step = sidecars
+        else:
+            step = dict(_container_requests(container, {}, pod))
+            _add(step, sidecars)
+        _raise_to(largest, step)
+    _raise_to(total, largest)
+    for name, quantity in parse_list((spec.get("resources") or {}).get("requests")).items():
+        if name in _POD_LEVEL or name.startswith("hugepages-"):
+            total[name] = quantity
+    _add(total, parse_list(spec.get("overhead")))
+    return total
+
+
+def requests_for_pods(pods: Iterable[Object]) -> dict[str, Quantity]:
+    """The sum over pods, and their number as the resource ``pods``."""
+    lists = [pod_requests(pod) for pod in pods]
+    total = merge(*lists)
+    total[PODS] = Quantity(len(lists) * NANO, "DecimalExponent")
+    return total
+
+
+def _container_requests(container: Object, statuses: Mapping[Any, Object], pod: Object) -> Mapping[str, Quantity]:
+    requests = parse_list((container.get("resources") or {}).get("requests"))
+    status = statuses.get(container.get("name"))
+    if status is None:
+        return requests
+    actuated = parse_list(status["resources"].get("requests"))
+    allocated = parse_list(status.get("allocatedResources"))
+    result: dict[str, Quantity] = {}
+    for each in (actuated, allocated) if _resize_infeasible(pod) else (requests, actuated, allocated):
+        _raise_to(result, each)
+    return result
+
+
+def _resize_infeasible(pod: Object) -> bool:
+    return any(c.get("type") == "PodResizePending" and c.get("reason") == "Infeasible" for c in conditions_of(pod))
+
+
+def _add(total: dict[str, Quantity], more: Mapping[str, Quantity]) -> None:
+    for name, quantity in more.items():
+        total[name] = total[name] + quantity if name in total else quantity
+
+
+def _raise_to(total: dict[str, Quantity], least: Mapping[str, Quantity]) -> None:
+    for name, quantity in least.items():
+        if name not in total or quantity > total[name]:
+            total[name] = quantity
+
+
+@dataclass(frozen=True, slots=True)
+class HostPort:
+    """One port of a node that a container binds. ``ip`` is a normalised address, or None when it is none."""
+
+    ip: str | None
+    port: int
+    protocol: str
+
+    def conflicts(self, other: "HostPort") -> bool:
+        """Whether both cannot be bound on one node; unspecified addresses overlap with every other one."""
+        if self.protocol != other.protocol or self.port != other.port:
+            return False
+        return self.ip == other.ip or "0.0.0.0" in (self.ip, other.ip) or "::" in (self.ip, other.ip)
+
+
+def host_ports(pod: Object) -> tuple[HostPort, ...]:
+    """The host ports of the pod's containers (init containers do not count)."""
+    return tuple(
+        HostPort(_address(port.get("hostIP") or "0.0.0.0"), port["hostPort"], port.get("protocol") or "")
+        for container in spec_of(pod).get("containers") or ()
+        for port in container.get("ports") or ()
+        if port.get("hostPort")
+    )
+
+
+def _address(text: str) -> str | None:
+    if text == "0.0.0.0":
+        return text
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return str(getattr(address, "ipv4_mapped", None) or address)
+
+
+def is_scheduled(pod: Object) -> bool:
+    """Whether the pod is bound to a node."""
+    return bool(spec_of(pod).get("nodeName"))
+
+
+def is_terminal(pod: Object) -> bool:
+    """Whether the pod has ended (Failed or Succeeded)."""
+    return status_of(pod).get("phase") in ("Failed", "Succeeded")
+
+
+def is_active(pod: Object) -> bool:
+    """Whether the pod has neither ended nor been asked to."""
+    return not is_terminal(pod) and not is_terminating(pod)
+
+
+def failed_to_schedule(pod: Object) -> bool:
+    """Whether kube-scheduler has said that the pod fits nowhere."""
+    return any(c.get("type") == "PodScheduled" and c.get("reason") == "Unschedulable" for c in conditions_of(pod))
+
+
+def is_owned_by(pod: Object, api_version: str, kind: str) -> bool:
+    """Whether some owner is of this kind."""
+    return any(owner.get("apiVersion") == api_version and owner.get("kind") == kind for owner in owners_of(pod))
+
+
+def is_daemon(pod: Object) -> bool:
+    """Whether a DaemonSet owns the pod."""
+    return is_owned_by(pod, "apps/v1", "DaemonSet")
+
+
+def is_static(pod: Object) -> bool:
+    """Whether a node owns the pod (a mirror of a static pod)."""
+    return is_owned_by(pod, "v1", "Node")
+
+
+def is_provisionable(pod: Object) -> bool:
+    """Whether Karpenter should make room: unschedulable, unbound, not preempting, of no DaemonSet and no node."""
+    return (
+        failed_to_schedule(pod)
+        and not is_scheduled(pod)
+        and not status_of(pod).get("nominatedNodeName")
+        and not is_daemon(pod)
+        and not is_static(pod)
+    )
+
+
+def is_reschedulable(pod: Object) -> bool:
+    """Whether the pod has to find another place when its node goes: active, or a StatefulSet's that is terminating."""
+    moves = is_active(pod) or (is_owned_by(pod, "apps/v1", "StatefulSet") and is_terminating(pod))
+    return moves and not is_daemon(pod) and not is_static(pod)
+
+
+def has_resource_claims(pod: Object, *, only_containers: bool = False) -> bool:
+    """Whether the pod, or one of its containers, uses dynamic resource allocation."""
+    spec = spec_of(pod)
+    if spec.get("resourceClaims") and not only_containers:
+        return True
+    containers: Sequence[Object] = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
+    return any((c.get("resources") or {}).get("claims") for c in containers)
+
+
+def affinity_terms(pod: Object, kind: str, strength: str) -> Sequence[Object]:
+    """``spec.affinity.KIND.{required,preferred}DuringSchedulingIgnoredDuringExecution`` of a pod (anti-)affinity, or nothing."""
+    affinity = (spec_of(pod).get("affinity") or {}).get(kind) or {}
+    return affinity.get(f"{strength}DuringSchedulingIgnoredDuringExecution") or ()

@@ -1,0 +1,178 @@
+"""Preemption as kube-scheduler's DefaultPreemption plugin decides it: on which node which pods of lower priority have to go.
+
+Every node counts as a candidate; the plugin stops at a tenth of them, but never below a hundred.
+Sources: kubernetes pkg/scheduler/framework/preemption, pkg/scheduler/framework/plugins/defaultpreemption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.kube.api.objects import (
+    Object,
+    condition,
+    is_terminating,
+    labels_of,
+    name_of,
+    namespace_of,
+    spec_of,
+    status_of,
+)
+from harness.kube.api.selectors import Selector
+from harness.kube.scheduling.filters import Failure, Filters
+from harness.kube.scheduling.placement import NodeInfo, priority_of
+from harness.kube.scheduling.volume_binding import PodVolumes
+
+__all__ = ["NOT_HELPFUL", "Futile", "Preemption", "preempt"]
+
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+_NO_VICTIMS = "No preemption victims found for incoming pod"
+_NEVER = "not eligible due to preemptionPolicy=Never."
+_TERMINATING = "not eligible due to a terminating pod on the nominated node."
+_NOT_STARTED = "9999"  # a pod that has not started counts as starting now, later than every other one
+
+MARK: Mapping[str, str] = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+"""What marks a victim's status; the message depends on the scheduler."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """The pods, the most important first, that have to leave a node for another pod."""
+
+    node: str
+    victims: tuple[Object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Futile:
+    """Why no pod leaves for this one: one sentence for the pod itself, or the reasons of each node."""
+
+    sentence: str = ""
+    reasons: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def keeps_nomination(self) -> bool:
+        """Whether an earlier nomination still stands: the pod was not looked at."""
+        return bool(self.sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    node: str
+    victims: tuple[Object, ...]
+    violations: int
+
+    @property
+    def cost(self) -> tuple[int, int, int, int, str]:
+        """What decides between nodes; the least is best, but of the last part, the start of the victims, the greatest."""
+        highest = priority_of(self.victims[0])
+        total = sum(priority_of(each) + 2**31 for each in self.victims)
+        start = min(_start(each) for each in self.victims if priority_of(each) == highest)
+        return self.violations, highest, total, len(self.victims), start
+
+
+def preempt(
+    pod: Object,
+    nodes: Sequence[NodeInfo],
+    failures: Sequence[Failure],
+    budgets: Sequence[Object],
+    volumes: PodVolumes | None,
+) -> Preemption | Futile:
+    """What is to be done for a pod that no node takes. `failures` are those of the nodes, in their order."""
+    if spec_of(pod).get("preemptionPolicy") == "Never":
+        return Futile(_NEVER)
+    priority = priority_of(pod)
+    nominated = status_of(pod).get("nominatedNodeName")
+    helpless = {each.node for each in failures if each.helpless}
+    if nominated and nominated not in helpless:
+        there = next((info for info in nodes if info.name == nominated), None)
+        if there is not None and any(priority_of(each) < priority and _is_victim(each) for each in there.pods):
+            return Futile(_TERMINATING)
+    candidates: list[_Candidate] = []
+    reasons: list[tuple[str, ...]] = []
+    for index, failure in enumerate(failures):
+        if failure.helpless:
+            reasons.append((NOT_HELPFUL,))
+            continue
+        found = _on_node(pod, priority, index, nodes, budgets, volumes)
+        if isinstance(found, _Candidate):
+            candidates.append(found)
+        else:
+            reasons.append(found)
+    if not candidates:
+        return Futile(reasons=tuple(reasons))
+    least = min(each.cost[:4] for each in candidates)
+    best = max((each for each in candidates if each.cost[:4] == least), key=lambda each: each.cost[4])
+    return Preemption(best.node, best.victims)
+
+
+def _on_node(
+    pod: Object,
+    priority: int,
+    index: int,
+    nodes: Sequence[NodeInfo],
+    budgets: Sequence[Object],
+    volumes: PodVolumes | None,
+) -> _Candidate | tuple[str, ...]:
+    """The fewest pods that have to leave this node, or why their leaving would not help."""
+    info = nodes[index]
+    if info.lowest is None or info.lowest >= priority:
+        return (_NO_VICTIMS,)
+    lower = [each for each in info.pods if priority_of(each) < priority]
+
+    def failure(gone: Sequence[Object]) -> Failure | None:
+        left = info.without(gone)
+        around = [*nodes[:index], left, *nodes[index + 1 :]]
+        return Filters.of(pod, around, volumes).failure(left)
+
+    refused = failure(lower)
+    if refused is not None:
+        return refused.reasons
+    lower.sort(key=_importance)
+    violating, others = _by_budget(lower, budgets)
+    gone = list(lower)
+    violations = 0
+    for each in (*violating, *others):
+        gone.remove(each)
+        if failure(gone) is not None:
+            gone.append(each)
+            violations += each in violating
+    return _Candidate(info.name, tuple(sorted(gone, key=_importance)), violations)
+
+
+def _by_budget(pods: Sequence[Object], budgets: Sequence[Object]) -> tuple[list[Object], list[Object]]:
+    """The pods whose leaving would break a PodDisruptionBudget, and the others."""
+    rules = [
+        (namespace_of(each), Selector.parse(spec_of(each).get("selector")), status_of(each).get("disruptedPods") or {})
+        for each in budgets
+    ]
+    left = [int(status_of(each).get("disruptionsAllowed") or 0) for each in budgets]
+    violating: list[Object] = []
+    others: list[Object] = []
+    for pod in pods:
+        breaks = False
+        for index, (namespace, selector, disrupted) in enumerate(rules):
+            takes = selector.conditions and selector.matches(labels_of(pod))
+            if labels_of(pod) and namespace == namespace_of(pod) and takes and name_of(pod) not in disrupted:
+                left[index] -= 1
+                breaks = breaks or left[index] < 0
+        (violating if breaks else others).append(pod)
+    return violating, others
+
+
+def _importance(pod: Object) -> tuple[int, str]:
+    return -priority_of(pod), _start(pod)
+
+
+def _start(pod: Object) -> str:
+    found: str = status_of(pod).get("startTime") or _NOT_STARTED
+    return found
+
+
+def _is_victim(pod: Object) -> bool:
+    """Whether the pod is on its way out because a scheduler preempted it."""
+    found = condition(pod, MARK["type"])
+    return (
+        is_terminating(pod) and found is not None and all(found.get(key) == MARK[key] for key in ("status", "reason"))
+    )

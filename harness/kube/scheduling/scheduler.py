@@ -1,0 +1,155 @@
+"""kube-scheduler's decision for one pod: the node it fits, or the sentence that says why it fits none, and who would have to leave.
+
+Sources: kubernetes pkg/scheduler/schedule_one.go, pkg/scheduler/framework/types.go (FitError).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.kube.api.objects import Object, status_of, uid_of
+from harness.kube.api.quantity import Quantity
+from harness.kube.scheduling.filters import Failure, Filters
+from harness.kube.scheduling.node_affinity import preferred_weight
+from harness.kube.scheduling.placement import NodeInfo, priority_of
+from harness.kube.scheduling.preemption import NOT_HELPFUL, Futile, Preemption, preempt
+from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, tolerates
+from harness.kube.scheduling.volume_binding import PodVolumes
+
+__all__ = ["NO_NODES", "Unschedulable", "schedule"]
+
+NO_NODES = "no nodes available to schedule pods"
+
+
+@dataclass(frozen=True, slots=True)
+class Unschedulable:
+    """No node takes the pod. `problem` is of the pod itself, before any node was looked at; `preemption` what others may do about it."""
+
+    failures: tuple[Failure, ...]
+    version: tuple[int, int] = (1, 35)
+    problem: str = ""
+    preemption: Preemption | Futile = Futile()  # noqa: RUF009 (frozen)
+
+    @property
+    def message(self) -> str:
+        """The text of the PodScheduled condition and of the FailedScheduling event."""
+        count = len(self.failures)
+        if not count:
+            return NO_NODES
+        reasons = Counter(reason for failure in self.failures for reason in failure.reasons)
+        first = f"0/{count} nodes are available: {self.problem or _histogram(reasons)}."
+        if isinstance(self.preemption, Preemption):
+            return first
+        if self.problem and self.version >= (1, 34):
+            # the plugin for claims of devices misses what it would have prepared, and says no more than that
+            return f"{first} not found"
+        claims = "no new claims to deallocate, " if self.version >= (1, 34) else ""
+        if self.preemption.sentence:
+            return f"{first} {claims}preemption: {self.preemption.sentence}"
+        helped = self.preemption.reasons or ((NOT_HELPFUL,),) * count
+        why = Counter(reason for each in helped for reason in each)
+        return f"{first} {claims}preemption: 0/{count} nodes are available: {_histogram(why)}."
+
+
+def _histogram(reasons: Mapping[str, int]) -> str:
+    return ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
+
+
+Choose = Callable[[Sequence[str]], str]
+"""Breaks a tie between equally good nodes (the real scheduler draws one at random)."""
+
+
+Nominated = Mapping[str, Sequence[Object]]
+"""By node the pods for whose sake others left it."""
+
+
+def schedule(
+    pod: Object,
+    nodes: Sequence[NodeInfo],
+    *,
+    choose: Choose = min,
+    version: tuple[int, int] = (1, 35),
+    volumes: PodVolumes | None = None,
+    nominated: Nominated | None = None,
+    budgets: Sequence[Object] = (),
+) -> str | Unschedulable:
+    """The name of the node for this pod, or why there is none.
+
+    `version` is Kubernetes' (major, minor), `volumes` the pod's claims, `budgets` the PodDisruptionBudgets of the cluster.
+    """
+    if volumes is not None and volumes.problem is not None:
+        failures = tuple(Failure(info.name, (), True) for info in nodes)
+        return Unschedulable(failures, version, volumes.problem, _futile(pod))
+    filters = Filters.of(pod, nodes, volumes)
+    fitting: list[NodeInfo] = []
+    found: list[Failure] = []
+    for index, info in enumerate(nodes):
+        failure = filters.failure(info)
+        if failure is None and nominated and info.name in nominated:
+            failure = _beside(pod, index, nodes, nominated[info.name], volumes)
+        if failure is None:
+            fitting.append(info)
+        else:
+            found.append(failure)
+    if not fitting:
+        return Unschedulable(tuple(found), version, preemption=preempt(pod, nodes, found, budgets, volumes))
+    if len(fitting) == 1:
+        return fitting[0].name
+    own: str | None = status_of(pod).get("nominatedNodeName")
+    if own and any(info.name == own for info in fitting):
+        return own
+    scores = {info.name: _score(filters, info) for info in fitting}
+    best = max(scores.values())
+    return choose(sorted(name for name, score in scores.items() if score == best))
+
+
+def _futile(pod: Object) -> Futile:
+    """The answer of preemption where no node was looked at."""
+    found = preempt(pod, (), (), (), None)
+    return found if isinstance(found, Futile) else Futile()
+
+
+def _beside(
+    pod: Object, index: int, nodes: Sequence[NodeInfo], nominated: Sequence[Object], volumes: PodVolumes | None
+) -> Failure | None:
+    """Whether the node has room for the pod beside those of no lower priority that others left for."""
+    priority = priority_of(pod)
+    others = [each for each in nominated if priority_of(each) >= priority and uid_of(each) != uid_of(pod)]
+    if not others:
+        return None
+    crowded = nodes[index].with_also(others)
+    return Filters.of(pod, [*nodes[:index], crowded, *nodes[index + 1 :]], volumes).failure(crowded)
+
+
+def _score(asking: Filters, info: NodeInfo) -> tuple[float, ...]:
+    """What makes a node better, the weightier first: the pod's own wishes, then room.
+
+    The real scheduler adds normalised scores; the order of wishes here follows their weights (3, 2, 2, 2, 1).
+    """
+    untolerated = sum(
+        1
+        for taint in info.taints
+        if taint.get("effect") == PREFER_NO_SCHEDULE and not any(tolerates(each, taint) for each in asking.tolerations)
+    )
+    spreading = -asking.spread.imbalance(info) if asking.spread is not None else 0.0
+    together = asking.affinity.preference(info) if asking.affinity is not None else 0
+    return (
+        -untolerated,
+        preferred_weight(asking.pod, info.node) + together + spreading,
+        _least_allocated(asking, info),
+    )
+
+
+def _least_allocated(asking: Filters, info: NodeInfo) -> float:
+    """The mean free share of CPU and memory with the pod on the node, in whole percent as the plugin counts."""
+    zero = Quantity.parse("0")
+    shares: list[int] = []
+    for name in ("cpu", "memory"):
+        total = info.allocatable.get(name, zero).nano
+        if total <= 0:
+            continue
+        used = info.requested.get(name, zero).nano + asking.requests.get(name, zero).nano
+        shares.append(max(0, (total - used) * 100 // total))
+    return sum(shares) / len(shares) if shares else 0.0

@@ -1,0 +1,203 @@
+"""Topology spread and pod (anti-)affinity as kube-scheduler filters and scores by them.
+
+Sources: kubernetes pkg/scheduler/framework/plugins/podtopologyspread, interpodaffinity.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from harness.kube.api.objects import Object, is_terminating, labels_of, namespace_of, spec_of
+from harness.kube.api.selectors import Selector
+from harness.kube.scheduling.node_affinity import required_matches
+from harness.kube.scheduling.placement import NodeInfo
+from harness.kube.scheduling.pods import affinity_terms
+from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
+
+_SKEW = "node(s) didn't match pod topology spread constraints"
+_MISSING = "node(s) didn't match pod topology spread constraints (missing required label)"
+_AFFINITY = "node(s) didn't match pod affinity rules"
+_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
+_EXISTING_ANTI_AFFINITY = "node(s) didn't satisfy existing pods anti-affinity rules"
+
+
+@dataclass(frozen=True, slots=True)
+class _Constraint:
+    key: str
+    max_skew: int
+    hard: bool
+    min_domains: int
+    selector: Selector
+    counts: Counter[str] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TopologySpread:
+    """The spread constraints of one pod, counted over the nodes."""
+
+    constraints: tuple[_Constraint, ...]
+    labels: dict[str, str]
+
+    @staticmethod
+    def of(pod: Object, nodes: Sequence[NodeInfo]) -> TopologySpread | None:
+        """The constraints of the pod, or None when it has none."""
+        raw = spec_of(pod).get("topologySpreadConstraints")
+        if not raw:
+            return None
+        found: list[_Constraint] = []
+        for each in raw:
+            labels = dict(labels_of(pod))
+            selector = dict(each.get("labelSelector") or {})
+            extra = {key: labels[key] for key in each.get("matchLabelKeys") or () if key in labels}
+            if extra:
+                selector["matchLabels"] = {**(selector.get("matchLabels") or {}), **extra}
+            parsed = Selector.parse(selector)
+            found.append(
+                _Constraint(
+                    each["topologyKey"],
+                    int(each["maxSkew"]),
+                    each["whenUnsatisfiable"] == "DoNotSchedule",
+                    int(each.get("minDomains") or 1),
+                    parsed,
+                    Counter(),
+                )
+            )
+        hard_keys = [each.key for each in found if each.hard]
+        for constraint, source in zip(found, raw, strict=True):
+            keys = hard_keys if constraint.hard else [constraint.key]
+            for info in nodes:
+                if any(key not in info.labels for key in keys) or not _counts(source, pod, info):
+                    continue
+                constraint.counts[info.labels[constraint.key]] += sum(
+                    1
+                    for other in info.by_namespace.get(namespace_of(pod), ())
+                    if not is_terminating(other) and constraint.selector.matches(labels_of(other))
+                )
+        return TopologySpread(tuple(found), dict(labels_of(pod)))
+
+    def failure(self, info: NodeInfo) -> tuple[str, bool] | None:
+        """Why this node would break a hard constraint, and whether evictions cannot help."""
+        for each in self.constraints:
+            if not each.hard:
+                continue
+            domain = info.labels.get(each.key)
+            if domain is None:
+                return _MISSING, True
+            own = 1 if each.selector.matches(self.labels) else 0
+            least = min(each.counts.values(), default=0) if len(each.counts) >= each.min_domains else 0
+            if each.counts[domain] + own - least > each.max_skew:
+                return _SKEW, False
+        return None
+
+    def imbalance(self, info: NodeInfo) -> float:
+        """How many pods are already in the node's domains, over the soft constraints."""
+        return float(
+            sum(
+                each.counts[info.labels[each.key]]
+                for each in self.constraints
+                if not each.hard and each.key in info.labels
+            )
+        )
+
+
+def _counts(constraint: Object, pod: Object, info: NodeInfo) -> bool:
+    """Whether a node takes part in the count (nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore by default)."""
+    if (constraint.get("nodeAffinityPolicy") or "Honor") == "Honor" and not required_matches(pod, info.node):
+        return False
+    if (constraint.get("nodeTaintsPolicy") or "Ignore") == "Honor":
+        tolerations = spec_of(pod).get("tolerations") or ()
+        return all(
+            taint.get("effect") not in (NO_SCHEDULE, NO_EXECUTE) or any(tolerates(each, taint) for each in tolerations)
+            for taint in info.taints
+        )
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    key: str
+    selector: Selector
+    namespaces: frozenset[str]
+
+    @staticmethod
+    def of(term: Object, pod: Object) -> _Term:
+        named = term.get("namespaces") or ()
+        everywhere = term.get("namespaceSelector") == {}
+        namespaces = frozenset(named) if named or everywhere else frozenset({namespace_of(pod)})
+        return _Term(
+            term["topologyKey"], Selector.parse(term.get("labelSelector")), frozenset() if everywhere else namespaces
+        )
+
+    def takes(self, pod: Object) -> bool:
+        return (not self.namespaces or namespace_of(pod) in self.namespaces) and self.selector.matches(labels_of(pod))
+
+
+@dataclass(frozen=True, slots=True)
+class InterPodAffinity:
+    """The (anti-)affinity of one pod and of the pods that run, resolved to topology domains `(key, value)`."""
+
+    wanted: tuple[tuple[_Term, frozenset[str]], ...]
+    bootstrap: bool
+    avoided: frozenset[tuple[str, str]]
+    repelled: frozenset[tuple[str, str]]
+    preferred: Counter[tuple[str, str]] = field(compare=False)
+
+    @staticmethod
+    def of(pod: Object, nodes: Sequence[NodeInfo]) -> InterPodAffinity | None:
+        """The pod's terms over these nodes, or None when neither it nor a running pod has any."""
+        affinity = [_Term.of(each, pod) for each in affinity_terms(pod, "podAffinity", "required")]
+        anti = [_Term.of(each, pod) for each in affinity_terms(pod, "podAntiAffinity", "required")]
+        soft = [
+            (_Term.of(each["podAffinityTerm"], pod), sign * int(each.get("weight") or 0))
+            for kind, sign in (("podAffinity", 1), ("podAntiAffinity", -1))
+            for each in affinity_terms(pod, kind, "preferred")
+        ]
+        wanted: dict[int, set[str]] = {index: set() for index in range(len(affinity))}
+        avoided: set[tuple[str, str]] = set()
+        repelled: set[tuple[str, str]] = set()
+        preferred: Counter[tuple[str, str]] = Counter()
+        for info in nodes:
+            labels = info.labels
+            for other in info.pods if affinity or anti or soft else ():
+                for index, term in enumerate(affinity):
+                    if term.key in labels and term.takes(other):
+                        wanted[index].add(labels[term.key])
+                for term in anti:
+                    if term.key in labels and term.takes(other):
+                        avoided.add((term.key, labels[term.key]))
+                for term, weight in soft:
+                    if term.key in labels and term.takes(other):
+                        preferred[(term.key, labels[term.key])] += weight
+            for other in info.repelling:
+                for raw in affinity_terms(other, "podAntiAffinity", "required"):
+                    term = _Term.of(raw, other)
+                    if term.key in labels and term.takes(pod):
+                        repelled.add((term.key, labels[term.key]))
+        if not (affinity or anti or soft or repelled):
+            return None
+        bootstrap = not any(wanted.values()) and all(term.takes(pod) for term in affinity)
+        return InterPodAffinity(
+            tuple((term, frozenset(wanted[index])) for index, term in enumerate(affinity)),
+            bootstrap,
+            frozenset(avoided),
+            frozenset(repelled),
+            preferred,
+        )
+
+    def failure(self, info: NodeInfo) -> tuple[str, bool] | None:
+        """Why this node would break a required term, and whether evictions cannot help."""
+        labels = info.labels
+        for term, domains in self.wanted:
+            if term.key not in labels or (labels[term.key] not in domains and not self.bootstrap):
+                return _AFFINITY, True
+        if any(labels.get(key) == value for key, value in self.avoided):
+            return _ANTI_AFFINITY, False
+        if any(labels.get(key) == value for key, value in self.repelled):
+            return _EXISTING_ANTI_AFFINITY, False
+        return None
+
+    def preference(self, info: NodeInfo) -> int:
+        """The weight of the preferred terms in the node's domains."""
+        return sum(self.preferred[(key, value)] for key, value in info.labels.items() if (key, value) in self.preferred)

@@ -1,0 +1,160 @@
+"""The volumes of a pod as kube-scheduler's VolumeBinding and VolumeZone plugins judge them: claims, and where their volumes are.
+
+Not simulated: matching of unbound claims with volumes that wait for a consumer, and storage capacity; a class that can provision
+counts as able to, wherever its allowedTopologies let it.
+Sources: kubernetes pkg/scheduler/framework/plugins/{volumebinding,volumezone}, pkg/volume/util (CheckNodeAffinity, GetDefaultClass).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.kube.api.objects import (
+    Object,
+    annotations_of,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    spec_of,
+    status_of,
+)
+from harness.kube.scheduling.node_affinity import term_matches
+
+__all__ = ["BIND_COMPLETED", "SELECTED_NODE", "Lookup", "PodVolumes", "default_class", "waits_for_consumer"]
+
+Lookup = Callable[[str, str, str], Object | None]
+"""Finds an object by kind, name and namespace."""
+
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+"""The annotation of a claim that has, or had, a volume."""
+
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+"""The annotation of a claim by which kube-scheduler says for which node a volume is to be made."""
+
+_NO_PROVISIONER = "kubernetes.io/no-provisioner"
+_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
+_ELSEWHERE = "node(s) didn't match PersistentVolume's node affinity"
+_NO_VOLUME = "node(s) didn't find available persistent volumes to bind"
+_OTHER_ZONE = "node(s) had no available volume zone"
+
+_DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+
+_GENERAL: Mapping[str, str] = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+"""The labels that say where a volume is, the old ones to the ones in use."""
+
+_WHERE = (*_GENERAL, *_GENERAL.values())
+
+
+@dataclass(frozen=True, slots=True)
+class PodVolumes:
+    """The claims of one pod. `problem` keeps the pod from every node, whatever the node; `waiting` have no volume yet."""
+
+    problem: str | None
+    volumes: tuple[Object, ...] = ()
+    classes: tuple[Object, ...] = ()
+    waiting: tuple[Object, ...] = ()
+
+    @staticmethod
+    def of(pod: Object, lookup: Lookup) -> PodVolumes | None:
+        """What the pod's claims come to; None for a pod without claims."""
+        names = [name for each in spec_of(pod).get("volumes") or () if (name := _claim_name(pod, each))]
+        if not names:
+            return None
+        volumes: list[Object] = []
+        classes: list[Object] = []
+        waiting: list[Object] = []
+        for name in names:
+            claim = lookup("PersistentVolumeClaim", name, namespace_of(pod))
+            problem = _problem(claim, name)
+            if problem is not None or claim is None:
+                return PodVolumes(problem)
+            spec = spec_of(claim)
+            volume = spec.get("volumeName")
+            if volume and BIND_COMPLETED in annotations_of(claim):
+                found = lookup("PersistentVolume", volume, "")
+                if found is None:
+                    return PodVolumes(f'persistentvolume "{volume}" not found')
+                volumes.append(found)
+                continue
+            storage = lookup("StorageClass", spec.get("storageClassName") or "", "")
+            if volume or storage is None or not waits_for_consumer(storage):
+                return PodVolumes(_IMMEDIATE)
+            classes.append(storage)
+            waiting.append(claim)
+        return PodVolumes(None, tuple(volumes), tuple(classes), tuple(waiting))
+
+    def reasons(self, node: Object) -> tuple[str, ...]:
+        """Why the volumes cannot be used on this node; empty where they can."""
+        found: list[str] = []
+        if not all(_reaches(volume, node) for volume in self.volumes):
+            found.append(_ELSEWHERE)
+        if not all(_provisions(storage, node) for storage in self.classes):
+            found.append(_NO_VOLUME)
+        if not found and not all(_in_zone(volume, node) for volume in self.volumes):
+            found.append(_OTHER_ZONE)
+        return tuple(found)
+
+
+def default_class(classes: Sequence[Object]) -> str | None:
+    """The name of the StorageClass of claims that name none: of those that say so the newest, of these the first by name."""
+    chosen = [each for each in classes if any(annotations_of(each).get(key) == "true" for key in _DEFAULT)]
+    chosen.sort(key=name_of)
+    chosen.sort(key=lambda each: str(metadata_of(each).get("creationTimestamp") or ""), reverse=True)
+    return name_of(chosen[0]) if chosen else None
+
+
+def waits_for_consumer(storage: Object) -> bool:
+    """Whether claims of this StorageClass are bound only when a pod needs them."""
+    return bool(storage.get("volumeBindingMode") == "WaitForFirstConsumer")
+
+
+def _claim_name(pod: Object, volume: Object) -> str:
+    if volume.get("ephemeral") is not None:
+        return f"{name_of(pod)}-{volume.get('name')}"
+    name: str = (volume.get("persistentVolumeClaim") or {}).get("claimName") or ""
+    return name
+
+
+def _problem(claim: Object | None, name: str) -> str | None:
+    if claim is None:
+        return f'persistentvolumeclaim "{name}" not found'
+    if status_of(claim).get("phase") == "Lost":
+        return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{spec_of(claim).get("volumeName")}"'
+    if is_terminating(claim):
+        return f'persistentvolumeclaim "{name}" is being deleted'
+    return None
+
+
+def _reaches(volume: Object, node: Object) -> bool:
+    required = (spec_of(volume).get("nodeAffinity") or {}).get("required")
+    if required is None:
+        return True
+    return any(term_matches(term, node) for term in required.get("nodeSelectorTerms") or ())
+
+
+def _provisions(storage: Object, node: Object) -> bool:
+    if storage.get("provisioner") in (None, "", _NO_PROVISIONER):
+        return False
+    terms: Sequence[Object] = storage.get("allowedTopologies") or ()
+    labels = labels_of(node)
+    return not terms or any(
+        all(labels.get(each["key"]) in each["values"] for each in term.get("matchLabelExpressions") or ())
+        for term in terms
+    )
+
+
+def _in_zone(volume: Object, node: Object) -> bool:
+    """Whether a volume's own zone and region labels name the node's; several of one volume stand between double underscores."""
+    nodes = labels_of(node)
+    if not any(key in nodes for key in _WHERE):
+        return True
+    own = labels_of(volume)
+    return all(
+        nodes.get(key, nodes.get(_GENERAL.get(key, key))) in own[key].split("__") for key in _WHERE if key in own
+    )
