@@ -9,7 +9,8 @@ Karpenter strips these keys from the machine body and leaves them to AKS. `sourc
 * `CNI`: azure-container-networking's tests and manuals, where nodes must have them.
 * `guess`: none of these shows it for a machine.
 
-`ABSENT` has the keys that AKS knows and no machine gets."""
+`when` says in words which Nodes have a label that not every Node has, and what of it Karpenter's machines can ask for
+(kaz pkg/providers/instance/aksmachineinstancehelpers.go). `ABSENT` has the keys that AKS knows and no machine gets, with the reason."""
 
 from __future__ import annotations
 
@@ -83,11 +84,12 @@ class PodSubnet:
 
 @dataclass(frozen=True, slots=True)
 class AksLabel:
-    """One row: the value, or None where AKS leaves the label out. `source` says how sure it is."""
+    """One row: the value, or None where AKS leaves the label out. `source` says how sure it is, `when` which Nodes have it ("": all)."""
 
     key: str
     value: Callable[[NodeFacts], str | None]
     source: str
+    when: str = ""
 
 
 def _minor(version: str) -> tuple[int, int]:
@@ -160,6 +162,11 @@ def _security(facts: NodeFacts) -> str | None:
     return "TrustedLaunch" if facts.trusted_launch else None
 
 
+_NVIDIA = "on sizes with an NVIDIA GPU"
+_KATA = "on Nodes with the workload runtime Kata, which Karpenter's machines leave unset and no field of the AKSNodeClass asks for"
+_POD_SUBNET = "on clusters whose pods have a subnet of their own, which Karpenter's machines leave unset"
+_TENANTS = "where the tag aks-nic-enable-multi-tenancy asks for it (AKSNodeClass spec.tags)"
+_SPOT = "on spot Nodes"
 _DUMP, _E2E, _BAKER, _DOCS, _CNI, _GUESS = "node dump", "e2e test", "AgentBaker", "AKS docs", "CNI", "guess"
 
 TABLE: tuple[AksLabel, ...] = (
@@ -169,9 +176,14 @@ TABLE: tuple[AksLabel, ...] = (
     AksLabel(PREFIX + "storageprofile", _managed(lambda f: "managed"), _BAKER),
     AksLabel("storagetier", _managed(_tier), _BAKER),
     AksLabel(PREFIX + "storagetier", _managed(_tier), _BAKER),
-    AksLabel("accelerator", lambda f: "nvidia" if f.nvidia else None, _BAKER),
-    AksLabel(PREFIX + "accelerator", lambda f: "nvidia" if f.nvidia else None, _BAKER),
-    AksLabel(PREFIX + "artifactstreaming-enabled", _true(lambda f: f.artifact_streaming), _E2E),
+    AksLabel("accelerator", lambda f: "nvidia" if f.nvidia else None, _BAKER, _NVIDIA),
+    AksLabel(PREFIX + "accelerator", lambda f: "nvidia" if f.nvidia else None, _BAKER, _NVIDIA),
+    AksLabel(
+        PREFIX + "artifactstreaming-enabled",
+        _true(lambda f: f.artifact_streaming),
+        _E2E,
+        "where artifact streaming is on (AKSNodeClass spec.artifactStreaming)",
+    ),
     AksLabel(PREFIX + "azure-cni-overlay", _true(lambda f: f.overlay), _DUMP),
     AksLabel(PREFIX + "cluster", lambda f: cluster_label(f.cluster_group), _DUMP),
     AksLabel(
@@ -180,9 +192,11 @@ TABLE: tuple[AksLabel, ...] = (
         _DUMP,
     ),
     AksLabel(PREFIX + "ebpf-dataplane", lambda f: "cilium" if f.network_dataplane == "cilium" else None, _E2E),
-    AksLabel(PREFIX + "fips_enabled", _true(lambda f: f.fips), _DOCS),
-    AksLabel(PREFIX + "kata-mshv-vm-isolation", _true(lambda f: f.workload_runtime == "KataMshvVmIsolation"), _DUMP),
-    AksLabel(PREFIX + "kata-vm-isolation", _true(lambda f: f.workload_runtime == "KataVmIsolation"), _DOCS),
+    AksLabel(PREFIX + "fips_enabled", _true(lambda f: f.fips), _DOCS, "where FIPS is on (AKSNodeClass spec.fipsMode)"),
+    AksLabel(
+        PREFIX + "kata-mshv-vm-isolation", _true(lambda f: f.workload_runtime == "KataMshvVmIsolation"), _DUMP, _KATA
+    ),
+    AksLabel(PREFIX + "kata-vm-isolation", _true(lambda f: f.workload_runtime == "KataVmIsolation"), _DOCS, _KATA),
     AksLabel(PREFIX + "kubelet-identity-client-id", lambda f: f.kubelet_client_id, _DUMP),
     AksLabel(PREFIX + "kubelet-serving-ca", lambda f: "cluster", _DUMP),
     AksLabel(PREFIX + "localdns-state", lambda f: "enabled" if f.local_dns else "disabled", _DUMP),
@@ -203,41 +217,59 @@ TABLE: tuple[AksLabel, ...] = (
     AksLabel(PREFIX + "os-sku", _os_sku, _DUMP),
     AksLabel(PREFIX + "os-sku-effective", _effective, _DOCS),
     AksLabel(PREFIX + "os-sku-requested", lambda f: f.os_sku, _DOCS),
-    AksLabel(PREFIX + "podnetwork-delegationguid", _pods(lambda p: p.guid), _CNI),
-    AksLabel(PREFIX + "podnetwork-multi-tenancy-enabled", _true(lambda f: f.multi_tenant), _CNI),
-    AksLabel(PREFIX + "podnetwork-name", _pods(lambda p: p.network), _CNI),
-    AksLabel(PREFIX + "podnetwork-resourcegroup", _pods(lambda p: p.group), _CNI),
-    AksLabel(PREFIX + "podnetwork-subnet", _pods(lambda p: p.name), _CNI),
-    AksLabel(PREFIX + "podnetwork-subscription", _pods(lambda p: p.subscription), _CNI),
-    AksLabel(PREFIX + "podnetwork-swiftv2-enabled", _true(lambda f: f.multi_tenant), _CNI),
+    AksLabel(PREFIX + "podnetwork-delegationguid", _pods(lambda p: p.guid), _CNI, _POD_SUBNET),
+    AksLabel(PREFIX + "podnetwork-multi-tenancy-enabled", _true(lambda f: f.multi_tenant), _CNI, _TENANTS),
+    AksLabel(PREFIX + "podnetwork-name", _pods(lambda p: p.network), _CNI, _POD_SUBNET),
+    AksLabel(PREFIX + "podnetwork-resourcegroup", _pods(lambda p: p.group), _CNI, _POD_SUBNET),
+    AksLabel(PREFIX + "podnetwork-subnet", _pods(lambda p: p.name), _CNI, _POD_SUBNET),
+    AksLabel(PREFIX + "podnetwork-subscription", _pods(lambda p: p.subscription), _CNI, _POD_SUBNET),
+    AksLabel(PREFIX + "podnetwork-swiftv2-enabled", _true(lambda f: f.multi_tenant), _CNI, _TENANTS),
     AksLabel(PREFIX + "podnetwork-type", _pod_network, _CNI),
-    AksLabel(PREFIX + "podv6network-type", lambda f: "overlay" if f.overlay and f.dual_stack else None, _CNI),
-    AksLabel(PREFIX + "priority", lambda f: "spot" if f.priority == "Spot" else None, _DUMP),
+    AksLabel(
+        PREFIX + "podv6network-type",
+        lambda f: "overlay" if f.overlay and f.dual_stack else None,
+        _CNI,
+        "on overlay clusters of two IP families; Karpenter does not support these",
+    ),
+    AksLabel(PREFIX + "priority", lambda f: "spot" if f.priority == "Spot" else None, _DUMP, _SPOT),
     AksLabel(PREFIX + "role", lambda f: "agent", _DUMP),
-    AksLabel(PREFIX + "scalesetpriority", lambda f: "spot" if f.priority == "Spot" else None, _DUMP),
-    AksLabel(PREFIX + "security-type", _security, _DOCS),
+    AksLabel(PREFIX + "scalesetpriority", lambda f: "spot" if f.priority == "Spot" else None, _DUMP, _SPOT),
+    AksLabel(
+        PREFIX + "security-type",
+        _security,
+        _DOCS,
+        "with trusted launch, or on confidential sizes; Karpenter leaves vTPM and secure boot unset, and drops confidential sizes",
+    ),
     AksLabel(PREFIX + "sku-cpu", lambda f: str(f.vcpus), _DUMP),
     AksLabel(PREFIX + "sku-memory", lambda f: str(f.memory_mib), _DUMP),
 )
 
-ABSENT: tuple[str, ...] = tuple(
-    PREFIX + name
-    for name in (
-        "managedby",
-        "instance-sku",
-        "subnet",
-        "vnet",
-        "ppg",
-        "encrypted-set",
-        "hobovm",
-        "hostedvm",
-        "ebpf-host-routing",
-        "availability-zone",
-        "agentpool-family",
-        "cluster-health-monitor-checker-synthetic",
-    )
-)
-"""Keys of AKS's documents and lists that no published node of a pool has, and that no field of a machine asks for."""
+_DOCUMENTED_ONLY = "only AKS's documents name it; no code and no published Node of a pool has it"
+_OTHER_POOLS = "no published Node of a pool has it, and no field of a machine asks for it"
+
+ABSENT: Mapping[str, str] = {
+    **{
+        PREFIX + name: _DOCUMENTED_ONLY
+        for name in ("managedby", "instance-sku", "subnet", "vnet", "ppg", "encrypted-set")
+    },
+    **{
+        PREFIX + name: _OTHER_POOLS
+        for name in (
+            "hobovm",
+            "hostedvm",
+            "ebpf-host-routing",
+            "availability-zone",
+            "agentpool-family",
+            "cluster-health-monitor-checker-synthetic",
+        )
+    },
+}
+"""Keys of AKS's documents and lists that no machine gets, and why."""
+
+
+def reasons() -> Mapping[str, str]:
+    """Key → which Nodes have the label, or why none has it; not for labels that every Node has."""
+    return {row.key: row.when for row in TABLE if row.when} | ABSENT
 
 
 def aks_labels(facts: NodeFacts) -> Mapping[str, str]:

@@ -94,14 +94,11 @@ def _lines(story: Story) -> Iterator[str]:
 
 def _mismatches(story: Story) -> Iterator[str]:
     """The Karpenter columns of the documents' tables that do not hold under this release."""
-    assert story.claim is not None
+    from harness.explain.mismatches import mismatches
+
     pod, _, written = story.cells
-    for name, claimed, cell in (
-        ("schedulable", story.claim.schedulable, pod),
-        ("written", story.claim.written, written),
-    ):
-        if claimed is not None and _yes_no(claimed) != str(cell.answer):
-            yield f"    {name} {_yes_no(claimed)} does not hold under {story.release.version}: {_short(cell.why)}"
+    for one in mismatches(story.key, pod, written):
+        yield f"    {one.column} {one.said} does not hold under {story.release.version}: {_short(one.why)}"
 
 
 def _computed_text(story: Story) -> str:
@@ -157,7 +154,7 @@ def _value(story: Story) -> dict[str, Any]:
             {"first": era.first, "last": era.last, "pod": era.pod, "nodepool": era.nodepool, "written": era.written}
             for era in story.eras
         ],
-        "mismatches": list(_mismatches(story)) if story.claim is not None else [],
+        "mismatches": list(_mismatches(story)),
         "documents": {
             name: {"pod": str(asked.answer), "nodepool": str(set_.answer), "written": str(node.answer)}
             for name, (asked, set_, node) in story.decided.items()

@@ -15,6 +15,7 @@ __all__ = ["run"]
 
 def run(arguments: argparse.Namespace) -> int:
     """Tries every key in every release that differs from the one before (a minute or two), and writes the pages."""
+    from fakeazure.aks.node_labels import reasons
     from harness.cli.worlds import create_world
     from harness.explain.label_pages import (
         CHECKED,
@@ -23,6 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
         column_of,
         differences_page,
         evolution_page,
+        machine_cells,
         policies_page,
         table_page,
         turning_points,
@@ -47,9 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     evolution = {name: tried(name, kubernetes=kubernetes) for name in turning_points()}
     columns = {name: tried(name) for name in CHECKED}
+    machine = machine_cells(CHECKED[-1], new_world)
     pages = {
         "evolution.md": evolution_page(evolution, kubernetes),
-        "claims.md": claims_page(columns),
+        "claims.md": claims_page(columns, machine, reasons()),
         "policies.md": policies_page(),
         "differences.md": differences_page(),
         **{f"{name}.md": table_page(name, columns[name]) for name in CHECKED},

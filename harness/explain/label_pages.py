@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from harness.explain.claims import Answer, claim_of, claimed_keys, decisions, differences, differences_of
+from harness.explain.claims import claim_of, claimed_keys, decisions, differences, differences_of
 from harness.explain.label_sides import Cell, TriedSide, fingerprint, keys_of
-from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, Policy, provider
+from harness.explain.mismatches import lacking, mismatches
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, Policy, ProvisionMode, provider
 from harness.karpenter.releases.policies import NOT_SIMULATED
 from harness.world import World
 
@@ -18,6 +19,7 @@ __all__ = [
     "column_of",
     "differences_page",
     "evolution_page",
+    "machine_cells",
     "policies_page",
     "table_page",
     "turning_points",
@@ -36,6 +38,13 @@ def column_of(release: str, keys: Sequence[str], new_world: Callable[..., World]
     """The cells of a release for keys. Raises LookupError."""
     side = TriedSide(lambda **more: new_world(karpenter=release, **more))
     return {key: side.cells(key, None) for key in keys}
+
+
+def machine_cells(release: str, new_world: Callable[..., World]) -> Mapping[str, Cell]:
+    """What is on the Node of an AKS machine, by key of the documents' tables. Raises LookupError."""
+    mode = str(ProvisionMode.AKS_MACHINE_API)
+    side = TriedSide(lambda **more: new_world(karpenter=release, provision_mode=mode, **more))
+    return {key: side.written(key) for key in claimed_keys()}
 
 
 def all_keys() -> tuple[str, ...]:
@@ -132,31 +141,46 @@ def _decided(policy: Policy, key: str) -> str:
     return ", ".join(str(one.answer) for one in decisions(policy, key))
 
 
-def claims_page(columns: Mapping[str, Column]) -> str:
-    """The Karpenter columns of the documents' tables against releases; `columns` by release."""
+def claims_page(columns: Mapping[str, Column], machine: Mapping[str, Cell], reasons: Mapping[str, str]) -> str:
+    """The documents' tables against releases; `columns` by release.
+
+    `machine` has, by key, what is on the Node of an AKS machine, and `reasons` which Nodes of AKS have a label that not all have.
+    """
     rows: list[tuple[str, ...]] = []
-    checked = 0
     for key in claimed_keys():
-        claim = claim_of(key)
-        assert claim is not None
+        cited = ", ".join(f"[{row.id}](differences.md)" for row in differences_of(key))
         for name, column in columns.items():
             pod, _, written = column[key]
-            for title, said, cell in (("schedulable", claim.schedulable, pod), ("written", claim.written, written)):
-                if said is None:
-                    continue
-                checked += 1
-                if said is not (cell.answer is Answer.YES):
-                    cited = ", ".join(row.id for row in differences_of(key))
-                    rows.append((f"`{key}`", title, "yes" if said else "no", name, str(cell), _short(cell.why), cited))
-    return _page(
-        "Claims of the documents' tables",
-        f"Both documents have the same cells. {checked} cells of their columns about Karpenter were checked by trying; the "
-        f"{len(rows)} below do not hold. (Schedulable means that Karpenter understands a pod that asks for the key. The columns about AKS "
-        "itself cannot be checked against releases of Karpenter. A Node has the labels of the default AKSNodeClass and of one size, "
-        "or of another where only that has a value.)",
-        ("key", "column", "the documents", "release", "found", "by", "see"),
-        rows,
-    )
+            for one in mismatches(key, pod, written):
+                rows.append((f"`{key}`", one.column, str(one.said), name, one.found, _short(one.why), cited))
+    claims = [claim for key in claimed_keys() if (claim := claim_of(key)) is not None]
+    checked = len(columns) * sum(said is not None for claim in claims for said in (claim.schedulable, claim.written))
+    gaps = list(lacking(machine, reasons))
+    ticks = sum(bool(claim.aks_documented or claim.aks_observed) for claim in claims)
+    parts = [
+        _page(
+            "Claims of the documents' tables",
+            f"Both documents have the same cells. {checked} cells of their columns about Karpenter were checked by trying; the "
+            f"{len(rows)} below do not hold. Schedulable: Karpenter understands a pod that asks for the key although no NodePool sets "
+            "it. Written: Karpenter puts the label on the Node, by what it tells the kubelet or itself at registration; what kubelets "
+            "and the cloud-node-manager write by themselves is on the Node, too, and does not count. The Node is that of the default "
+            "AKSNodeClass and of one size, or another where only that has a value.",
+            ("key", "column", "the documents", "release", "found", "by", "see"),
+            rows,
+        ),
+        "## The columns about AKS\n",
+        f"The documents see {ticks} of the keys on AKS's own Nodes, documented or observed. The Node of an AKS machine, whose labels AKS "
+        f"writes itself, has {ticks - len(gaps)} of them ({CHECKED[-1]}, provision mode `aksmachineapi`, default AKSNodeClass). "
+        f"The other {len(gaps)}, and which Nodes have them:\n",
+        _row(("key", "documented", "observed", "which Nodes have it")),
+        _row(["---"] * 4),
+        *(_row((f"`{one.key}`", _tick(one.documented), _tick(one.observed), one.why)) for one in gaps),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _tick(said: bool | None) -> str:
+    return "(empty)" if said is None else "yes" if said else "no"
 
 
 def differences_page() -> str:

@@ -44,16 +44,25 @@ _NODECLASSES: Mapping[str, tuple[str, Object]] = {
 """Labels that an AKSNodeClass asks for."""
 
 _GALLERY = {"use_sig": True, "sig_subscription_id": "10945678-1234-1234-1234-123456789012"}
+_NOT_TOLD_BY_KARPENTER = ("kubelet-default", "aks-rp")
+"""Where a kubelet's labels come from that Karpenter did not tell it."""
+
 _UNDERSTOOD = frozenset({PodOutcome.BOUND, PodOutcome.INCOMPATIBLE, PodOutcome.ENDLESS, PodOutcome.STUCK})
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: yes, no or undecided; ``detail`` is what to compare beyond that (empty: nothing), ``why`` what it rests on."""
+    """One cell: yes, no or undecided; ``detail`` is what to compare beyond that (empty: nothing), ``why`` what it rests on.
+
+    For labels on a Node, ``by_karpenter`` says whether Karpenter writes it, itself or by what its provider tells the kubelet, and
+    ``elsewhere`` that another Node than the plain one has it.
+    """
 
     answer: Answer
     detail: str
     why: str
+    by_karpenter: bool = False
+    elsewhere: bool = False
 
     def __str__(self) -> str:
         return f"{self.answer} ({self.detail})" if self.detail else str(self.answer)
@@ -128,11 +137,13 @@ class TriedSide:
         """What is on a Node that nobody asked anything of, and who wrote it."""
         labels, writes = self._pinned.node
         if key in labels:
-            return Cell(Answer.YES, _told(writes, key), "the writes to a Node that nobody asked anything of")
+            why = "the writes to a Node that nobody asked anything of"
+            return Cell(Answer.YES, _told(writes, key), why, _by_karpenter(writes, key))
         for condition, probe in self._elsewhere(key):
             labels, others = probe.node
             if key in labels:
-                return Cell(Answer.YES, f"{_told(others, key)}, {condition}", f"the writes to a Node {condition}")
+                detail, why = f"{_told(others, key)}, {condition}", f"the writes to a Node {condition}"
+                return Cell(Answer.YES, detail, why, _by_karpenter(others, key), elsewhere=True)
         kept = ", ".join(f"{write.by} {write.kind}" for write in writes.get(key, ()))
         return Cell(Answer.NO, "", kept or "no one writes it")
 
@@ -165,6 +176,15 @@ class TriedSide:
 
 def _told(writes: Mapping[str, tuple[Write, ...]], key: str) -> str:
     return " → ".join(_write_text(write) for write in writes.get(key, ()) if str(write.kind) in ("set", "overwrote"))
+
+
+def _by_karpenter(writes: Mapping[str, tuple[Write, ...]], key: str) -> bool:
+    """Whether Karpenter wrote the label on one of its two ways (kubelet options of the provider, core's registration)."""
+    return any(
+        str(write.kind) in ("set", "same", "overwrote")
+        and (write.by == "karpenter" or (write.by == "kubelet" and write.from_ not in _NOT_TOLD_BY_KARPENTER))
+        for write in writes.get(key, ())
+    )
 
 
 def _write_text(write: Write) -> str:

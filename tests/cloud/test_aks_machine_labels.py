@@ -11,7 +11,7 @@ import pytest
 
 from fakeazure.aks.kubelet import TOKEN
 from fakeazure.aks.machine_launch import node_text
-from fakeazure.aks.node_labels import ABSENT, TABLE, NodeFacts, aks_labels, cluster_label
+from fakeazure.aks.node_labels import ABSENT, TABLE, NodeFacts, aks_labels, cluster_label, reasons
 from fakeazure.arm.ids import ResourceId
 from fakeazure.cloud import FakeAzure
 from fakeazure.events import PoweredOn
@@ -240,3 +240,14 @@ def test_label_table_is_sound() -> None:
     assert not {row.key for row in TABLE} & set(ABSENT)
     assert cluster_label("MC_(a)_b-") == "MC_-a-_b-z"
     assert cluster_label("x" * 62 + "--") == "x" * 62 + "z"
+
+
+def test_a_label_that_a_plain_node_lacks_says_which_nodes_have_it() -> None:
+    driver = Driver()
+    put(driver, "m", machine_body())
+    driver.cloud.advance(10)
+    [event] = driver.events
+    assert isinstance(event, PoweredOn)
+    conditional = {row.key for row in TABLE if row.when}
+    assert {row.key for row in TABLE} - set(event.vm.aks_labels) == conditional
+    assert reasons().keys() == conditional | set(ABSENT)

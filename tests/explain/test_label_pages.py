@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 
+from fakeazure.aks.node_labels import reasons
 from harness import World
 from harness.cli import main
+from harness.explain.claims import Answer
 from harness.explain.label_pages import (
     all_keys,
     claims_page,
     column_of,
     differences_page,
     evolution_page,
+    machine_cells,
     policies_page,
     table_page,
     turning_points,
 )
+from harness.explain.label_sides import Cell, TriedSide
 from harness.explain.label_story import tell
+from harness.explain.mismatches import lacking, mismatches
 from tests.project.tree import ROOT
 
 PAGES = ROOT / "docs" / "labels"
@@ -47,9 +53,11 @@ def test_pages_without_trials() -> None:
 def test_the_table_and_the_claims_of_a_release() -> None:
     column = column_of("1.14.0", all_keys(), new_world)
     assert committed("1.14.0.md") == table_page("1.14.0", column)
-    found = rows(claims_page({"1.14.0": column}))
-    assert found == [line for line in rows(committed("claims.md")) if "| 1.14.0 |" in line]
+    page = claims_page({"1.14.0": column}, machine_cells("1.14.0", new_world), reasons())
+    found = rows(page)
+    assert found == [line for line in rows(committed("claims.md")) if "| 1.6.5 |" not in line]
     assert any(f"{AKS}/mode" in line for line in found)
+    assert page.partition("## ")[2] == committed("claims.md").partition("## ")[2]
 
 
 @pytest.mark.slow
@@ -61,6 +69,31 @@ def test_the_evolution_of_some_keys() -> None:
     found = rows(evolution_page({name: column_of(name, keys, new_world) for name in releases}, "1.34.0"))
     assert len(found) == 3
     assert set(found) <= set(rows(committed("evolution.md")))
+
+
+def test_what_is_on_the_node_anyway_is_not_written_by_karpenter() -> None:
+    side = TriedSide(partial(new_world, karpenter="1.14.0"))
+    written = {key: side.written(key) for key in ("beta.kubernetes.io/os", "kubernetes.io/os", f"{AKS}/cluster")}
+    assert [(str(cell.answer), cell.by_karpenter) for cell in written.values()] == [
+        ("yes", False),
+        ("yes", True),
+        ("yes", True),
+    ]
+    [found] = mismatches("beta.kubernetes.io/os", Cell(Answer.YES, "", ""), written["beta.kubernetes.io/os"])
+    assert (found.column, str(found.said)) == ("written", "yes")
+    assert found.found == "no, by kubelet (kubelet-default): linux"
+    assert not list(mismatches("kubernetes.io/os", Cell(Answer.YES, "", ""), written["kubernetes.io/os"]))
+
+
+def test_labels_of_aks_that_a_machine_lacks_have_a_reason() -> None:
+    absent, conditional = Cell(Answer.NO, "", ""), Cell(Answer.YES, "", "", elsewhere=True)
+    cells = {f"{AKS}/hobovm": absent, f"{AKS}/fips_enabled": conditional, f"{AKS}/role": Cell(Answer.YES, "", "")}
+    found = list(lacking({**cells, "karpenter.sh/capacity-type": absent}, reasons()))
+    assert [(one.key, one.documented, one.observed) for one in found] == [
+        (f"{AKS}/hobovm", False, True),
+        (f"{AKS}/fips_enabled", True, True),
+    ]
+    assert all(one.why for one in found)
 
 
 def test_the_story_of_a_key() -> None:
