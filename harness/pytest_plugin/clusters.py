@@ -225,7 +225,7 @@ class ClusterRunners:
         real = [name for name in self.names if name not in ("memory", "http")]
         from harness.scenario.running.verdicts import Outcome
 
-        needs = [need for need in case.header.needs or () if real or (need == "memory" and self.names != ("memory",))]
+        needs = [need for need in case.needs if real or (need == "memory" and self.names != ("memory",))]
         if needs:
             return f"needs {', '.join(needs)}, which {', '.join(real or self.names)} does not have"
         for name in self.names:

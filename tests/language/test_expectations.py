@@ -125,6 +125,14 @@ HOLDS = {
         "- cost: {perHour: {above: 0.1, below: 0.3}}",
         POOL + POD,
     ),
+    "elapsed": scenario(
+        "- elapsed: {from: {created: Pod/web}, to: {created: NodeClaim/default-*}, takes: 1s}\n"
+        "- elapsed: {to: {created: NodeClaim/*}, takes: {atLeast: 500ms, below: 2s}}\n"
+        "- elapsed: {from: {created: NodeClaim/*}, to: {call: {resource: virtualMachines, status: 201}}, takes: {below: 1s}}\n"
+        "- elapsed: {from: {call: {resource: virtualMachines}}, to: {bound: Pod/web}, takes: {above: 10s, atMost: 5m}}\n"
+        "- azure: {calls: [{resource: virtualMachines, customData: {contains: USE_MANAGED_IDENTITY_EXTENSION=true}}]}",
+        POOL + POD,
+    ),
     "pods of a workload": scenario(
         "- pods: {bound: {Deployment/shop: default}, pending: 0}\n"
         "- node: {of: Deployment/shop, size: Standard_D4s_v5, labels: {team: {not: [red]}}}",
@@ -259,6 +267,31 @@ FAILS = {
             "given:\n  azure:\n    faults:\n    - {what: SkuNotAvailable, where: {zone: 1}}\n",
         ),
         ["f.yaml:5:7: given.azure.faults[0]: expected a fault that happens, found never: SkuNotAvailable at "],
+    ),
+    "longer than it may take": (
+        scenario(
+            "- elapsed: {from: {created: Pod/web}, to: {created: NodeClaim/*}, takes: {below: 500ms}}", POOL + POD
+        ),
+        ["f.yaml:3:67: then[0].elapsed: seconds: expected less than 0.5, found 1"],
+    ),
+    "a moment that never comes": (
+        scenario("- elapsed: {from: {created: Pod/web}, to: {call: {error: SkuNotAvailable}}, takes: 1s}", POOL + POD),
+        [
+            "f.yaml:3:39: then[0].elapsed: expected {call: {error: SkuNotAvailable}}, found no such moment from there on",
+        ],
+    ),
+    "a moment from which there is nothing": (
+        scenario("- elapsed: {from: {bound: Pod/wbe}, to: {created: NodeClaim/*}, takes: 1s}", POOL + POD),
+        ["f.yaml:3:13: then[0].elapsed: expected {bound: Pod/wbe}, found no such moment"],
+    ),
+    "an old name of a label in a NodeClaim": (
+        scenario("- nodeclaims: {are: [{absent: [kubernetes.io/arch]}]}", POOL + POD).replace(
+            "- {key: karpenter.sh/capacity-type",
+            "- {key: beta.kubernetes.io/arch, operator: In, values: [amd64]}\n      - {key: karpenter.sh/capacity-type",
+        ),
+        [
+            "f.yaml:3:22: then[0].nodeclaims.are[0]: absent: expected no requirement for kubernetes.io/arch, found In [amd64]"
+        ],
     ),
     "a wrong count": (
         scenario("- nodeclaims: {count: {atLeast: 1}}"),

@@ -95,6 +95,7 @@ def _variables(given: ScriptInput) -> dict[str, str]:
         "IS_VHD": "true",
         "GPU_NODE": "true" if driver else "false",
         "CONFIG_GPU_DRIVER_IF_NEEDED": "true" if driver or not given.release.gpu_driver_optional else "false",
+        "IPV6_DUAL_STACK_ENABLED": _quoted("false"),
         "TARGET_CLOUD": _quoted("AzurePublicCloud"),
         "ENABLE_TLS_BOOTSTRAPPING": _quoted("true"),
         "GPU_IMAGE_SHA": _quoted(driver.image if driver else ""),

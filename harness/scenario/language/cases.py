@@ -67,6 +67,12 @@ class Case:
         return tuple(self.given_document.position(path) for path in self.when_paths)
 
     @property
+    def needs(self) -> tuple[str, ...]:
+        """What a cluster must offer: what the header says, and virtual time where it is measured."""
+        measured = any(entry.expectation.elapsed is not None for entry in self.then)
+        return tuple(dict.fromkeys([*self.header.needs, *(["virtual-time"] if measured else [])]))
+
+    @property
     def refused(self) -> tuple[str, ...]:
         """References of the objects that it expects to be refused."""
         rejected = (entry.expectation.rejected for entry in self.then)

@@ -11,6 +11,7 @@ from harness.scenario.language.models.base import Body, Flag, Integer, Layer, Mo
 from harness.scenario.language.models.labels import LabelTable, NodeLabel
 from harness.scenario.language.models.matchers import (
     CountMatch,
+    DurationMatch,
     NumberMatch,
     Partial,
     QuantityMatch,
@@ -22,11 +23,13 @@ __all__ = [
     "Accepted",
     "AzureExpectation",
     "Cost",
+    "Elapsed",
     "Events",
     "Expectation",
     "ExpectationMap",
     "Limits",
     "Log",
+    "Moment",
     "NodeClaims",
     "NodeExpectation",
     "Objects",
@@ -229,6 +232,9 @@ class CallMatch(Model):
     zone: Text | None = Field(None, description="Zone in the body.")
     priority: TextMatch | None = Field(None, description="Priority in the body: Regular or Spot.")
     body: Partial | None = Field(None, description="Part of the body sent.")
+    custom_data: TextMatch | None = Field(
+        None, description="The script in the body that a VM starts with, decoded from base64."
+    )
     count: CountMatch | None = Field(None, description="How many such calls; at least one when absent.")
 
 
@@ -271,6 +277,30 @@ class Limits(Body):
     )
 
 
+class Moment(Model):
+    """Something that happens: exactly one key. The first time counts."""
+
+    created: Reference | None = Field(
+        None, description="The API server takes a new object; `*` stands for any text: NodeClaim/default-*."
+    )
+    bound: Reference | None = Field(None, description="A pod gets its Node: Pod/name; `*` stands for any text.")
+    call: CallMatch | None = Field(None, description="Azure answers such a call (`count` does not matter).")
+
+    @model_validator(mode="after")
+    def _one(self) -> Moment:
+        if len(self.model_fields_set) != 1:
+            raise PydanticCustomError("one_of", "exactly one of created, bound, call is expected")
+        return self
+
+
+class Elapsed(Body):
+    """How much virtual time lies between two moments. Skipped on clusters of real time."""
+
+    from_: Moment | None = Field(None, alias="from", description="Where it begins; the start of the world when absent.")
+    to: Moment = Field(description="Where it ends: the first such moment from there on.")
+    takes: DurationMatch = Field(description="How long: 1s, or {atLeast: 500ms, below: 2s}.")
+
+
 class ExpectationMap(Model):
     """One expectation: exactly one key."""
 
@@ -286,6 +316,7 @@ class ExpectationMap(Model):
     objects: Objects | None = Field(None, description="Any other object.")
     azure: AzureExpectation | None = Field(None, description="Calls to Azure and quotas.")
     cost: Cost | None = Field(None, description="What it costs.")
+    elapsed: Elapsed | None = Field(None, description="Virtual time between two moments.")
     runaway: Runaway | None = Field(None, description="A loop without end.")
     limits: Limits | None = Field(None, description="Documented limits that the cluster breaks.")
 
@@ -320,6 +351,7 @@ Expectation = (
     | Objects
     | AzureExpectation
     | Cost
+    | Elapsed
     | Runaway
     | Limits
 )

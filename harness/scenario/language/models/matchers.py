@@ -8,11 +8,12 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema,
 from pydantic_core import PydanticCustomError
 
 from harness.kube.api.quantity import Quantity, QuantityError
-from harness.scenario.language.models.base import Integer, Model, Number, Text
+from harness.scenario.language.models.base import Duration, Integer, Model, Number, Text
 
 __all__ = [
     "CountConditions",
     "CountMatch",
+    "DurationMatch",
     "Partial",
     "QuantityMatch",
     "RequirementConditions",
@@ -77,6 +78,20 @@ class NumberConditions(Model):
         return self
 
 
+class DurationConditions(Model):
+    """Conditions on a length of time; all that are given must hold."""
+
+    at_least: Duration | None = Field(None, description="This long or longer.")
+    at_most: Duration | None = Field(None, description="This long or shorter.")
+    above: Duration | None = Field(None, description="Longer than this.")
+    below: Duration | None = Field(None, description="Shorter than this.")
+
+    @model_validator(mode="after")
+    def _given(self) -> DurationConditions:
+        _at_least_one(self)
+        return self
+
+
 class RequirementConditions(Model):
     """Conditions on one requirement. `in` and `notIn` name all of its values; `contains` names some."""
 
@@ -137,6 +152,10 @@ CountMatch = Annotated[
 ]
 NumberMatch = Annotated[
     Annotated[Number, Tag("value")] | Annotated[NumberConditions, Tag("conditions")], Discriminator(value_or_conditions)
+]
+DurationMatch = Annotated[
+    Annotated[Duration, Tag("value")] | Annotated[DurationConditions, Tag("conditions")],
+    Discriminator(value_or_conditions),
 ]
 RequirementMatch = Annotated[
     Annotated[Text, Tag("value")] | Annotated[RequirementConditions, Tag("conditions")],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,14 +15,14 @@ from harness.scenario.running.matching import ABSENT, Difference, differences, s
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
-__all__ = ["check"]
+__all__ = ["call_differences", "check"]
 
 
 def check(body: AzureExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict for each kind of call, each quota and the number of machines."""
     calls = list(run.world.cloud.journal)
     for index, wanted in enumerate(body.calls):
-        fitting = [call for call in calls if not _differences(wanted, call)]
+        fitting = [call for call in calls if not call_differences(wanted, call)]
         label, mark = f"{entry.label}.calls[{index}]", entry.mark("calls", index)
         if wanted.count is not None:
             yield Verdict.of(label, mark, count_differences(wanted.count, len(fitting)))
@@ -29,9 +31,9 @@ def check(body: AzureExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
         elif not calls:
             yield Verdict.failed(label, mark, "such a call", "Azure was not called at all")
         else:
-            nearest = min(calls, key=lambda call: len(_differences(wanted, call)))
+            nearest = min(calls, key=lambda call: len(call_differences(wanted, call)))
             note = f"the nearest of {len(calls)} calls is {nearest}"
-            found = [Difference(one.path, one.expected, one.actual, note) for one in _differences(wanted, nearest)]
+            found = [Difference(one.path, one.expected, one.actual, note) for one in call_differences(wanted, nearest)]
             yield Verdict.of(label, mark, found)
     if body.usage:
         usages = _usages(run)
@@ -56,7 +58,8 @@ def _usages(run: Run) -> dict[str, tuple[int, int]]:
     return {row["name"]["value"]: (row["currentValue"], row["limit"]) for row in rows}
 
 
-def _differences(wanted: CallMatch, call: Any) -> list[Difference]:
+def call_differences(wanted: CallMatch, call: Any) -> list[Difference]:
+    """In which of its facts a call differs from what is wanted; `count` is none of them."""
     facts: Mapping[str, Any] = {
         "method": call.method,
         "path": call.path,
@@ -67,10 +70,22 @@ def _differences(wanted: CallMatch, call: Any) -> list[Difference]:
         "zone": show((call.summary.get("zones") or [""])[0]) if "zones" in call.summary else ABSENT,
         "priority": call.summary.get("priority", ABSENT),
         "body": call.body or {},
+        "custom_data": _custom_data(call.body or {}),
     }
     found: list[Difference] = []
     for key, actual in facts.items():
         expected = getattr(wanted, key)
         if expected is not None:
-            found += differences(expected, actual, key)
+            found += differences(expected, actual, CallMatch.model_fields[key].alias or key)
     return found
+
+
+def _custom_data(body: Mapping[str, Any]) -> Any:
+    """The script that a VM starts with."""
+    text = ((body.get("properties") or {}).get("osProfile") or {}).get("customData")
+    if not isinstance(text, str):
+        return ABSENT
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ABSENT

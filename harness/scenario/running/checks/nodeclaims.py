@@ -57,8 +57,14 @@ class _View:
         self.name: str = metadata["name"]
         self.nodepool = self.labels.get("karpenter.sh/nodepool", ABSENT)
         vocabulary = run.world.release.vocabulary
-        parsed = Requirements.from_node_selector(spec.get("requirements") or (), vocabulary=vocabulary)
-        self.requirements = {key: parsed[key] for key in parsed}
+        # by the keys that stand there: an old name is not read as the new one
+        written: dict[str, list[Mapping[str, Any]]] = {}
+        for one in spec.get("requirements") or ():
+            written.setdefault(one["key"], []).append(one)
+        self.requirements = {
+            key: next(iter(Requirements.from_node_selector(terms, vocabulary=vocabulary).values()))
+            for key, terms in written.items()
+        }
         sizes = self.requirements.get(SIZE)
         self.facts: dict[str, Any] = {
             "nodepool": self.nodepool,
