@@ -269,7 +269,7 @@ ABSENT: Mapping[str, str] = {
 
 def reasons() -> Mapping[str, str]:
     """Key → which Nodes have the label, or why none has it; not for labels that every Node has."""
-    return {row.key: row.when for row in TABLE if row.when} | ABSENT
+    return {**{row.key: row.when for row in TABLE if row.when}, **ABSENT}
 
 
 def aks_labels(facts: NodeFacts) -> Mapping[str, str]:
