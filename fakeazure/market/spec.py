@@ -17,8 +17,9 @@ Every mistake is a `MarketError` that names its place and the nearest known word
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 from fakeazure.arm.texts import TEXTS
@@ -53,6 +54,32 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
         faults=Faults(_fault(item, path, catalogue, now=now) for item, path in _items(spec, "faults")),
         prices=_prices(_mapping(spec, "prices")),
     )
+
+
+def market_mistakes(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> list[MarketError]:
+    """Every mistake in `spec`, of which `build_market` raises the first; empty when there is none."""
+    found: list[MarketError] = []
+    for check in _checks(catalogue, spec):
+        try:
+            check()
+        except MarketError as error:
+            found.append(error)
+    return found
+
+
+def _checks(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
+    """One call for each part of `spec`; it raises MarketError where the part is wrong."""
+    yield partial(_known, spec, SECTIONS, "azure")
+    for name, limit in spec.get("quota", {}).items():
+        yield partial(_limits, {name: limit}, catalogue)
+    for item, path in _items(spec, "restrictions"):
+        yield partial(_restriction, item, path, catalogue)
+    for item, path in _items(spec, "capacity"):
+        yield partial(_shelf, item, path, catalogue)
+    for item, path in _items(spec, "faults"):
+        yield partial(_fault, item, path, catalogue, now=0.0)
+    for size, price in spec.get("prices", {}).items():
+        yield partial(_prices, {size: price})
 
 
 def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:

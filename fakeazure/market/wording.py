@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -25,6 +26,12 @@ class MarketError(ValueError):
         super().__init__(f"{path}: {what}")
         self.path = path
         self.what = what
+
+    @property
+    def place(self) -> tuple[str | int, ...]:
+        """The path in steps: `("faults", 0, "what")` for `faults[0].what`."""
+        steps = re.findall(r"[^.\[\]]+", self.path.removeprefix("azure"))
+        return tuple(int(step) if step.isdecimal() else step for step in steps)
 
 
 def check_placement(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> None:

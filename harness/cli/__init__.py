@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
+
+from harness.wording import did_you_mean
 
 __all__ = ["COMMANDS", "main"]
 
@@ -30,22 +32,40 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the subcommand that `arguments` begin with."""
-    parser = argparse.ArgumentParser(prog="harness", description="What Karpenter on Azure would do and why.")
+    parser = _Parser(prog="harness", description="What Karpenter on Azure would do and why.")
     parser.add_argument(
         "--version", action=_Version, help="print the version and the releases of the provider that it knows"
     )
     names = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_InAnyOrder)
     asked = next((word for word in arguments if not word.startswith("-")), None)
+    if asked is not None and asked not in COMMANDS:
+        parser.error(f"unknown command '{asked}'; {did_you_mean(asked, COMMANDS)}")
+    chosen = parser
     for name, (module, summary) in COMMANDS.items():
         subparser = names.add_parser(name, help=summary, description=summary)
         if name == asked:
             import_module(module).add_arguments(subparser)
-    options = parser.parse_args(arguments)
+            chosen = subparser
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        chosen.error(f"unrecognized arguments: {' '.join(unknown)}")
     result: int = import_module(COMMANDS[options.command][0]).run(options)
     return result
 
 
-class _InAnyOrder(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
+    """Tells a mistake in one line; what there is, `--help` lists."""
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the command with exit code 2."""
+        unknown = message.partition("unrecognized arguments: ")[2].split()
+        known = [name for action in self._actions for name in action.option_strings]
+        hints = [did_you_mean(word, known, limit=0) for word in unknown if word.startswith("-")]
+        hint = next(filter(None, hints), f"see {self.prog} --help")
+        self.exit(2, f"{self.prog}: {message}; {hint}\n" if "; " not in message else f"{self.prog}: {message}\n")
+
+
+class _InAnyOrder(_Parser):
     """Options may stand between the words: `labels explain --release 1.6.5 KEY`."""
 
     _within = False

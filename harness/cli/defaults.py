@@ -18,16 +18,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints one table of defaults per release, or for one of them."""
-    from harness.karpenter.releases import ALL_PROVIDER_RELEASES, UnknownRelease, provider
-    from harness.scenario.reading.problems import did_you_mean
+    from harness.cli.worlds import InputError, check_release
+    from harness.karpenter.releases import ALL_PROVIDER_RELEASES, provider
 
     try:
-        names = ALL_PROVIDER_RELEASES if arguments.release is None else (provider(arguments.release).version,)
-    except UnknownRelease as error:
-        hint = did_you_mean(error.version.removeprefix("v"), error.known, limit=0)
-        return bad_input(
-            f"harness defaults: unknown release '{error.version}'; {hint or 'known: ' + ', '.join(error.known)}"
-        )
+        check_release(arguments.release)
+    except InputError as error:
+        return bad_input(f"harness defaults: {error}")
+    names = ALL_PROVIDER_RELEASES if arguments.release is None else (provider(arguments.release).version,)
     table = {}
     for name in names:
         release = provider(name)

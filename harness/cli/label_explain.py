@@ -23,17 +23,15 @@ _LONGEST = 150
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints what the key is, who may ask for it and set it, who writes it, who wins, and what changed."""
+    from harness.cli.label_names import key_mistakes
     from harness.cli.worlds import InputError, UnknownMode, create_world
     from harness.explain.label_story import tell
-    from harness.kube.api.names import qualified_name_errors
+    from harness.explain.labels import known_keys
 
     names = arguments.keys[1:]
     if len(names) != 1:
         return bad_input("harness labels explain: one label key is expected")
     (key,) = names
-    problems = qualified_name_errors(key)
-    if problems:
-        return bad_input(f"harness labels explain: '{key}' is no label key: {problems[0]}")
 
     def new_world(**more: Any) -> World:
         inputs = {"karpenter": arguments.release, "region": arguments.region, "provision_mode": arguments.mode, **more}
@@ -45,6 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
             return create_world(**{**inputs, "provision_mode": None})  # a release of before the mode, as it was then
 
     try:
+        mistakes = list(key_mistakes(names, known_keys(new_world().release), as_written=arguments.as_written))
+        if mistakes:
+            return bad_input(f"harness labels explain: {mistakes[0]}")
         story = tell(key, new_world)
     except InputError as error:
         return bad_input(f"harness labels explain: {error}")

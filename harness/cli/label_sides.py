@@ -24,6 +24,8 @@ def side_of(name: str, region: str, mode: str | None = None, kubernetes: str | N
         return DecidedSide(POLICIES[name])
 
     def new_world(**more: Any) -> World:
-        return create_world(karpenter=name, region=region, provision_mode=mode, kubernetes=kubernetes, **more)
+        return create_world(
+            {"karpenter": ""}, karpenter=name, region=region, provision_mode=mode, kubernetes=kubernetes, **more
+        )
 
     return TriedSide(new_world, mode or "")

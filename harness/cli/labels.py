@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--region", default="eastus", metavar="R", help="Azure region (default %(default)s)")
     parser.add_argument("--mode", metavar="M", help="provision mode; the release's default when absent")
+    parser.add_argument("--as-written", action="store_true", help="try a key although it looks like a typing error")
     add_format(parser)
 
 
@@ -45,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         module = import_module(_QUESTIONS[arguments.keys[0]])
         code: int = module.run(arguments)
         return code
+    from harness.cli.label_names import key_mistakes
     from harness.cli.worlds import InputError, create_world
     from harness.explain.labels import LabelProbe, known_keys
     from harness.world import World
@@ -58,9 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
         release = new_world().release
     except InputError as error:
         return bad_input(f"harness labels: {error}")
+    known = known_keys(release)
+    mistakes = list(key_mistakes(arguments.keys, known, questions=_QUESTIONS, as_written=arguments.as_written))
+    if mistakes:
+        return bad_input("\n".join(f"harness labels: {one}" for one in mistakes))
     probe = LabelProbe(new_world)
     try:
-        facts = [probe.fact(key) for key in arguments.keys or known_keys(release)]
+        facts = [probe.fact(key) for key in arguments.keys or known]
     except LookupError as error:  # a region that sells nothing to the default NodePool
         print(f"harness labels: {error}", file=sys.stderr)
         return NO_NODE

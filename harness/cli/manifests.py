@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,19 +60,20 @@ def world_of(arguments: argparse.Namespace) -> World:
             azure=market(arguments) or None,
         )
     except InputError as error:
-        option = _option(arguments, error.path)
+        option = _option(arguments, error.mistake.path if error.mistake is not None else ())
         if not option:
             raise
-        raise InputError(f"{option}: {error.what}") from None
+        raise InputError(f"{option}: {error}", error.mistake) from None
 
 
-def _option(arguments: argparse.Namespace, path: str) -> str:
-    """The option that a place in the state of Azure comes from: `--fault SkuNotAvailabel` for `faults[0].what`."""
-    number = re.match(r"faults\[(\d+)\]", path)
-    if number is not None:
-        return f"--fault {arguments.fault[int(number[1])]}"
-    name = path.removeprefix("quota.")
-    return next((f"--quota {text}" for text in arguments.quota if text.partition("=")[0] == name), "")
+def _option(arguments: argparse.Namespace, path: Sequence[str | int]) -> str:
+    """The option that a place in the state of Azure comes from: `--fault SkuNotAvailabel` for `azure.faults[0].what`."""
+    match path:
+        case ("azure", "faults", int(number), *_):
+            return f"--fault {arguments.fault[number]}"
+        case ("azure", "quota", name, *_):
+            return next((f"--quota {text}" for text in arguments.quota if text.partition("=")[0] == name), "")
+    return ""
 
 
 def market(arguments: argparse.Namespace) -> dict[str, Any]:

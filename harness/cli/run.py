@@ -47,6 +47,7 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 when the engine for CRD files is missing."""
+    from harness.cli.worlds import InputError, check_release
     from harness.scenario.language.crds import CelEngineMissing, CrdDirectories, UnknownCrds
 
     crds = None
@@ -56,9 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
             what = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
             return bad_input(f"--{option} {path}: {what}")
     try:
+        check_release(arguments.release)
         if arguments.crds is not None:
             crds = CrdDirectories().named(arguments.crds, Path.cwd())
         return _run(arguments, crds)
+    except InputError as error:
+        return bad_input(f"harness run: {error}")
     except UnknownCrds as error:
         return bad_input(f"--crds: {error}")
     except CelEngineMissing as error:
@@ -67,18 +71,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace, crds: object) -> int:
+    from harness.karpenter.releases import provider
     from harness.reports.summary import Summary
     from harness.scenario.language.files import load
     from harness.scenario.reading.problems import Problem, ScenarioError
     from harness.scenario.running.runner import Runner
 
     start = perf_counter()
-    runner = Runner(karpenter=arguments.release, crds=crds)
+    runner = Runner(crds=crds)
+    release = provider(arguments.release).version if arguments.release is not None else None
     problems: list[Problem] = []
     cases = []
     for path in scenario_files(arguments.files):
         try:
-            found = [case for scenario in load(path, display_name(path)) for case in scenario.cases]
+            found = [case for scenario in load(path, display_name(path), release=release) for case in scenario.cases]
             runner.check_inputs(found)
             cases += found
         except ScenarioError as error:

@@ -69,12 +69,13 @@ def run(arguments: argparse.Namespace) -> int:
         given = read_files(arguments.files)
         manifests = given.manifests
         newest = create_world(
+            {"karpenter": "--to"},
             karpenter=arguments.after,
             region=arguments.region,
             kubernetes=arguments.kubernetes,
             provision_mode=arguments.mode,
         )
-        oldest = create_world(karpenter=arguments.before, provision_mode=arguments.mode)
+        oldest = create_world({"karpenter": "--from"}, karpenter=arguments.before, provision_mode=arguments.mode)
         # a cluster keeps its Kubernetes when Karpenter is upgraded, and older releases get no Nodes on newer ones
         kubernetes = arguments.kubernetes or common_kubernetes([oldest.release, newest.release])
         check = UpgradeCheck(new_world, oldest.release, newest.release)

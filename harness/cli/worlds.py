@@ -1,66 +1,62 @@
-"""Worlds for subcommands: from options, with every mistake as one line."""
+"""Worlds for subcommands: from options, with every mistake as one line that names its option."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.kube.api.versions import version_mistake
-
 if TYPE_CHECKING:
     from harness.world import World
+    from harness.world.inputs import InputMistake
 
-__all__ = ["InputError", "UnknownMode", "check_size", "create_world"]
+__all__ = ["OPTIONS", "InputError", "UnknownMode", "check_release", "check_size", "create_world"]
+
+OPTIONS = {"karpenter": "--release", "kubernetes": "--kubernetes", "region": "--region", "provision_mode": "--mode"}
+"""The option that each input comes from, where a subcommand has no other name for it."""
 
 
 class InputError(ValueError):
-    """An option whose value does not exist; the text is one line. `path` is the part of Azure's state that it speaks of, if any."""
+    """Options whose values do not exist: one line for each. `mistake` is the first that the inputs' check found, if it did."""
 
-    def __init__(self, text: str, path: str = "", what: str = "") -> None:
+    def __init__(self, text: str, mistake: InputMistake | None = None) -> None:
         super().__init__(text)
-        self.path = path
-        self.what = what
+        self.mistake = mistake
 
 
 class UnknownMode(InputError):
     """A provision mode with which the release does not start."""
 
 
-def create_world(**inputs: Any) -> World:
-    """A World with these inputs; those that are None keep their default. Raises InputError."""
-    from harness.karpenter.releases import ProvisionMode, UnknownRelease
-    from harness.scenario.reading.problems import did_you_mean
-    from harness.world import World, default_caches
+def create_world(names: dict[str, str] | None = None, /, **inputs: Any) -> World:
+    """A World with these inputs; those that are None keep their default. Raises InputError.
+
+    `names` are the words under which the user gave inputs, in place of `OPTIONS`.
+    """
+    from harness.world import World
+    from harness.world.inputs import input_mistakes
 
     given = {name: value for name, value in inputs.items() if value is not None}
-    kubernetes, mode, region = (str(given.get(name, "")) for name in ("kubernetes", "provision_mode", "region"))
-    if kubernetes and (mistake := version_mistake(kubernetes)):
-        raise InputError(f"--kubernetes: {mistake}")
-    modes = [mode.value for mode in ProvisionMode]
-    if mode and mode not in modes:
-        raise InputError(f"unknown provision mode '{mode}'; {did_you_mean(mode, modes)}")
-    regions = default_caches().catalogue.regions
-    if region and region not in regions:
-        hint = did_you_mean(region, regions, limit=len(regions))
-        raise InputError(f"unknown region '{region}'" + (f"; {hint}" if hint else ""))
-    try:
-        world = World(**given)
-    except UnknownRelease as error:
-        hint = did_you_mean(error.version.removeprefix("v"), error.known, limit=0)
-        hint = hint or f"known are {error.known[0]} to {error.known[-1]}"
-        raise InputError(f"unknown release '{error.version}'; {hint}") from None
-    except ValueError as error:  # of the state of Azure, it knows the place
-        raise InputError(str(error), getattr(error, "path", ""), getattr(error, "what", "")) from None
-    known = world.release.provision_modes  # validateProvisionMode: the controller does not start in another one
-    if mode and mode not in known:
-        raise UnknownMode(f"provider {world.release.version} has no provision mode '{mode}'; it has {', '.join(known)}")
-    return world
+    mistakes = list(input_mistakes(given))
+    if mistakes:
+        words = {**OPTIONS, **(names or {})}
+        lines = [f"{words[first]}: {one}" if words.get(first := str(one.path[0])) else str(one) for one in mistakes]
+        only_mode = [one.path for one in mistakes] == [("provision_mode",)]
+        raise (UnknownMode if only_mode else InputError)("\n".join(lines), mistakes[0])
+    return World(**given)
+
+
+def check_release(name: str | None, option: str = "--release") -> None:
+    """Raises InputError for a release that does not exist."""
+    from harness.world.inputs import release_mistake
+
+    mistake = release_mistake(name) if name is not None else None
+    if mistake is not None:
+        raise InputError(f"{option}: {mistake}", mistake)
 
 
 def check_size(world: World, size: str | None) -> None:
     """Raises InputError for a size that the world's region does not sell."""
-    from harness.scenario.reading.problems import did_you_mean
+    from harness.world.inputs import size_mistake
 
-    sold = world.caches.catalogue.region(world.region).by_name
-    if size is not None and size not in sold:
-        hint = did_you_mean(f"Standard_{size}" if f"Standard_{size}" in sold else size, sold, limit=0)
-        raise InputError(f"unknown size '{size}' in {world.region}" + (f"; {hint}" if hint else ""))
+    mistake = size_mistake(size, world.region, world.caches) if size is not None else None
+    if mistake is not None:
+        raise InputError(f"--size: {mistake}", mistake)

@@ -13,7 +13,6 @@ import pytest
 
 from harness.pytest_plugin.cluster_options import cluster_names
 from harness.pytest_plugin.keys import runner_of
-from harness.pytest_plugin.options import release_override
 
 if TYPE_CHECKING:
     from harness.clusters.attached.cluster import Attaching
@@ -261,8 +260,7 @@ class ClusterRunners:
     def _new_runner(self, name: str) -> Runner:
         from harness.scenario.running.runner import Runner
 
-        overrides: dict[str, Any] = {"karpenter": release_override(self._config)}
-        overrides["crds"] = runner_of(self._config).shared.overrides.get("crds")
+        overrides: dict[str, Any] = {"crds": runner_of(self._config).shared.overrides.get("crds")}
         if name != "memory":
             from harness.clusters.attached.cluster import attach
 

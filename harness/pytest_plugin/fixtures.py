@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness.pytest_plugin.keys import runner_of
+from harness.pytest_plugin.options import release_override
 
 if TYPE_CHECKING:
     from harness.scenario.running.runner import Runner
@@ -29,7 +30,9 @@ def world(request: pytest.FixtureRequest, scenario_runner: Runner) -> World:
     inputs: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers("world"))):
         inputs |= mark.kwargs
-    return World(**{**inputs, **scenario_runner.shared.overrides}, caches=scenario_runner.shared.caches)
+    release = release_override(request.config)
+    replaced = {**scenario_runner.shared.overrides, **({"karpenter": release} if release is not None else {})}
+    return World(**{**inputs, **replaced}, caches=scenario_runner.shared.caches)
 
 
 @pytest.fixture

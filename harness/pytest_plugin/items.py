@@ -10,6 +10,7 @@ import pytest
 
 from harness.pytest_plugin.clusters import runners_of
 from harness.pytest_plugin.keys import runner_of
+from harness.pytest_plugin.options import release_override
 from harness.reports.terminal import Style, render_verdict
 from harness.scenario.language.cases import Case
 from harness.scenario.language.crds import CelEngineMissing
@@ -37,7 +38,7 @@ class ScenarioFile(pytest.File):
     def collect(self) -> Iterator[ScenarioItem]:
         """One item for each case."""
         try:
-            scenarios = load(self.path, _display(self.path, self.config))
+            scenarios = load(self.path, _display(self.path, self.config), release=release_override(self.config))
             runner_of(self.config).check_inputs(case for scenario in scenarios for case in scenario.cases)
         except (ScenarioError, CelEngineMissing) as error:
             raise self.CollectError(str(error)) from None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.pytest_plugin.options import crds_override, release_override
+from harness.pytest_plugin.options import crds_override
 
 if TYPE_CHECKING:
     from harness.scenario.running.runner import Runner
@@ -21,5 +21,5 @@ def runner_of(config: pytest.Config) -> Runner:
     if _RUNNER not in config.stash:
         from harness.scenario.running.runner import Runner
 
-        config.stash[_RUNNER] = Runner(karpenter=release_override(config), crds=crds_override(config))
+        config.stash[_RUNNER] = Runner(crds=crds_override(config))
     return config.stash[_RUNNER]

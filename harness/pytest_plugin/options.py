@@ -40,12 +40,13 @@ def release_override(config: pytest.Config) -> str | None:
     name: str | None = config.getoption("--release")
     if name is None:
         return None
-    from harness.karpenter.releases import UnknownRelease, provider
+    from harness.karpenter.releases import provider
+    from harness.world.inputs import release_mistake
 
-    try:
-        return provider(name).version
-    except UnknownRelease as error:
-        raise pytest.UsageError(f"--release: {error}") from None
+    mistake = release_mistake(name)
+    if mistake is not None:
+        raise pytest.UsageError(f"--release: {mistake}")
+    return provider(name).version
 
 
 def only_releases(config: pytest.Config) -> frozenset[str] | None:

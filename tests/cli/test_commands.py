@@ -158,10 +158,13 @@ def test_requirements_within_a_nodepool(here: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("--size", "Standard_D4s_v55"), "unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'"),
-        (("--size", "D4s_v5"), "unknown size 'D4s_v5' in eastus; did you mean 'Standard_D4s_v5'"),
-        (("--size", "x", "--region", "eastu"), "unknown region 'eastu'; did you mean 'eastus'"),
-        (("--size", "x", "--release", "1.14.9"), "unknown release '1.14.9'; did you mean '1.14.2'"),
+        (
+            ("--size", "Standard_D4s_v55"),
+            "--size: unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'",
+        ),
+        (("--size", "D4s_v5"), "--size: unknown size 'D4s_v5' in eastus; did you mean 'Standard_D4s_v5'"),
+        (("--size", "x", "--region", "eastu"), "--region: unknown region 'eastu'; did you mean 'eastus'"),
+        (("--size", "x", "--release", "1.14.9"), "--release: unknown release '1.14.9'; did you mean '1.14.2'"),
     ],
 )
 def test_requirements_of_what_does_not_exist(
@@ -199,7 +202,7 @@ def test_defaults_and_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1.34.0" in call(capsys, "defaults", "--release", "v1.14.0")[1]
     code, _, err = call(capsys, "defaults", "--release", "2")
     assert code == 2
-    assert err.startswith("harness defaults: unknown release '2'")
+    assert err.startswith("harness defaults: --release: unknown release '2'")
     assert json.loads(call(capsys, "schema")[1])["definitions"]["Header"]
     assert call(capsys, "schema", "--reference")[1].startswith("# Scenario files")
 
@@ -265,4 +268,69 @@ def test_options_stand_anywhere(arguments: tuple[str, ...], capsys: pytest.Captu
 def test_an_option_that_there_is_not_is_still_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["labels", "--relaese", "1.6.5", "team"])
-    assert "unrecognized arguments: --relaese" in capsys.readouterr().err
+    said = "harness labels: unrecognized arguments: --relaese; did you mean '--release'?\n"
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("simulte", "x.yaml"), "harness: unknown command 'simulte'; did you mean 'simulate'?"),
+        (("simulate",), "harness simulate: the following arguments are required: FILE; see harness simulate --help"),
+        (
+            ("explain", "--regoin=eastus", "-"),
+            "harness explain: unrecognized arguments: --regoin=eastus; did you mean '--region'?",
+        ),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_one_line(
+    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"{said}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("difff", "1.6.5", "1.7.2"), "unknown key 'difff'; did you mean 'diff'?"),
+        (
+            ("kubernetes.azure.com/mdoe",),
+            "unknown key 'kubernetes.azure.com/mdoe'; did you mean 'kubernetes.azure.com/mode'? (--as-",
+        ),
+        (
+            ("kubernets.azure.com/mode",),
+            "unknown key 'kubernets.azure.com/mode'; did you mean 'kubernetes.azure.com/mode'? (--as-",
+        ),
+        (("bad key!!",), "'bad key!!' is no label key: name part must consist of"),
+        (("team", "a/b/c"), "'a/b/c' is no label key: a valid label key"),
+    ],
+)
+@pytest.mark.parametrize("question", [(), ("explain",)], ids=["table", "explain"])
+def test_a_label_key_with_a_typing_error(
+    question: tuple[str, ...], arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if question and len(arguments) > 1:
+        return
+    code, out, err = call(capsys, "labels", *question, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"harness labels{' explain' if question else ''}: {said}")
+
+
+def test_a_key_is_tried_as_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    (row,) = as_json(capsys, "labels", "kubernetes.azure.com/mdoe", "--as-written")["labels"]
+    assert row["key"] == "kubernetes.azure.com/mdoe"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("labels", "team", "--release", "1.6"),
+        ("labels", "explain", "team", "--release", "v1.6"),
+        ("requirements", "--size", "Standard_D4s_v5", "--release", "1.6"),
+    ],
+)
+def test_a_line_of_releases_is_its_newest(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert as_json(capsys, *arguments)["release"] == "1.6.8"

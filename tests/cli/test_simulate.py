@@ -35,7 +35,7 @@ def test_explain(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "capabilities of Standard_DC4as_v5" in out
     code, _, err = call(capsys, "explain", "pod.yaml", "--size", "Standard_D4s_v55")
     assert code == 2
-    assert err.startswith("harness explain: unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'")
+    assert err.startswith("harness explain: --size: unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'")
     assert call(capsys, "explain", "pod.yaml", "--pod", "wep") == (
         2,
         "",
@@ -137,13 +137,13 @@ def test_many_refusals_are_summed_up(here: Path, capsys: pytest.CaptureFixture[s
             ("--fault", "SkuNotAvailabel"),
             "--fault SkuNotAvailabel: unknown value 'SkuNotAvailabel'; did you mean 'SkuNotAvailable'?",
         ),
-        (("--region", "eastu"), "unknown region 'eastu'; did you mean 'eastus' or "),
+        (("--region", "eastu"), "--region: unknown region 'eastu'; did you mean 'eastus' or "),
         (
             ("--quota", "lowPriorityCoers=1"),
             "--quota lowPriorityCoers=1: unknown usage 'lowPriorityCoers'; did you mean 'low",
         ),
-        (("--mode", "scriptless"), "unknown provision mode 'scriptless'; did you mean 'aksscriptless'"),
-        (("--region", "mars"), "unknown region 'mars'; one of australiacentral, "),
+        (("--mode", "scriptless"), "--mode: unknown provision mode 'scriptless'; did you mean 'aksscriptless'"),
+        (("--region", "mars"), "--region: unknown region 'mars'; one of australiacentral, "),
         (("--fault", "quota"), "--fault quota: unknown value 'quota'; known are AgentPoolNotFound, "),
         (
             ("--fault", "SkuNotAvailable,size=D4s_v5"),

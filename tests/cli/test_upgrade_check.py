@@ -230,11 +230,15 @@ def test_a_place_that_both_refuse_for_different_reasons(check: Check) -> None:
 def test_bad_input(check: Check) -> None:
     code, text = check.text("1.12.2", "1.99.0", pool())
     assert code == 2
-    assert text.startswith("harness upgrade-check: unknown release '1.99.0'")
+    assert text.startswith("harness upgrade-check: --to: unknown release '1.99.0'")
     assert text.count("\n") == 1
     code, text = check.text("1.12.2", "1.13.1", "kind: NodePool\n")
     assert code == 2
     assert "'apiVersion' missing" in text
+
+
+def test_lines_of_releases(check: Check) -> None:
+    assert check.text("1.6", "v1.14", pool())[1].startswith("provider 1.6.8 → 1.14.2, ")
 
 
 def test_objects_as_kubectl_get_prints_them(check: Check) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from harness.scenario.language.files import load, load_text
 from harness.scenario.reading.problems import ScenarioError
-from harness.scenario.running.inputs import new_world
+from harness.scenario.running.worlds import new_world
 
 THEN = "then: [{pods: {bound: 1}}]\n"
 

@@ -98,7 +98,7 @@ def test_release_option(project: pytest.Pytester) -> None:
     run(project, "--release", "1.13.1").assert_outcomes(passed=1)
     result = run(project, "--release", "1.1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*--release: unknown Karpenter release '1.1'*"])
+    result.stderr.fnmatch_lines(["*--release: unknown release '1.1'; did you mean*"])
 
 
 def test_fixtures_for_tests_in_python(project: pytest.Pytester) -> None:

@@ -52,15 +52,14 @@ class UnknownRelease(ValueError):
 
 
 def provider(version: str) -> ProviderRelease:
-    """The release named ``1.14.0`` or ``v1.14.0``; of ``design-2025-11-07`` or ``design-2025-11-07@1.7.2`` the policy on its base.
+    """The release named ``1.14.0`` or ``v1.14.0``, the newest of a line (``1.14``), or a policy on a base (``design-2025-11-07@1.7.2``).
 
     Raises UnknownRelease.
     """
     policy, base = split_name(version)
-    release = PROVIDER_RELEASES.get(base)
-    if release is None:
-        raise UnknownRelease(base if policy else version, ALL_PROVIDER_RELEASES)
-    return _overlaid(policy.name, base) if policy is not None else release
+    if base not in PROVIDER_RELEASES:
+        base = releases_of(base if policy else version)[-1]
+    return _overlaid(policy.name, base) if policy is not None else PROVIDER_RELEASES[base]
 
 
 def releases_of(name: str) -> tuple[str, ...]:

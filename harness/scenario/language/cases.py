@@ -18,7 +18,16 @@ from harness.scenario.reading.documents import Document
 from harness.scenario.reading.manifests import Manifest
 from harness.scenario.reading.problems import Mark, Problem, dotted
 
-__all__ = ["Case", "Entry", "expanded"]
+__all__ = ["Case", "Entry", "Source", "expanded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a scenario comes from: its file's name for messages, the folder of its `apply` files, the release that replaces its own."""
+
+    file: str
+    directory: Path
+    release: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +99,27 @@ class Case:
 
 
 def expanded(
-    document: Document, manifests: Sequence[Manifest], file: str, directory: Path
+    document: Document, manifests: Sequence[Manifest], source: Source
 ) -> tuple[list[Case], list[Problem]]:
     """The cases of one scenario, and every problem of its header."""
     empty = _missing_values(document)
     if empty:
         document = replace(document, value=_without_missing(document.value))
-        _, problems = _expanded(document, manifests, file, directory)
+        _, problems = _expanded(document, manifests, source)
         told = [problem.path for problem in empty]
         return [], [*empty, *(one for one in problems if not any(path.startswith(one.path) for path in told))]
-    return _expanded(document, manifests, file, directory)
+    return _expanded(document, manifests, source)
 
 
 def _expanded(
-    document: Document, manifests: Sequence[Manifest], file: str, directory: Path
+    document: Document, manifests: Sequence[Manifest], source: Source
 ) -> tuple[list[Case], list[Problem]]:
     raw = document.value
     axes, problems = _axes(document)
     if axes is not None:
         problems += check_variables(document, manifests, axes)
+        if source.release is not None and "karpenter" in axes.matrix:
+            axes = axes.model_copy(update={"matrix": {**axes.matrix, "karpenter": [source.release]}})
     if axes is None or problems:
         return [], [*problems, *_other_problems(document)]
     cases: list[Case] = []
@@ -129,7 +140,7 @@ def _expanded(
         objects = [
             _substituted(manifest, variables) if names & variables.keys() else manifest for manifest, names in named
         ]
-        case, issues = _case(variant, objects, chosen, number, case_id, file, directory)
+        case, issues = _case(variant, objects, chosen, number, case_id, source)
         problems += issues
         if case is None:
             continue
@@ -205,8 +216,7 @@ def _case(
     chosen: Mapping[str, str],
     number: int | None,
     case_id: str,
-    file: str,
-    directory: Path,
+    source: Source,
 ) -> tuple[Case | None, list[Problem]]:
     """One case: the header with the case's parts laid over it, validated as a whole."""
     raw = document.value
@@ -215,6 +225,8 @@ def _case(
     given = _laid_over(raw.get("given", {}), own.get("given", {}))
     if isinstance(given, dict):
         given = {**given, **{axis: text for axis, text in chosen.items() if axis in AXES}}
+        if source.release is not None:
+            given["karpenter"] = source.release
     if given:
         value["given"] = given
     shared: dict[str, int] = {}
@@ -254,16 +266,16 @@ def _case(
         if not any(manifest.is_named(name) for name in refused):
             problems += core_problems(manifest)
     problems += check_references(
-        header, manifests, [(entry.path, entry.expectation) for entry in entries], origin, document, directory
+        header, manifests, [(entry.path, entry.expectation) for entry in entries], origin, document, source.directory
     )
     if problems:
         return None, problems
     return Case(
         scenario=header.scenario,
         id=case_id,
-        file=file,
+        file=source.file,
         mark=document.position(("scenario",)),
-        directory=directory,
+        directory=source.directory,
         axes=chosen,
         header=header,
         given=header.given,

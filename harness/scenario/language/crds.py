@@ -27,10 +27,10 @@ def unknown_crds(name: str, base: Path) -> UnknownCrds | None:
     """Why no CRDs are called so: neither a release nor a directory below `base`. None when one is."""
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES
     from harness.karpenter.releases.policies import POLICIES
-    from harness.scenario.reading.problems import did_you_mean
+    from harness.wording import did_you_mean
 
     bare = name.removeprefix("v")
-    if bare in ALL_PROVIDER_RELEASES or (base / name).is_dir():
+    if _release(name) or (base / name).is_dir():
         return None
     if name.partition("@")[0] in POLICIES:
         return UnknownCrds(
@@ -40,6 +40,16 @@ def unknown_crds(name: str, base: Path) -> UnknownCrds | None:
     hint = did_you_mean(bare, ALL_PROVIDER_RELEASES, limit=0)
     known = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, or a directory of CRD files"
     return UnknownCrds(f"unknown release '{name}', and no directory {base / name}", hint or known)
+
+
+def _release(name: str) -> str:
+    """The version of a release, of the newest one of a line (``1.6``); empty when there is none."""
+    from harness.karpenter.releases import UnknownRelease, releases_of
+
+    try:
+        return releases_of(name)[-1]
+    except UnknownRelease:
+        return ""
 
 
 class CrdDirectories:
@@ -55,11 +65,10 @@ class CrdDirectories:
         """
         from harness.clusters.crd_files import CelEngineMissing as Missing
         from harness.clusters.crd_files import CrdFileError, CrdFiles
-        from harness.karpenter.releases import ALL_PROVIDER_RELEASES
 
-        bare = name.removeprefix("v")
-        if bare in ALL_PROVIDER_RELEASES:
-            return bare
+        release = _release(name)
+        if release:
+            return release
         unknown = unknown_crds(name, base)
         if unknown is not None:
             raise unknown

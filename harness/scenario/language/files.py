@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.scenario.language.cases import Case, expanded
+from harness.scenario.language.cases import Case, Source, expanded
 from harness.scenario.language.core_objects import field_problems
-from harness.scenario.language.existence import existence_problems
+from harness.scenario.language.inputs import header_problems
 from harness.scenario.reading.documents import Document, documents, read_text
 from harness.scenario.reading.manifests import Manifest, manifests_of
 from harness.scenario.reading.problems import Mark, Problem, ScenarioError
@@ -31,13 +31,18 @@ class Scenario:
     cases: tuple[Case, ...]
 
 
-def load(path: Path, file: str | None = None) -> tuple[Scenario, ...]:
-    """The scenarios of a file. Raises ScenarioError with every mistake in it; `file` is the name to print."""
+def load(path: Path, file: str | None = None, *, release: str | None = None) -> tuple[Scenario, ...]:
+    """The scenarios of a file. Raises ScenarioError with every mistake in it; `file` is the name to print.
+
+    `release` is the provider's in place of what the file says: a matrix of releases has then this one value.
+    """
     name = file or str(path)
-    return load_text(read_text(path, name), file=name, directory=path.parent)
+    return load_text(read_text(path, name), file=name, directory=path.parent, release=release)
 
 
-def load_text(text: str, *, file: str, directory: Path = Path(".")) -> tuple[Scenario, ...]:
+def load_text(
+    text: str, *, file: str, directory: Path = Path("."), release: str | None = None
+) -> tuple[Scenario, ...]:
     """As `load`, for a text that is already read; `directory` is where its `apply` files are."""
     found, problems = documents(text, file)
     if not found and not problems:
@@ -57,7 +62,7 @@ def load_text(text: str, *, file: str, directory: Path = Path(".")) -> tuple[Sce
     scenarios: list[Scenario] = []
     names: dict[str, Mark] = {}
     for document, manifests in groups:
-        cases, issues = expanded(document, manifests, file, directory)
+        cases, issues = expanded(document, manifests, Source(file, directory, release))
         problems += issues
         name = document.value["scenario"]
         if isinstance(name, str):
@@ -69,7 +74,7 @@ def load_text(text: str, *, file: str, directory: Path = Path(".")) -> tuple[Sce
             scenarios.append(Scenario(name, file, mark, tuple(cases)))
     if problems:
         for document, manifests in groups:
-            problems += existence_problems(document, directory)
+            problems += header_problems(document, directory)
             if not _names_crds(document.value):  # else they may be files that know more fields
                 problems += [problem for manifest in manifests for problem in field_problems(manifest)]
         raise ScenarioError(problems)

@@ -142,6 +142,8 @@ def check_only(
         axis: {case[axis] for case in cases if axis in case}
         for axis in (*axes.matrix, *(["case"] if axes.cases else []))
     }
+    for axis, values in raw.get("matrix", {}).items():
+        known[axis].update(values)  # also those that a release of the command line stands for
     for path, body in _bodies(raw):
         only = body.get("only")
         if not isinstance(only, dict):

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+
+from harness.wording import did_you_mean
 
 __all__ = ["FileUnreadable", "Mark", "Problem", "ScenarioError", "did_you_mean", "dotted"]
 
@@ -53,19 +54,6 @@ class ScenarioError(Exception):
 
 class FileUnreadable(ScenarioError):
     """The file as a whole cannot be used: absent, binary, too large."""
-
-
-def did_you_mean(word: str, known: Iterable[str], *, limit: int = 12) -> str:
-    """The hint for an unknown `word`: the closest known ones, or all of them when they are few, or nothing."""
-    names = sorted(set(known))
-    lowered: dict[str, str] = {name.lower(): name for name in names}
-    close = get_close_matches(word.lower(), lowered, n=3, cutoff=0.6)
-    if close:
-        first = [f"'{lowered[name]}'" for name in close]
-        return f"did you mean {' or '.join(first)}?"
-    if names and len(names) <= limit:
-        return f"one of {', '.join(names)}"
-    return ""
 
 
 def dotted(path: Sequence[str | int]) -> str:

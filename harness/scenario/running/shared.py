@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from harness.scenario.language.cases import Case
 from harness.scenario.language.core_objects import field_problems
 from harness.scenario.language.crds import CrdDirectories
+from harness.scenario.language.inputs import case_problems, world_arguments
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.reading.problems import Problem, ScenarioError
-from harness.scenario.running.inputs import new_world, size_problems, world_arguments
+from harness.scenario.running.worlds import new_world
 
 if TYPE_CHECKING:
     from harness.explain.labels import LabelProbe
@@ -62,10 +63,7 @@ class Shared:
         """Raises ScenarioError for every release, region, size, option or state of Azure that does not exist."""
         problems: set[Problem] = set()
         for case in cases:
-            try:
-                problems.update(size_problems(case, self.idle_world(case)))
-            except ScenarioError as error:
-                problems.update(error.problems)
+            problems.update(case_problems(case, self.overrides, self.crd_directories, self._caches))
             if not self.own_crds(case):
                 refused = case.refused
                 found = (one for one in case.manifests if not any(one.is_named(name) for name in refused))

@@ -12,7 +12,7 @@ from harness.karpenter.labels.azure import LEGACY
 from harness.karpenter.releases import provider
 from harness.scenario.language.cases import Case, Entry
 from harness.scenario.language.files import load
-from harness.scenario.running.inputs import world_arguments
+from harness.scenario.language.inputs import world_arguments
 from harness.scenario.running.verdicts import Outcome
 from tests.corpus.mutations.cells import Cell
 

@@ -1,0 +1,49 @@
+"""Label keys on the command line: what cannot be a key, and what looks like a typing error. Any other key can be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.kube.api.names import qualified_name_errors
+from harness.wording import did_you_mean
+
+__all__ = ["key_mistakes"]
+
+_NAME_ALIKE = 0.7  # `mdoe` is like `mode`; within a domain names are short
+_DOMAIN_ALIKE = 0.85
+
+
+def key_mistakes(
+    keys: Sequence[str], known: Iterable[str], *, questions: Iterable[str] = (), as_written: bool = False
+) -> Iterator[str]:
+    """A line for each word that is no label key, or that is nearly a key or a question that is known; the latter not `as_written`."""
+    listed = set(known)
+    for number, key in enumerate(keys):
+        errors = qualified_name_errors(key)
+        if errors:
+            yield f"'{key}' is no label key: {errors[0]}"
+        elif key in listed or as_written:
+            continue
+        elif number == 0 and (hint := did_you_mean(key, questions, limit=0)):
+            yield f"unknown key '{key}'; {hint}"
+        elif meant := _meant(key, listed):
+            yield f"unknown key '{key}'; did you mean '{meant}'? (--as-written tries it all the same)"
+
+
+def _meant(key: str, known: Iterable[str]) -> str:
+    """The known key of the same domain with a like name, or of a like domain with the same name."""
+    from difflib import SequenceMatcher  # only a key that nobody knows needs it
+
+    domain, _, name = key.rpartition("/")
+    best = ("", 0.0)
+    for other in known:
+        its_domain, _, its_name = other.rpartition("/")
+        if its_domain == domain:
+            likeness, enough = SequenceMatcher(None, name, its_name).ratio(), _NAME_ALIKE
+        elif its_name == name and domain:
+            likeness, enough = SequenceMatcher(None, domain, its_domain).ratio(), _DOMAIN_ALIKE
+        else:
+            continue
+        if likeness >= enough and likeness > best[1]:
+            best = other, likeness
+    return best[0]

@@ -1,0 +1,200 @@
+"""What `given` names, and whether it exists: the arguments of a World, and the mistakes in them at their places in the file.
+
+The judgement is `harness.world.inputs`', which the command line asks, too. A case is judged with everything filled in; the header of a file
+that has other mistakes as it stands, so that all are told at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.scenario.language.cases import Case
+from harness.scenario.language.crds import CrdDirectories, UnknownCrds, unknown_crds
+from harness.scenario.language.hosting import hosting_options, violations_of
+from harness.scenario.language.models.base import Model
+from harness.scenario.language.models.expectations import RequirementsExpectation
+from harness.scenario.language.models.given import Azure, Given
+from harness.scenario.language.models.steps import StepMap
+from harness.scenario.reading.documents import Document
+from harness.scenario.reading.problems import Problem, dotted
+
+if TYPE_CHECKING:
+    from harness.world import Caches
+    from harness.world.inputs import InputMistake
+
+__all__ = ["azure_arguments", "case_problems", "header_problems", "world_arguments"]
+
+Path_ = tuple[str | int, ...]
+
+_KEYS = {"provision_mode": "provisionMode"}
+"""Arguments of World whose key in `given` is another one."""
+
+
+def world_arguments(given: Given) -> dict[str, Any]:
+    """The keyword arguments of World for what a case says; what it leaves out, or what is no option, is left out."""
+    from harness.world.inputs import typed_options
+
+    arguments: dict[str, Any] = {
+        name: value
+        for name in ("karpenter", "crds", "kubernetes", "region", "provision_mode", "seed")
+        if (value := getattr(given, name)) is not None
+    }
+    if given.policy is not None:
+        arguments["karpenter"] = f"{given.policy}@{given.karpenter}" if given.karpenter is not None else given.policy
+    implied = hosting_options(given)
+    if given.options or implied:
+        arguments["options"] = {**implied, **typed_options(given.options)[0]}
+    if given.simulation is not None:
+        times = {"attempt_seconds": given.simulation.attempt, "time_limit": given.simulation.limit}
+        arguments |= {name: seconds for name, seconds in times.items() if seconds is not None}
+    if given.azure is not None:
+        arguments["azure"] = azure_arguments(given.azure)
+    return arguments
+
+
+def azure_arguments(azure: Azure) -> dict[str, Any]:
+    """The state of Azure as plain values, spelled as in the file, only what is said."""
+    value: dict[str, Any] = _plain(azure)
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Model):
+        fields = type(value).model_fields
+        said = [(name, field.alias or name) for name, field in fields.items() if name in value.model_fields_set]
+        return {alias: _plain(getattr(value, name)) for name, alias in said}
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def case_problems(
+    case: Case, overrides: Mapping[str, Any], directories: CrdDirectories, caches: Caches | None = None
+) -> Iterator[Problem]:
+    """Every release, region, version, mode, option, size and state of Azure of a case that does not exist.
+
+    `overrides` replace what the file says, by the names of World's arguments. Raises CelEngineMissing.
+    """
+    from harness.world.inputs import input_mistakes
+
+    given = {**_before_hosting(case.given), **overrides}
+    wrong = [_at_given(case, mistake) for mistake in input_mistakes(given, caches)]
+    wrong += _crds_problems(case, overrides, directories)
+    if not wrong and not any(entry.expectation.kind == "limits" for entry in case.then):
+        wrong += [
+            Problem(case.given_mark("cluster", one.limit.field), f"given.cluster.{one.limit.field}", one.text)
+            for one in violations_of(case.given)
+            if one.holds
+        ]
+    yield from wrong
+    if not any(problem.path == "given.region" for problem in wrong):
+        yield from _size_problems(case, given.get("region"), caches)
+
+
+def _before_hosting(given: Given) -> dict[str, Any]:
+    """The arguments that can be judged: options as they are written, nothing that follows from a release."""
+    bare = given.model_copy(update={"options": {}, "hosting": None, "cluster": None})
+    return {**world_arguments(bare), "options": given.options}
+
+
+def _at_given(case: Case, mistake: InputMistake) -> Problem:
+    first, *below = mistake.path
+    place = (_KEYS.get(str(first), first), *below)
+    return Problem(case.given_mark(*place), dotted(("given", *place)), mistake.what, mistake.hint)
+
+
+def _crds_problems(case: Case, overrides: Mapping[str, Any], directories: CrdDirectories) -> Iterator[Problem]:
+    named: list[tuple[str, Path_]] = []
+    if case.given.crds is not None and "crds" not in overrides:
+        named.append((case.given.crds, ("given", "crds")))
+    for step, path in zip(case.header.when, case.when_paths, strict=True):
+        if isinstance(step, StepMap) and step.crds is not None:
+            named.append((step.crds, (*path, "crds")))
+    for name, path in named:
+        try:
+            directories.named(name, case.directory)
+        except UnknownCrds as error:
+            mark = case.given_mark("crds") if path[0] == "given" else case.given_document.position(path)
+            yield Problem(mark, dotted(path), error.what, error.hint)
+
+
+def _size_problems(case: Case, region: str | None, caches: Caches | None) -> Iterator[Problem]:
+    """Sizes that a case asks about and that its region does not sell."""
+    from harness.world.inputs import size_mistake
+
+    for entry in case.then:
+        body = entry.expectation.body
+        if isinstance(body, RequirementsExpectation):
+            mistake = size_mistake(body.of, region, caches)
+            if mistake is not None:
+                yield Problem(entry.mark("of"), f"{entry.label}.of", mistake.what, mistake.hint)
+
+
+def header_problems(document: Document, directory: Path) -> Iterator[Problem]:
+    """What a header of any shape names and nobody knows, where it is plainly a text: releases, regions, versions, CRDs and sizes.
+
+    `directory` is where directories of CRD files are looked for.
+    """
+    from harness.world.inputs import input_mistakes, size_mistake
+
+    regions: list[str] = []
+    for path, key, text in _inputs(document.value):
+        if key == "crds":
+            unknown = unknown_crds(text, directory)
+            if unknown is not None:
+                yield Problem(document.position(path), dotted(path), unknown.what, unknown.hint)
+        elif key in ("karpenter", "region", "kubernetes"):
+            mistakes = list(input_mistakes({key: text}))
+            yield from (Problem(document.position(path), dotted(path), one.what, one.hint) for one in mistakes)
+            regions += [text] if key == "region" and not mistakes else []
+    for path, size in _sizes(document.value):
+        found = [size_mistake(size, region) for region in dict.fromkeys(regions or [""])]
+        if found[0] is not None and all(found):
+            more = "".join(f", {region}" for region in list(dict.fromkeys(regions))[1:])
+            yield Problem(document.position(path), dotted(path), f"{found[0].what}{more}", found[0].hint)
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str) and "$(" not in value
+
+
+def _maps(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    if isinstance(value, list):
+        yield from ((index, item) for index, item in enumerate(value) if isinstance(item, dict))
+
+
+def _inputs(header: Any) -> Iterator[tuple[Path_, str, str]]:
+    """Place, key and text of every input in `given`, in the cases and in the matrix, and of the CRDs that steps install."""
+    givens: list[tuple[Path_, Any]] = [(("given",), header.get("given"))]
+    givens += [(("cases", index, "given"), case.get("given")) for index, case in _maps(header.get("cases"))]
+    for path, given in givens:
+        if isinstance(given, dict):
+            yield from (((*path, key), key, text) for key, text in given.items() if _is_plain(text))
+    matrix = header.get("matrix")
+    if isinstance(matrix, dict):
+        for axis, values in matrix.items():
+            for index, text in enumerate(values if isinstance(values, list) else ()):
+                if _is_plain(text):
+                    yield ("matrix", axis, index), axis, text
+    steps: list[tuple[Path_, Any]] = [(("when",), header.get("when"))]
+    steps += [(("cases", index, "when"), case.get("when")) for index, case in _maps(header.get("cases"))]
+    for path, entries in steps:
+        for index, step in _maps(entries):
+            if _is_plain(step.get("crds")):
+                yield (*path, index, "crds"), "crds", step["crds"]
+
+
+def _sizes(header: Any) -> Iterator[tuple[Path_, str]]:
+    """The sizes that `requirements` asks about."""
+    lists: list[tuple[Path_, Any]] = [(("then",), header.get("then"))]
+    lists += [(("cases", index, "then"), case.get("then")) for index, case in _maps(header.get("cases"))]
+    for path, entries in lists:
+        for index, entry in _maps(entries):
+            body = entry.get("requirements")
+            size = body.get("of") if isinstance(body, dict) else None
+            if isinstance(size, str) and _is_plain(size):
+                yield (*path, index, "requirements", "of"), size

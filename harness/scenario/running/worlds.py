@@ -1,0 +1,39 @@
+"""The world that a case begins in, made from its `given`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from harness.scenario.language.cases import Case
+from harness.scenario.language.crds import CrdDirectories
+from harness.scenario.language.inputs import case_problems, world_arguments
+from harness.scenario.reading.problems import ScenarioError
+
+if TYPE_CHECKING:
+    from harness.world import Caches, World
+
+__all__ = ["new_world"]
+
+
+def new_world(
+    case: Case,
+    caches: Caches | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    directories: CrdDirectories | None = None,
+) -> World:
+    """The world that a case begins in; a ScenarioError where its inputs do not exist. `directories` keeps CRD files that were read.
+
+    Raises harness.scenario.language.crds.CelEngineMissing.
+    """
+    from harness.world import World
+
+    replaced = dict(overrides or {})
+    directories = directories or CrdDirectories()
+    problems = list(case_problems(case, replaced, directories, caches))
+    if problems:
+        raise ScenarioError(problems)
+    arguments = {**world_arguments(case.given), **replaced}
+    if case.given.crds is not None and "crds" not in replaced:
+        arguments["crds"] = directories.named(case.given.crds, case.directory)
+    return World(**arguments, caches=caches)

@@ -1,0 +1,22 @@
+"""Words for mistakes: the nearest known names, as every part of the harness tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["did_you_mean"]
+
+
+def did_you_mean(word: str, known: Iterable[str], *, limit: int = 12) -> str:
+    """The hint for an unknown `word`: the closest known ones, or all of them when they are at most `limit`, or nothing."""
+    from difflib import get_close_matches  # only a mistake needs it
+
+    names = sorted(set(known))
+    lowered: dict[str, str] = {name.lower(): name for name in names}
+    close = get_close_matches(word.lower(), lowered, n=3, cutoff=0.6)
+    if close:
+        first = [f"'{lowered[name]}'" for name in close]
+        return f"did you mean {' or '.join(first)}?"
+    if names and len(names) <= limit:
+        return f"one of {', '.join(names)}"
+    return ""

@@ -1,0 +1,146 @@
+"""What a world is made from, judged before it is made: the one place that knows whether a release, a region or an option exists.
+
+Scenario files and the command line ask here, and say where each mistake stands: at a field of the file, or at an option.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from fakeazure.market.spec import market_mistakes
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProviderOptions, ProvisionMode, UnknownRelease, provider
+from harness.kube.api.versions import version_mistake
+from harness.wording import did_you_mean
+from harness.world.caches import Caches, default_caches
+
+__all__ = [
+    "InputMistake",
+    "input_mistakes",
+    "option_name",
+    "region_mistake",
+    "release_mistake",
+    "size_mistake",
+    "typed_options",
+]
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InputMistake:
+    """What is wrong with an input. `path` begins with the name of World's argument: `("azure", "faults", 0, "what")`."""
+
+    path: Path
+    what: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.what}; {self.hint}" if self.hint else self.what
+
+
+def input_mistakes(arguments: Mapping[str, Any], caches: Caches | None = None) -> Iterator[InputMistake]:
+    """Everything that is wrong with keyword arguments of World; nothing when a World can be made of them.
+
+    `crds` is not looked at: it may be a folder, which only the caller knows (harness.scenario.language.crds).
+    """
+    release, kubernetes, region = (arguments.get(name) for name in ("karpenter", "kubernetes", "region"))
+    catalogue = (caches or default_caches()).catalogue
+    wrong_release = release_mistake(str(release)) if release is not None else None
+    if wrong_release:
+        yield wrong_release
+    if kubernetes is not None and (mistake := version_mistake(str(kubernetes))):
+        yield InputMistake(("kubernetes",), mistake)
+    if region is not None and (wrong := region_mistake(str(region), caches)):
+        yield wrong
+    if arguments.get("provision_mode") is not None and not wrong_release:
+        yield from _mode_mistake(str(arguments["provision_mode"]), release)
+    yield from typed_options(arguments.get("options") or {})[1]
+    for error in market_mistakes(catalogue, arguments.get("azure") or {}):
+        what, _, hint = error.what.partition("; ")
+        yield InputMistake(("azure", *error.place), what, hint)
+
+
+def release_mistake(name: str) -> InputMistake | None:
+    """Why there is no such release of the provider, or no such policy on a release."""
+    try:
+        provider(name)
+    except UnknownRelease as error:
+        hint = did_you_mean(error.version.removeprefix("v"), ALL_PROVIDER_RELEASES, limit=0)
+        known = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}"
+        return InputMistake(("karpenter",), f"unknown release '{error.version}'", hint or known)
+    return None
+
+
+def region_mistake(name: str, caches: Caches | None = None) -> InputMistake | None:
+    """Why there is no such region: known are those of the catalogue."""
+    regions = (caches or default_caches()).catalogue.regions
+    if name in regions:
+        return None
+    return InputMistake(("region",), f"unknown region '{name}'", did_you_mean(name, regions, limit=len(regions)))
+
+
+def size_mistake(size: str, region: str | None = None, caches: Caches | None = None) -> InputMistake | None:
+    """Why a region, the default one if none is named, does not sell a size. Raises UnknownRegion."""
+    region = region or provider(ALL_PROVIDER_RELEASES[-1]).defaults.region
+    sold = (caches or default_caches()).catalogue.region(region).by_name
+    if size in sold:
+        return None
+    full = f"Standard_{size}"
+    hint = did_you_mean(full if full in sold else size, sold, limit=0)
+    return InputMistake((), f"unknown size '{size}' in {region}", hint)
+
+
+def _mode_mistake(mode: str, release: str | None) -> Iterator[InputMistake]:
+    """validateProvisionMode: a controller does not start in a mode that it lacks."""
+    modes = [one.value for one in ProvisionMode]
+    if mode not in modes:
+        yield InputMistake(("provision_mode",), f"unknown provision mode '{mode}'", did_you_mean(mode, modes))
+    elif release is not None:
+        found = provider(release)
+        if mode not in found.provision_modes:
+            what = f"provider {found.version} has no provision mode '{mode}'"
+            yield InputMistake(("provision_mode",), what, f"it has {', '.join(found.provision_modes)}")
+
+
+def option_name(name: str) -> str:
+    """The field of an option: of its flag (`vm-memory-overhead-percent`), or as it is spelled in JSON (`networkPlugin`)."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).replace("-", "_").lower()
+
+
+def typed_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[InputMistake]]:
+    """The controller's options by field name, texts read as their type, and what is wrong with the rest."""
+    known = {field.name: getattr(ProviderOptions(), field.name) for field in fields(ProviderOptions)}
+    mistakes: list[InputMistake] = []
+    found: dict[str, Any] = {}
+    for name, given in options.items():
+        field, path = option_name(name), ("options", name)
+        if field not in known:
+            hint = did_you_mean(field.replace("_", "-"), [one.replace("_", "-") for one in known], limit=0)
+            mistakes.append(InputMistake(path, f"unknown option '{name}'", hint))
+            continue
+        value = _typed(given, known[field]) if isinstance(given, str) else given
+        if value is None:
+            kinds = {bool: "'true' or 'false'", int: "a whole number", float: "a number"}
+            mistakes.append(
+                InputMistake(path, f"{kinds.get(type(known[field]), 'a value')} is expected, not '{given}'")
+            )
+        else:
+            found[field] = value
+    return found, mistakes
+
+
+def _typed(text: str, default: Any) -> Any:
+    """The value of a text with the type of a default; None when it has none."""
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(text)
+    try:
+        if isinstance(default, (int, float)):
+            return type(default)(text)
+        if isinstance(default, tuple):
+            return tuple(one.strip() for one in text.split(",") if one.strip())
+        return text
+    except ValueError:
+        return None

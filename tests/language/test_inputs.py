@@ -1,0 +1,84 @@
+"""Inputs of a scenario are judged in one place, all of them at once, each at its place in the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.cli.worlds import InputError, create_world
+from harness.scenario.language.files import load_text
+from harness.scenario.reading.problems import ScenarioError
+from harness.scenario.running.runner import Runner
+from harness.world.inputs import input_mistakes
+
+THEN = "then: [{pods: {bound: 0}}]\n"
+WRONG = """\
+scenario: x
+given:
+  region: eastuss
+  kubernetes: latest
+  provisionMode: aksmachineapi
+  karpenter: 1.6.5
+  options: {network-plugn: azure, vm-memory-overhead-percent: much}
+  azure:
+    quota: {coers: 1}
+    faults:
+    - {what: SkuNotAvailabel}
+    - {what: SkuNotAvailable, where: {zone: 9}}
+"""
+
+
+def problems(text: str, release: str | None = None) -> list[str]:
+    (scenario,) = load_text(text, file="f.yaml", release=release)
+    with pytest.raises(ScenarioError) as caught:
+        Runner().check_inputs(scenario.cases)
+    return str(caught.value).splitlines()
+
+
+def test_all_inputs_of_a_case_at_once() -> None:
+    assert problems(WRONG + THEN) == [
+        "f.yaml:3:3: given.region: unknown region 'eastuss'; did you mean 'eastus' or 'eastus2' or 'westus'?",
+        "f.yaml:4:3: given.kubernetes: a version such as 1.34.2 is expected, not 'latest'",
+        "f.yaml:5:3: given.provisionMode: provider 1.6.5 has no provision mode 'aksmachineapi'; "
+        "it has aksscriptless, bootstrappingclient",
+        "f.yaml:7:13: given.options.network-plugn: unknown option 'network-plugn'; "
+        "did you mean 'network-plugin' or 'network-plugin-mode' or 'network-policy'?",
+        "f.yaml:7:35: given.options.vm-memory-overhead-percent: a number is expected, not 'much'",
+        "f.yaml:9:13: given.azure.quota.coers: unknown usage 'coers'; did you mean 'cores'?",
+        "f.yaml:11:8: given.azure.faults[0].what: unknown value 'SkuNotAvailabel'; did you mean 'SkuNotAvailable'?",
+        "f.yaml:12:39: given.azure.faults[1].where.zone: unknown zone '9'; zones are 1, 2, 3, regional",
+    ]
+
+
+def test_the_command_line_says_the_same() -> None:
+    inputs = {"region": "eastuss", "kubernetes": "latest", "karpenter": "1.6.5", "provision_mode": "aksmachineapi"}
+    with pytest.raises(InputError) as caught:
+        create_world(**inputs)
+    said = [line.partition(": ") for line in str(caught.value).splitlines()]
+    assert [option for option, _, _ in said] == ["--kubernetes", "--region", "--mode"]
+    assert [text for _, _, text in said] == [str(one) for one in input_mistakes(inputs)]
+
+
+def test_a_release_of_the_command_line_stands_for_a_matrix_of_releases() -> None:
+    text = (
+        "scenario: x\nmatrix: {karpenter: [1.6.5, 1.7.2, 1.13.1], kubernetes: ['1.30', '1.31']}\n"
+        "then: [{pods: {bound: 0, only: {karpenter: [1.6.5]}}}, {pods: {pending: 0}}]\n"
+    )
+    (scenario,) = load_text(text, file="f.yaml", release="1.14.0")
+    assert [case.id for case in scenario.cases] == ["1.14.0-1.30", "1.14.0-1.31"]
+    assert {case.given.karpenter for case in scenario.cases} == {"1.14.0"}
+    assert [len(case.then) for case in scenario.cases] == [1, 1]
+
+
+def test_a_release_of_the_command_line_stands_for_that_of_a_case() -> None:
+    text = "scenario: x\ngiven: {karpenter: 1.4.0}\ncases: [{case: a, given: {karpenter: 9.9}}, {case: b}]\n" + THEN
+    (scenario,) = load_text(text, file="f.yaml", release="1.13.1")
+    assert [(case.name, case.given.karpenter) for case in scenario.cases] == [("x[a]", "1.13.1"), ("x[b]", "1.13.1")]
+    Runner().check_inputs(scenario.cases)
+
+
+def test_a_line_of_releases_is_its_newest(tmp_path: Path) -> None:
+    (scenario,) = load_text("scenario: x\ngiven: {karpenter: 1.6, crds: v1.7}\n" + THEN, file="f.yaml")
+    world = Runner().shared.new_world(scenario.cases[0])
+    assert world.release.version == "1.6.8"
