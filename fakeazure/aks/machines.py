@@ -26,6 +26,8 @@ from fakeazure.timers import timestamp
 
 NAMESPACE, TYPE = "Microsoft.ContainerService", "machines"
 BATCH_HEADER = "BatchPutMachine"
+SPOT_SYSTEM_HEADER = "AllowSpotVMSystemNode"
+"""The header, true, without which no spot machine may be of mode System (kaz pkg/providers/azclient/spotsystemnode.go)."""
 MAX_NAME = 34
 
 
@@ -103,6 +105,9 @@ def _create(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
     location = cluster["location"]
     properties = section(body, "properties")
     size = _size(state, id_, text(section(properties, "hardware"), "vmSize"), location)
+    spot_system = properties.get("priority") == "Spot" and properties.get("mode") == "System"
+    if spot_system and (request.header(SPOT_SYSTEM_HEADER) or "").lower() != "true":
+        raise refuse("SpotSystemMachine", target="properties.mode", machine=id_.name)
     vm = machine_launch.vm_of(state, id_, cluster["properties"]["nodeResourceGroup"])
     kept = {key: value for key, value in properties.items() if key != "priority"}
     if properties.get("priority") == "Spot":

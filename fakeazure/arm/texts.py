@@ -203,6 +203,10 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
             "Virtual Machine size: '{size}' is not supported for subscription {subscription} in location '{location}'. "
             "Please refer to aka.ms/aks/vm-size-selector to find supported VM sizes in location '{location}'.",
         ),
+        "SpotSystemMachine": (  # guess: no recorded text
+            400,
+            "The machine '{machine}' of mode System cannot have the priority Spot.",
+        ),
         "MachineChangeNotAllowed": (400, "Changing property '{property}' is not allowed."),
         "MissingRequiredProperty": (
             400,
@@ -227,6 +231,7 @@ _CODES: MappingProxyType[str, str] = MappingProxyType(
         "MachineNotFound": "NotFound",
         "AgentPoolNotFound": "NotFound",
         "NoValidMachines": "InvalidParameter",
+        "SpotSystemMachine": "InvalidParameter",
         "MachineChangeNotAllowed": "OperationNotAllowed",
     }
 )

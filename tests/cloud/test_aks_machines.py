@@ -267,3 +267,26 @@ def test_upgraded_cluster_gives_new_machines_its_version() -> None:
     put(driver, "m", body)
     driver.cloud.advance(10)
     assert "KUBERNETES_VERSION=1.35.0" in base64.b64decode(driver.events[0].vm.custom_data).decode()
+
+
+@pytest.mark.parametrize(
+    ("mode", "priority", "headers", "status"),
+    [
+        ("System", "Spot", None, 400),
+        ("System", "Spot", {"AllowSpotVMSystemNode": "false"}, 400),
+        ("System", "Spot", {"AllowSpotVMSystemNode": "true"}, 201),
+        ("System", "Regular", None, 201),
+        ("User", "Spot", None, 201),
+    ],
+)
+def test_a_spot_machine_is_of_mode_system_only_where_that_is_asked_for(
+    mode: str, priority: str, headers: dict[str, str] | None, status: int
+) -> None:
+    body = machine_body(priority=priority)
+    body["properties"]["mode"] = mode
+    driver = Driver()
+    answer = put(driver, "default-abc", body, headers)
+    assert answer.status == status
+    if status == 400:
+        assert error_of(answer)[1] == "InvalidParameter"
+        assert get(driver, "default-abc").status == 404

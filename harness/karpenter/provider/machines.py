@@ -30,7 +30,8 @@ class AksMachines:
         """Sends the machine. Answers what is to be waited for and the id of the VM behind it. Raises LaunchError."""
         name = plan.given.name
         path = f"{self._arm.machines}/{name}"
-        answer = self._arm.call("PUT", path, MACHINES, body=plan.body, headers={"AllowSpotVMSystemNode": "true"})
+        headers = {"AllowSpotVMSystemNode": "true"} if plan.launch.release.spot_system_machines else None
+        answer = self._arm.call("PUT", path, MACHINES, body=plan.body, headers=headers)
         if not answer.ok:
             self._arm.call("DELETE", path, MACHINES)
             raise classify(answer, Phase.MACHINE, name, path)

@@ -167,6 +167,7 @@ class ProviderRelease:
     * ``machine_drops_legacy_labels``: AKS machines are sent neither legacy AKS labels nor keys that kubelet may not set; before,
       a fixed list of keys and the AKS domain are left out.
     * ``machine_node_profiles``: AKS machines are told of LocalDNS and artifact streaming.
+    * ``spot_system_machines``: AKS is asked to let spot machines be of mode System.
     * ``machine_claim_has_priorities``: a NodeClaim of an AKS machine gets the scale set priority labels.
 
     Launch (kaz ``pkg/providers/{instance,allocationstrategy,imagefamily}``):
@@ -231,6 +232,7 @@ class ProviderRelease:
     claim_keeps_well_known: bool
     machine_drops_legacy_labels: bool
     machine_node_profiles: bool
+    spot_system_machines: bool
     machine_claim_has_priorities: bool
     ranks_offerings: bool
     only_azure_linux_2: bool

@@ -159,6 +159,7 @@ _CHANGES: Mapping[str, Change] = {
             "claim_keeps_well_known": False,
             "machine_drops_legacy_labels": False,
             "machine_node_profiles": False,
+            "spot_system_machines": False,
             "machine_claim_has_priorities": False,
             "ranks_offerings": False,
             "only_azure_linux_2": True,
@@ -283,6 +284,7 @@ _CHANGES: Mapping[str, Change] = {
         set={
             "artifact_streaming_filter": True,
             "artifact_streaming_default": ArtifactStreamingDefault.ON,
+            "spot_system_machines": True,
             "kubelet_flags_left_out": {
                 "--keep-terminated-pod-volumes": 31,
                 "--cloud-config": 34,

@@ -105,6 +105,7 @@ EQUIVALENT: tuple[Equivalent, ...] = (
             ("local_dns_preferred_from", _NOT_READ),
             ("machine_drops_legacy_labels", _NO_MACHINES),
             ("machine_claim_has_priorities", _NO_MACHINES),
+            ("spot_system_machines", _NO_MACHINES),
             ("machine_creation_tag", _NO_MACHINES),
         )
     ),

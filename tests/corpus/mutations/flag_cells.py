@@ -44,6 +44,7 @@ FLAGS: Mapping[str, tuple[str, ...]] = {
         "kubelet_filter",
         "machine_drops_legacy_labels",
         "machine_claim_has_priorities",
+        "spot_system_machines",
     ),
     "core": (
         "validates_preferred_terms",
