@@ -48,6 +48,20 @@ CHANGES = (
     ("1.6.4", "1.6.5", "encryption_filter", False, True),  # pkg/providers/instancetype/instancetypes.go
     ("1.6.7", "1.6.8", "managed_subnets_refused", False, True),  # f5bfe6d5
     ("1.7.2", "1.10.0", "spot_system_machines", False, True),  # c0afa64a
+    (
+        "1.7.2",
+        "1.10.0",
+        "instance_type_key_leaves_out",
+        frozenset(),
+        {"fips"},
+    ),  # pkg/providers/instancetype/instancetypes.go
+    (
+        "1.12.2",
+        "1.13.0",
+        "instance_type_key_leaves_out",
+        {"fips"},
+        frozenset(),
+    ),  # pkg/providers/instancetype/instancetypes.go
     ("1.10.0", "1.10.1", "artifact_streaming_default", "on", "on-but-azure-linux"),  # pkg/apis/v1beta1/aksnodeclass.go
     ("1.10.1", "1.10.2", "artifact_streaming_default", "on-but-azure-linux", "off"),  # pkg/apis/v1beta1/aksnodeclass.go
     ("1.10.2", "1.12.0", "machine_node_profiles", False, True),  # pkg/providers/instance/aksmachineinstancehelpers.go

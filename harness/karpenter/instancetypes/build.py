@@ -181,9 +181,26 @@ class Region:
         usages: Usages = NO_USAGES,
     ) -> InstanceTypeList:
         """All sizes for a NodeClass. Raises NoInstanceTypes where the release does."""
+        return self.build_for(
+            Knobs.of(nodeclass, options, self.release),
+            options=options,
+            prices=prices,
+            unavailable=unavailable,
+            usages=usages,
+        )
+
+    def build_for(
+        self,
+        knobs: Knobs,
+        *,
+        options: ProviderOptions,
+        prices: Prices = NO_PRICES,
+        unavailable: UnavailableOfferings | None = None,
+        usages: Usages = NO_USAGES,
+    ) -> InstanceTypeList:
+        """All sizes for every NodeClass with these knobs. Raises NoInstanceTypes where the release does."""
         if not self.skus and self.release.no_sizes_is_error:
             raise NoInstanceTypes
-        knobs = Knobs.of(nodeclass, options, self.release)
         variant = self._variant(options, knobs)
         types: list[InstanceType] = []
         dropped: list[DroppedSize] = list(self.dropped)

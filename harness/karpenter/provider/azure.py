@@ -81,7 +81,7 @@ class AzureProvider:
         nodeclass = self._nodeclass(claim)
         _check_readiness(nodeclass)
         try:
-            types = self._offers.list(nodeclass).types
+            types = self._offers.cached(nodeclass).types
         except NoInstanceTypes as error:
             text = f"resolving instance types, {error}"
             raise LaunchError.create(text, "InstanceTypeResolutionFailed", str(error)) from error

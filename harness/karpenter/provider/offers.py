@@ -1,13 +1,16 @@
 """The instance types that one controller sees, as its provider keeps them: rebuilt when something changed, else shared.
 
 What a list depends on: the SKU records, the release, the options, the NodeClass's knobs, prices, quota, and the offerings that
-failed lately. Lists without failures are shared between worlds through `SharedLists`.
+failed lately. Lists without failures are shared between worlds through `SharedLists`. The provider's own cache has a key that in some
+releases leaves a knob out, so that NodeClasses get each other's lists (`Offers.cached`).
 Source: kaz pkg/providers/instancetype/instancetypes.go (List), pkg/controllers/{instancetype,quota}.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from harness.engine.clock import Clock
@@ -28,6 +31,9 @@ from harness.kube.api.objects import Object
 
 USAGE_REFRESH = 600.0
 """Seconds after which the quota is read again."""
+
+CACHED = 23 * 3600.0
+"""Seconds for which the provider keeps a list (kaz InstanceTypesCacheTTL)."""
 
 _AMPLE = 2000  # vCPUs: more than the largest size has
 
@@ -90,6 +96,8 @@ class Offers:
         self._usages_read = 0.0
         self._own: dict[object, InstanceTypeList] = {}
         self._sequence = -1
+        self._cached: dict[Hashable, tuple[Knobs, float]] = {}
+        self._renewed = 0
 
     @property
     def price_orders(self) -> PriceOrders:
@@ -110,20 +118,47 @@ class Offers:
         """Changes whenever any list may have changed."""
         self.unavailable.expire(self._clock.seconds)
         self._refresh()
-        return (self.unavailable.sequence, self._usages_key, id(self._prices()), id(self._records()))
+        old = [key for key, (_, since) in self._cached.items() if self._clock.seconds - since >= CACHED]
+        for key in old:
+            del self._cached[key]
+            self._renewed += 1
+        return (self.unavailable.sequence, self._usages_key, id(self._prices()), id(self._records()), self._renewed)
+
+    def cached(self, nodeclass: Object) -> InstanceTypeList:
+        """What the provider answers its controller for a NodeClass. Raises NoInstanceTypes where the release does.
+
+        Where the key of its cache leaves a knob out, the list is that of the NodeClass that was first asked for under the key: until
+        an offering fails or returns, the SKU records change, or 23 hours are over. The key has ``spec.kubelet`` too.
+        """
+        knobs = Knobs.of(nodeclass, self.options, self.release)
+        left_out = self.release.instance_type_key_leaves_out
+        if not left_out:
+            return self._list(knobs)
+        now = self._clock.seconds
+        self.unavailable.expire(now)
+        named = tuple(getattr(knobs, item.name) for item in fields(knobs) if item.name not in left_out)
+        kubelet = json.dumps((nodeclass.get("spec") or {}).get("kubelet"), sort_keys=True)
+        key = (self.unavailable.sequence, id(self._records()), named, kubelet)
+        found = self._cached.get(key)
+        if found is None or now - found[1] >= CACHED:
+            found = self._cached[key] = knobs, now
+        return self._list(found[0])
 
     def list(self, nodeclass: Object) -> InstanceTypeList:
-        """The instance types for a NodeClass. Raises NoInstanceTypes where the release does."""
-        key = self._key(nodeclass)
+        """The instance types for a NodeClass, whatever the provider cached. Raises NoInstanceTypes where the release does."""
+        return self._list(Knobs.of(nodeclass, self.options, self.release))
+
+    def _list(self, knobs: Knobs) -> InstanceTypeList:
+        key = self._key(knobs)
         self.unavailable.expire(self._clock.seconds)
         if not self.unavailable:
-            return self._shared.get(key, lambda: self._build(nodeclass))
+            return self._shared.get(key, lambda: self._build(knobs))
         if self._sequence != self.unavailable.sequence:
             self._sequence = self.unavailable.sequence
             self._own.clear()
         found = self._own.get(key)
         if found is None:
-            found = self._own[key] = self._build(nodeclass)
+            found = self._own[key] = self._build(knobs)
         return found
 
     def one(self, size: str, nodeclass: Object) -> InstanceType | DroppedSize | None:
@@ -146,20 +181,19 @@ class Offers:
 
         if self.unavailable:
             return build()
-        return self._shared.size((size, self._key(nodeclass)), build)
+        return self._shared.size((size, self._key(knobs)), build)
 
-    def _build(self, nodeclass: Object) -> InstanceTypeList:
-        return self.region.build(
+    def _build(self, knobs: Knobs) -> InstanceTypeList:
+        return self.region.build_for(
+            knobs,
             options=self.options,
-            nodeclass=nodeclass,
             prices=self._prices(),
             unavailable=self.unavailable,
             usages=self._current_usages(),
         )
 
-    def _key(self, nodeclass: Object) -> object:
+    def _key(self, knobs: Knobs) -> object:
         self._refresh()
-        knobs = Knobs.of(nodeclass, self.options, self.release)
         return (
             self.release.version,
             self._region_name,

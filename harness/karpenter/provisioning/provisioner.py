@@ -27,6 +27,8 @@ from harness.karpenter.scheduling import (
     is_deferred,
     solve,
 )
+from harness.karpenter.scheduling.pending import usable_nodepools
+from harness.karpenter.scheduling.rules import rules_of
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
 from harness.kube.api.status import ApiError
@@ -142,15 +144,16 @@ class Provisioner:
         return self._engine.clock.now if deleting else 0
 
     def instance_types(self) -> dict[str, Sequence[InstanceType]]:
-        """The instance types of each NodePool, as its NodeClass sees them."""
+        """The instance types of each NodePool that Karpenter provisions for, as its NodeClass sees them, asked for in order of weight."""
         found: dict[str, Sequence[InstanceType]] = {}
-        for pool in self._view.list("NodePool"):
+        rules = rules_of(self._offers.release.core)
+        for pool in usable_nodepools(self._view.list("NodePool"), self.options.node_class, rules):
             name = nodeclass_name(pool)
             nodeclass = self._view.get("AKSNodeClass", name) if name else None
             if nodeclass is None:
                 continue
             try:
-                found[name_of(pool)] = self._offers.list(nodeclass).types
+                found[name_of(pool)] = self._offers.cached(nodeclass).types
             except NoInstanceTypes as error:
                 self._sink.log(
                     "error",

@@ -152,6 +152,7 @@ class ProviderRelease:
     * ``no_sizes_is_error``: a region without a usable size is an error rather than an empty list.
     * ``family_marked_with_size``: marking a size unavailable marks larger sizes of its family too.
     * ``amd_gpu_capacity``: capacity names ``amd.com/gpu`` beside ``nvidia.com/gpu``.
+    * ``instance_type_key_leaves_out``: the fields of ``Knobs`` that the key of the provider's cache of instance types leaves out.
     * ``unavailable_needs_known_size``: only sizes that are instance types can be marked unavailable.
     * ``local_dns_preferred_from``: the Kubernetes version from which ``localDNS.mode: Preferred`` means on.
     * ``encryption_filter``, ``gpu_driver_filter``, ``artifact_streaming_filter``: AKSNodeClass fields that drop sizes.
@@ -264,6 +265,7 @@ class ProviderRelease:
     family_marked_with_size: bool
     amd_gpu_capacity: bool
     no_sizes_is_error: bool
+    instance_type_key_leaves_out: frozenset[str]
     unavailable_needs_known_size: bool
     restricted_skus: frozenset[str]
     skus_without_price: str

@@ -193,6 +193,7 @@ _CHANGES: Mapping[str, Change] = {
             "family_marked_with_size": False,
             "amd_gpu_capacity": False,
             "no_sizes_is_error": False,
+            "instance_type_key_leaves_out": frozenset(),
             "unavailable_needs_known_size": False,
             "restricted_skus": _AKS_RESTRICTED,
             "skus_without_price": "1.4.0",
@@ -284,6 +285,7 @@ _CHANGES: Mapping[str, Change] = {
         set={
             "artifact_streaming_filter": True,
             "artifact_streaming_default": ArtifactStreamingDefault.ON,
+            "instance_type_key_leaves_out": frozenset({"fips"}),
             "spot_system_machines": True,
             "kubelet_flags_left_out": {
                 "--keep-terminated-pod-volumes": 31,
@@ -353,6 +355,7 @@ _CHANGES: Mapping[str, Change] = {
             "gpu_registry": "1.13.1",
             "gpu_drivers": "1.13.1",
             "price_required": False,
+            "instance_type_key_leaves_out": frozenset(),
             "spot_needs_low_priority": True,
         },
     ),

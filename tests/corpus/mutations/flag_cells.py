@@ -45,6 +45,7 @@ FLAGS: Mapping[str, tuple[str, ...]] = {
         "machine_drops_legacy_labels",
         "machine_claim_has_priorities",
         "spot_system_machines",
+        "instance_type_key_leaves_out",
     ),
     "core": (
         "validates_preferred_terms",
