@@ -1,6 +1,7 @@
 # make scenarios      the scenarios, on plain Python
 # make test           lint, types, walls, unit tests, golden vectors
-# make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them)
+# make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them), and one
+#                     case of each release line in memory and on kind (SEED=1 draws it)
 # make clean-clusters what killed runs left of clusters: processes, containers, volumes, networks, folders
 # make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
 # make golden         the golden vectors anew from the real Go code
@@ -55,6 +56,7 @@ test-clusters: $(CLUSTERS)
 	$(RUN) -m pytest tests/clusters --run-clusters $(if $(SMOKE),-m "real_cluster and smoke") --durations=5 $(ARGS)
 	$(RUN) -m pytest $(if $(SMOKE),$(SMOKE_SCENARIOS),$(CLUSTER_SCENARIOS)) --cluster memory,apiserver $(ARGS)
 	$(RUN) -m pytest $(if $(SMOKE),$(SMOKE_SCENARIOS),$(KIND_SCENARIOS)) --cluster kind $(ARGS)
+	$(RUN) -m pytest scenarios/labels --cluster memory,kind --sample 1 --sample-seed $(SEED) $(ARGS)
 
 clean-clusters: $(CLUSTERS)
 	$(RUN) -m harness.clusters.clean

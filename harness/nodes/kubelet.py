@@ -161,11 +161,13 @@ class Kubelets:
             plan = running.plan = boot_plan(machine, kubernetes_version=self._version)
         except BootError as error:
             return self._fail(running, str(error))
+        if (
+            plan.unknown_flag is not None
+        ):  # a real kubelet is told a part of the flags only, so that it could not refuse this one
+            return self._fail(running, f"failed to parse kubelet flag: unknown flag: {plan.unknown_flag}")
         if self._boot is not None:
             with suppress(OtherHardware):
                 return self._boot_for_real(running, plan, self._boot)
-        if plan.unknown_flag is not None:
-            return self._fail(running, f"failed to parse kubelet flag: unknown flag: {plan.unknown_flag}")
         if plan.error is not None:
             self._sink.refused(running.node_name, "kubelet", {k: (v, "") for k, v in plan.labels.items()}, plan.error)
             return self._fail(running, f"failed to validate kubelet flags: {plan.error}")

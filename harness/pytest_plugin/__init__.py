@@ -49,6 +49,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from harness.pytest_plugin.cluster_options import cluster_names
 
         cluster_names(config)
+    if config.getoption("--sample") is not None:
+        from harness.pytest_plugin.sampling import check_sample_options
+
+        check_sample_options(config)
     if any(config.getoption(name) for name in ("--shard", "--shard-durations", "--write-durations")):
         from harness.pytest_plugin.shards import check_shard_options
 
@@ -61,11 +65,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves in what `--only-release` and `--shard` name, and puts together what needs the same of a real cluster."""
+    """Leaves in what `--only-release`, `--sample` and `--shard` name, and puts together what needs the same of a real cluster."""
     if config.getoption("--only-release"):
         from harness.pytest_plugin.releases import select_releases
 
         select_releases(config, items)
+    if config.getoption("--sample") is not None:
+        from harness.pytest_plugin.sampling import select_sample
+
+        select_sample(config, items)
     if config.getoption("--shard"):
         from harness.pytest_plugin.shards import select_shard
 

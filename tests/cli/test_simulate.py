@@ -35,7 +35,9 @@ def test_explain(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "capabilities of Standard_DC4as_v5" in out
     code, _, err = call(capsys, "explain", "pod.yaml", "--size", "Standard_D4s_v55")
     assert code == 2
-    assert err.startswith("harness explain: --size: unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'")
+    assert err.startswith(
+        "harness explain: --size: unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'"
+    )
     assert call(capsys, "explain", "pod.yaml", "--pod", "wep") == (
         2,
         "",

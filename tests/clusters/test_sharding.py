@@ -12,6 +12,7 @@ import harness.pytest_plugin.items
 import harness.world  # noqa: F401  imported once here: some tests below run pytest in this process
 from harness.cli import main
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, releases_of
+from harness.pytest_plugin.sampling import sampled
 from harness.pytest_plugin.shards import assigned, parse_shard, read_durations
 
 
@@ -55,6 +56,14 @@ def test_every_release_is_in_one_line_of_the_matrix(capsys: pytest.CaptureFixtur
     assert sorted(covered) == sorted(ALL_PROVIDER_RELEASES)
 
 
+def test_a_sample_has_cases_of_every_line() -> None:
+    lines = {f"t{number}": f"1.{number % 3}" for number in range(30)} | {"alone": "1.9"}
+    drawn = sampled(lines, 2, 1)
+    assert sorted(lines[name] for name in drawn) == ["1.0", "1.0", "1.1", "1.1", "1.2", "1.2", "1.9"]
+    assert drawn == sampled(dict(reversed(lines.items())), 2, 1)
+    assert any(sampled(lines, 2, seed) != drawn for seed in range(2, 5))
+
+
 CORPUS = """
 scenario: of every release
 matrix: {karpenter: [1.6.5, 1.6.8, 1.14.0]}
@@ -67,6 +76,16 @@ scenario: of a design
 given: {policy: design-2025-11-07}
 then: [{requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: 4}}}]
 """
+
+
+def test_one_case_of_each_line(pytester: pytest.Pytester) -> None:
+    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
+    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
+    pytester.makefile(".yaml", corpus=CORPUS)
+    quiet = ("-p", "no:cacheprovider", "-p", "no:xdist", "corpus.yaml")
+    pytester.runpytest_inprocess("--sample", "1", *quiet).assert_outcomes(passed=2, deselected=3)
+    refused = pytester.runpytest_inprocess("--sample", "0", *quiet)
+    refused.stderr.fnmatch_lines(["*--sample: 0 is less than 1*"])
 
 
 @pytest.mark.parametrize(

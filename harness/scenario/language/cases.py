@@ -98,9 +98,7 @@ class Case:
         return document.position(("given",))
 
 
-def expanded(
-    document: Document, manifests: Sequence[Manifest], source: Source
-) -> tuple[list[Case], list[Problem]]:
+def expanded(document: Document, manifests: Sequence[Manifest], source: Source) -> tuple[list[Case], list[Problem]]:
     """The cases of one scenario, and every problem of its header."""
     empty = _missing_values(document)
     if empty:
@@ -111,9 +109,7 @@ def expanded(
     return _expanded(document, manifests, source)
 
 
-def _expanded(
-    document: Document, manifests: Sequence[Manifest], source: Source
-) -> tuple[list[Case], list[Problem]]:
+def _expanded(document: Document, manifests: Sequence[Manifest], source: Source) -> tuple[list[Case], list[Problem]]:
     raw = document.value
     axes, problems = _axes(document)
     if axes is not None:

@@ -40,9 +40,7 @@ def load(path: Path, file: str | None = None, *, release: str | None = None) -> 
     return load_text(read_text(path, name), file=name, directory=path.parent, release=release)
 
 
-def load_text(
-    text: str, *, file: str, directory: Path = Path("."), release: str | None = None
-) -> tuple[Scenario, ...]:
+def load_text(text: str, *, file: str, directory: Path = Path("."), release: str | None = None) -> tuple[Scenario, ...]:
     """As `load`, for a text that is already read; `directory` is where its `apply` files are."""
     found, problems = documents(text, file)
     if not found and not problems:
