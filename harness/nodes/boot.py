@@ -1,7 +1,6 @@
 """From the text that a VM is started with to the flags of its kubelet: a pure reading, no cluster, no cloud.
 
-Two texts exist: the custom data of a VM (the script that Karpenter or the bootstrapping service wrote), and the body of an
-AKS machine, from which AKS writes the kubelet's flags itself.
+The text is the custom data of the VM: the script that Karpenter, the bootstrapping service or, for its own machines, AKS wrote.
 """
 
 from __future__ import annotations
@@ -69,12 +68,6 @@ class BootPlan:
 
 def boot_plan(machine: Machine, *, kubernetes_version: str) -> BootPlan:
     """The plan of a machine. `kubernetes_version` is what the image carries when the text does not say. Raises BootError."""
-    if machine.body is not None:
-        return _from_machine_body(machine, kubernetes_version)
-    return _from_custom_data(machine, kubernetes_version)
-
-
-def _from_custom_data(machine: Machine, kubernetes_version: str) -> BootPlan:
     try:
         script = base64.b64decode(machine.custom_data, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError) as error:
@@ -96,10 +89,18 @@ def _from_custom_data(machine: Machine, kubernetes_version: str) -> BootPlan:
         eviction_hard=parse_pairs(flags.get("eviction-hard", ""), "<"),
         external_cloud_provider=flags.get("cloud-provider", "external") == "external",
         provider_id=flags.get("provider-id", ""),
+        aks_labels=_labels_of_aks(machine),
         unknown_flag=_unknown_flag(flags, version),
         error=kubelet_flag_error(labels),
         arch=machine.hardware.arch,
     )
+
+
+def _labels_of_aks(machine: Machine) -> frozenset[str]:
+    """The keys that AKS wrote by itself: none but on its own machines, whose body wins over it."""
+    properties: Mapping[str, Any] = (machine.body or {}).get("properties") or {}
+    asked = (properties.get("kubernetes") or {}).get("nodeLabels") or {}
+    return frozenset(key for key in machine.aks_labels if key not in asked)
 
 
 _GONE: Mapping[str, tuple[int, int]] = {
@@ -116,38 +117,6 @@ def _unknown_flag(flags: Mapping[str, str], kubernetes: str) -> str | None:
     parts = kubernetes.removeprefix("v").split(".")
     version = (int(parts[0]), int(parts[1])) if len(parts) > 1 and parts[0].isdigit() and parts[1].isdigit() else (0, 0)
     return next((f"--{name}" for name in flags if name in _GONE and version >= _GONE[name]), None)
-
-
-def _from_machine_body(machine: Machine, kubernetes_version: str) -> BootPlan:
-    properties: Mapping[str, Any] = (machine.body or {}).get("properties") or {}
-    kubernetes: Mapping[str, Any] = properties.get("kubernetes") or {}
-    labels = {**machine.aks_labels, **(kubernetes.get("nodeLabels") or {})}
-    taints = [*(kubernetes.get("nodeTaints") or ()), *(kubernetes.get("nodeInitializationTaints") or ())]
-    max_pods = int(kubernetes.get("maxPods") or 250)
-    return BootPlan(
-        node_name=machine.name.lower(),
-        kubernetes_version=kubernetes.get("orchestratorVersion") or kubernetes_version,
-        labels=labels,
-        taints=parse_taints(",".join(taints)),
-        max_pods=max_pods,
-        reserved={"kube": aks_kube_reserved(machine, max_pods), "system": {}},
-        eviction_hard={"memory.available": "100Mi"},
-        aks_labels=frozenset(key for key in machine.aks_labels if key not in (kubernetes.get("nodeLabels") or {})),
-        error=kubelet_flag_error(labels),
-        arch=machine.hardware.arch,
-    )
-
-
-def aks_kube_reserved(machine: Machine, max_pods: int) -> dict[str, str]:
-    """What AKS reserves on its own nodes since 1.29: min(20 MB per pod + 50 MB, 25 %) of memory, CPU by number of cores.
-
-    Source: AKS documentation, "Resource reservations".
-    """
-    cores = machine.hardware.cpus
-    steps = ((1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 740))
-    milli = next((reserved for count, reserved in steps if cores <= count), 740)
-    mebibytes = min(20 * max_pods + 50, int(machine.hardware.memory_gib * 1024 // 4))
-    return {"cpu": f"{milli}m", "memory": f"{mebibytes}Mi"}
 
 
 @lru_cache(maxsize=256)

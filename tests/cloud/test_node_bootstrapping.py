@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fakeazure.aks.kubelet import TOKEN, reserved_cpu, reserved_memory_by_pods, reserved_memory_by_size
+from fakeazure.aks.kubelet import TOKEN, KubeletText, reserved_cpu, reserved_memory_by_pods, reserved_memory_by_size
 from fakeazure.arm.messages import Response
 from tests.cloud.aks_machine import PROFILE
 from tests.cloud.driver import Driver, error_of
@@ -44,17 +44,53 @@ def test_bootstrapping_names_the_missing_field(field: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vcpus", "gib", "cpu", "by_size"),
+    ("vcpus", "millicores"),
     [
-        (2, 3.5, 100, 896),
-        (2, 4, 100, 1024),
-        (2, 8, 100, 1843),
-        (4, 16, 140, 2662),
-        (8, 32, 180, 3645),
-        (64, 256, 740, 12165),
+        *((1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 740)),  # the documentation's table
+        *((3, 120), (5, 150), (6, 160), (20, 300), (48, 580), (96, 1060), (120, 1300)),  # its rule between and above
     ],
 )
-def test_reservations(vcpus: int, gib: float, cpu: int, by_size: int) -> None:
-    assert reserved_cpu(vcpus) == cpu
-    assert reserved_memory_by_size(gib) == by_size
-    assert reserved_memory_by_pods(gib, 30) == min(650, int(gib * 256))
+def test_reserved_cpu(vcpus: int, millicores: int) -> None:
+    assert reserved_cpu(vcpus) == millicores
+
+
+@pytest.mark.parametrize(
+    ("gib", "mebibytes"),
+    [
+        (2, 512),
+        (3.5, 896),
+        (4, 1024),
+        (6, 1433),
+        (8, 1843),
+        (12, 2252),
+        (16, 2662),
+        (32, 3645),
+        (128, 9543),
+        (256, 12165),
+    ],
+)
+def test_reserved_memory_before_1_29(gib: float, mebibytes: int) -> None:
+    assert reserved_memory_by_size(gib) == mebibytes
+
+
+@pytest.mark.parametrize(
+    ("gib", "pods", "mebibytes"),
+    [
+        (2, 30, 512),
+        (2, 110, 512),
+        (4, 30, 650),
+        (4, 110, 1024),
+        (8, 110, 2048),
+        (16, 110, 2250),
+        (16, 250, 4096),
+        (32, 250, 5050),
+    ],
+)
+def test_reserved_memory_from_1_29_on(gib: float, pods: int, mebibytes: int) -> None:
+    assert reserved_memory_by_pods(gib, pods) == mebibytes
+
+
+@pytest.mark.parametrize(("kubernetes", "memory"), [("1.28.15", "3645Mi"), ("1.29.0", "650Mi"), ("v1.36.3", "650Mi")])
+def test_the_rule_changes_with_1_29(kubernetes: str, memory: str) -> None:
+    told = KubeletText({}, (), 30, 8, 32.0, kubernetes)
+    assert f"--kube-reserved=cpu=180m,memory={memory}" in told.flags()

@@ -118,23 +118,21 @@ def test_the_kubelets_own_label_rule():
     )
 
 
-def test_a_machine_body():
-    body = {
-        "properties": {
-            "kubernetes": {
-                "nodeLabels": {"team": "alpha", "agentpool": "mine"},
-                "nodeInitializationTaints": ["example.com/a=x:NoSchedule", "karpenter.sh/unregistered:NoExecute"],
-                "nodeTaints": [],
-                "orchestratorVersion": "1.36.3",
-                "maxPods": 40,
-            }
-        }
-    }
+def test_a_machine_of_aks():
+    """AKS writes the script of its machines itself; what the machine's body asked for is not AKS's own."""
+    text = (
+        "KUBERNETES_VERSION=1.36.3\n"
+        'KUBELET_FLAGS="--kube-reserved=cpu=140m,memory=850Mi --max-pods=40 '
+        '--register-with-taints=example.com/a=x:NoSchedule,karpenter.sh/unregistered:NoExecute"\n'
+        'KUBELET_NODE_LABELS="agentpool=mine,kubernetes.azure.com/mode=user,team=alpha"\n'
+    )
+    body = {"properties": {"kubernetes": {"nodeLabels": {"team": "alpha", "agentpool": "mine"}}}}
     aks = {"agentpool": "pool", "kubernetes.azure.com/mode": "user"}
-    plan = boot_plan(machine(body=body, aks_labels=aks), kubernetes_version="1.0.0")
+    plan = boot_plan(machine(text, body=body, aks_labels=aks), kubernetes_version="1.0.0")
     assert plan.labels == {"agentpool": "mine", "kubernetes.azure.com/mode": "user", "team": "alpha"}
     assert [taint.key for taint in plan.taints] == ["example.com/a", "karpenter.sh/unregistered"]
     assert (plan.kubernetes_version, plan.max_pods) == ("1.36.3", 40)
+    assert plan.reserved["kube"] == {"cpu": "140m", "memory": "850Mi"}
     labels = node_labels(plan, "amd64")
     assert labels["kubernetes.azure.com/mode"] == ("user", "aks-rp")
     assert labels["agentpool"] == ("mine", "")

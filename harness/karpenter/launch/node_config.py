@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.karpenter.launch.nodeclass_hash import nanoseconds
 from harness.karpenter.releases import LocalDnsSource, ProviderRelease
 from harness.kube.api.quantity import Quantity, QuantityError
+from harness.kube.go.durations import parse_duration
 
 __all__ = ["kubelet_config", "linux_os_config", "local_dns_profile"]
 
@@ -74,7 +74,7 @@ def _overrides(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             override["maxConcurrent"] = item["maxConcurrent"]
         for name in ("cacheDuration", "serveStaleDuration"):
             if item.get(name) not in (None, "Never"):
-                override[f"{name}InSeconds"] = nanoseconds(item[name]) // 10**9
+                override[f"{name}InSeconds"] = parse_duration(item[name]) // 10**9
         found[item.get("zone") or ""] = override
     return found
 
@@ -89,4 +89,4 @@ def _mebibytes(text: str | None) -> int | None:
 
 
 def _duration(text: str | None) -> str | None:
-    return None if not text or nanoseconds(text) == 0 else text
+    return None if not text or parse_duration(text) == 0 else text

@@ -3,21 +3,19 @@
 Kaz ``pkg/apis/v1beta1/aksnodeclass.go`` Hash.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.karpenter import hashstructure
+from harness.kube.go.durations import parse_duration
 
-__all__ = ["nanoseconds", "nodeclass_hash"]
+__all__ = ["nodeclass_hash"]
 
 _Hasher = Callable[[Any], int]
 _Fields = Sequence[tuple[str, _Hasher]]
 """Go field names in Go's order with how their values hash; the JSON name follows from the Go name."""
 
 _FAIL_SWAP_ON = "Kubelet.FailSwapOn"
-
-_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 
 
 def _int32(value: Any) -> int:
@@ -37,17 +35,11 @@ def _tags(value: Any) -> int:
 
 
 def _duration(value: Any) -> int:
-    return hashstructure.of_struct("Duration", [("Duration", _int64(nanoseconds(value)))])
+    return hashstructure.of_struct("Duration", [("Duration", _int64(parse_duration(value)))])
 
 
 def _nillable_duration(value: Any) -> int:
-    return hashstructure.of_struct("NillableDuration", [("Duration", _int64(nanoseconds(value)))])
-
-
-def nanoseconds(text: str) -> int:
-    """A Go duration such as ``1h30m`` in nanoseconds."""
-    parts = re.findall(r"([0-9]*\.?[0-9]+)(ns|us|µs|ms|s|m|h)", text)
-    return round(sum(float(number) * _UNITS[unit] for number, unit in parts))
+    return hashstructure.of_struct("NillableDuration", [("Duration", _int64(parse_duration(value)))])
 
 
 _str, _bool = hashstructure.of_string, hashstructure.of_bool

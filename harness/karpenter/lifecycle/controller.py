@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
-from harness.engine.clock import SECOND, Clock, parse, render
+from harness.engine.clock import Clock, parse, render
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.launch.errors import LaunchPanic
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.draft import Draft
-from harness.karpenter.lifecycle.durations import parse_duration
 from harness.karpenter.lifecycle.health import RegistrationHealth
 from harness.karpenter.lifecycle.initialization import Initialization
 from harness.karpenter.lifecycle.launch import Launch
@@ -34,6 +33,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.status import ApiError
+from harness.kube.go.durations import parse_duration
 
 _AFTER_WRITE = 1.0  # seconds: the controller sleeps after it has patched, so that it reads its own write
 
@@ -153,7 +153,7 @@ class NodeClaimLifecycle:
         grace = spec_of(claim).get("terminationGracePeriod")
         if grace is None or TERMINATION_TIMESTAMP in annotations_of(claim):
             return claim
-        deadline = render(parse(metadata_of(claim)["deletionTimestamp"]) + round(parse_duration(grace) * SECOND))
+        deadline = render(parse(metadata_of(claim)["deletionTimestamp"]) + parse_duration(grace))
         stamped = self._writer.patch(
             "NodeClaim", name_of(claim), {"metadata": {"annotations": {TERMINATION_TIMESTAMP: deadline}}}
         )

@@ -10,7 +10,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Sink, View, Writer
-from harness.karpenter.lifecycle.durations import parse_duration
 from harness.karpenter.lifecycle.names import DISRUPTED_TAINT, DO_NOT_DISRUPT, claim_of
 from harness.kube.api.objects import (
     Object,
@@ -25,6 +24,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.status import ApiError
+from harness.kube.go.durations import DurationError, parse_duration
 from harness.kube.scheduling.pods import is_active, is_daemon, is_static, is_terminal
 from harness.kube.scheduling.taints import tolerates
 
@@ -43,13 +43,13 @@ def do_not_disrupt(pod: Object, now: int, *, may_end: bool) -> bool:
     if value is None or value == "true" or not may_end:
         return value == "true"
     try:
-        seconds = parse_duration(value)
-    except ValueError:
+        kept = parse_duration(value)
+    except DurationError:
         return False
-    if seconds <= 0:
+    if kept <= 0:
         return False
     started = status_of(pod).get("startTime")
-    return started is None or now < parse(started) + round(seconds * SECOND)
+    return started is None or now < parse(started) + kept
 
 
 def is_drainable(pod: Object, now: int) -> bool:

@@ -1,6 +1,7 @@
 """Go durations: ``1h30m`` to nanoseconds and back.
 
-Source: Go time.ParseDuration, time.Duration.String.
+Source: Go time.ParseDuration, time.Duration.String. Karpenter's `Never` is no duration: whoever reads a field that knows the word
+looks for it first.
 """
 
 from __future__ import annotations
@@ -55,6 +56,9 @@ def parse_duration(text: str) -> int:
         number = _NUMBER.match(rest)
         if number is None or not (number[1] or number[3]):
             raise invalid
+        whole = int(number[1] or 0)
+        if whole > _LIMIT:
+            raise invalid
         rest = rest[number.end() :]
         unit = _UNIT.match(rest)
         name = unit[0] if unit is not None else ""
@@ -64,13 +68,22 @@ def parse_duration(text: str) -> int:
             raise DurationError(f"time: unknown unit {_quote(name)} in duration {_quote(text)}")
         rest = rest[len(name) :]
         scale = _UNITS[name]
-        fraction = number[3] or ""
-        total += int(number[1] or 0) * scale + (int(fraction) * scale // 10 ** len(fraction) if fraction else 0)
+        total += whole * scale + _fraction(number[3] or "", scale)
         if total > _LIMIT:
             raise invalid
     if total == _LIMIT and not negative:
         raise invalid
     return -total if negative else total
+
+
+def _fraction(digits: str, scale: int) -> int:
+    """What the digits behind the point are worth: Go reads those that fit into 63 bits, and multiplies in binary fractions."""
+    value, power = 0, 1.0
+    for digit in digits:
+        if value > (_LIMIT - 1) // 10 or value * 10 + int(digit) > _LIMIT:
+            break
+        value, power = value * 10 + int(digit), power * 10
+    return int(value * (scale / power)) if value else 0
 
 
 def print_duration(nanoseconds: int) -> str:

@@ -1,0 +1,42 @@
+"""What Karpenter reckons that AKS reserves, at every bound of its brackets.
+
+Expected values: Go's result of the formula in kaz ``pkg/providers/instancetype/instancetype.go`` KubeReservedResources. It
+adds binary fractions, so that 120 and 176 cores come out one millicore below what AKS reserves.
+"""
+
+import pytest
+
+from harness.karpenter.instancetypes.resources import overhead
+from harness.kube.api.resources import render
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "millicores"),
+    [
+        *((1, 60), (2, 100), (3, 120), (4, 140), (5, 150), (6, 160), (8, 180), (12, 220), (16, 260), (20, 300)),
+        *((32, 420), (48, 580), (64, 740), (96, 1060), (104, 1140), (120, 1299), (128, 1380), (176, 1859), (832, 8420)),
+    ],
+)
+def test_reserved_cpu(vcpus: int, millicores: int) -> None:
+    found = render(overhead(vcpus, 8.0).kube_reserved)["cpu"]
+    assert found == (f"{millicores}m" if millicores % 1000 else str(millicores // 1000))
+
+
+@pytest.mark.parametrize(
+    ("gib", "mebibytes"),
+    [
+        (2, 512),
+        (3.5, 896),
+        (4, 1024),
+        (6, 1433),
+        (8, 1843),
+        (12, 2252),
+        (16, 2662),
+        (32, 3645),
+        (128, 9543),
+        (256, 12165),
+    ],
+)
+def test_reserved_memory(gib: float, mebibytes: int) -> None:
+    found = render(overhead(2, gib).kube_reserved)["memory"]
+    assert found == (f"{mebibytes}Mi" if mebibytes % 1024 else f"{mebibytes // 1024}Gi")
