@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from fakeazure.aks.kubernetes import minor_version
+
 TOKEN = "{{.TokenID}}.{{.TokenSecret}}"
 
 _MEMORY_BRACKETS = ((4.0, 0.25), (4.0, 0.20), (8.0, 0.10), (112.0, 0.06), (math.inf, 0.02))
@@ -71,9 +73,8 @@ class KubeletText:
 
     @property
     def _newer(self) -> bool:
-        """Kubernetes 1.29 and later, where AKS reserves by number of pods."""
-        parts = self.kubernetes.lstrip("v").split(".")
-        return not (len(parts) > 1 and parts[0] == "1" and parts[1].isdigit() and int(parts[1]) < 29)
+        """Kubernetes 1.29 and later, where AKS reserves by number of pods; so does a version that nobody named."""
+        return minor_version(self.kubernetes) >= (1, 29) or minor_version(self.kubernetes) == (0, 0)
 
     def _reserved_memory(self) -> int:
         return (

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from fakeazure.aks.kubernetes import minor_version
 from fakeazure.guids import guid_of
 
 PREFIX = "kubernetes.azure.com/"
@@ -90,14 +91,6 @@ class AksLabel:
     value: Callable[[NodeFacts], str | None]
     source: str
     when: str = ""
-
-
-def _minor(version: str) -> tuple[int, int]:
-    parts = version.lstrip("v").split(".")
-    try:
-        return int(parts[0]), int(parts[1])
-    except (IndexError, ValueError):
-        return 0, 0
 
 
 def cluster_label(group: str) -> str:
@@ -206,7 +199,7 @@ TABLE: tuple[AksLabel, ...] = (
     AksLabel(PREFIX + "network-resourcegroup", _overlay(lambda f: f.network_group), _DUMP),
     AksLabel(
         PREFIX + "network-stateless-cni",
-        _overlay(lambda f: "true" if _minor(f.kubernetes) >= (1, 34) else "false"),
+        _overlay(lambda f: "true" if minor_version(f.kubernetes) >= (1, 34) else "false"),
         _E2E,
     ),
     AksLabel(PREFIX + "network-subnet", _overlay(lambda f: f.subnet), _DUMP),

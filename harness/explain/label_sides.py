@@ -15,6 +15,7 @@ from harness.karpenter.labels.azure import AKS_ARTIFACT_STREAMING, AKS_FIPS
 from harness.karpenter.releases import Policy, ProviderRelease
 from harness.karpenter.validation import crd_set
 from harness.karpenter.validation.crds import named_keys
+from harness.kube.api.versions import Version
 from harness.world import World
 
 __all__ = [
@@ -224,7 +225,7 @@ def keys_of(releases: Sequence[ProviderRelease]) -> tuple[str, ...]:
 def common_kubernetes(releases: Sequence[ProviderRelease]) -> str:
     """The Kubernetes version to compare releases on: the oldest of their defaults, so that they differ by themselves only."""
     versions = (release.defaults.kubernetes for release in releases)
-    return min(versions, key=lambda version: [int(part) for part in version.split(".")])
+    return min(versions, key=Version.of)
 
 
 def fingerprint(release: ProviderRelease) -> object:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from harness.kube.admission.node_restriction import kubelet_flag_error
+from harness.kube.api.versions import Version
 from harness.nodes.machine import Machine
 
 _ASSIGNMENT = re.compile(
@@ -114,8 +115,7 @@ _GONE: Mapping[str, tuple[int, int]] = {
 
 def _unknown_flag(flags: Mapping[str, str], kubernetes: str) -> str | None:
     """The first flag that a kubelet of this version does not know, None when it knows all of them."""
-    parts = kubernetes.removeprefix("v").split(".")
-    version = (int(parts[0]), int(parts[1])) if len(parts) > 1 and parts[0].isdigit() and parts[1].isdigit() else (0, 0)
+    version = Version.find(kubernetes) or Version(0)
     return next((f"--{name}" for name in flags if name in _GONE and version >= _GONE[name]), None)
 
 

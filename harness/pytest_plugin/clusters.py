@@ -222,6 +222,7 @@ class ClusterRunners:
 
     def _unsupported(self, case: Case) -> str:
         real = [name for name in self.names if name not in ("memory", "http")]
+        from harness.kube.api.versions import Version
         from harness.scenario.running.verdicts import Outcome
 
         needs = [need for need in case.needs if real or (need == "memory" and self.names != ("memory",))]
@@ -230,7 +231,7 @@ class ClusterRunners:
         for name in self.names:
             self._runner(name)
         wanted = runner_of(self._config).shared.idle_world(case).kubernetes
-        if not self._version or wanted.split(".")[:2] == self._version.split(".")[:2]:
+        if not self._version or Version.of(wanted).line == Version.of(self._version).line:
             return ""
         # what it expects may hold for the cluster's version just as well
         if self._memory is None:

@@ -153,7 +153,7 @@ def test_versions_of_the_server() -> None:
     assert go_syntax({"b": None, "a": [1.5, "x"]}) == (
         'map[string]interface {}{"a":[]interface {}{1.5, "x"}, "b":interface {}(nil)}'
     )
-    with pytest.raises(ValueError, match=r"'latest' is not a Kubernetes version such as 1\.34\.0"):
+    with pytest.raises(ValueError, match=r"'latest' is not a version such as 1\.34\.0"):
         api_server("latest")
 
 

@@ -24,6 +24,7 @@ from harness.karpenter.validation.admission import Crds
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Object, key_of, labels_of, name_of, namespace_of, spec_of, uid_of
 from harness.kube.api.status import ApiError
+from harness.kube.api.versions import Version
 
 __all__ = ["Attached", "Detached", "Remote", "attach"]
 
@@ -144,8 +145,7 @@ class Attached:
         self._sink = sink
         self._seconds = seconds
         self._machines = machines
-        major, minor = kubernetes.split(".")[:2]
-        self._version = (int(major), int(minor))
+        self._version = Version.of(kubernetes)
         self._writers: dict[Identity, AttachedWriter] = {}
         self._rested = -1
         self._stirred = True

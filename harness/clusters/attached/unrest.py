@@ -19,6 +19,7 @@ from harness.kube.api.objects import (
     status_of,
 )
 from harness.kube.api.selectors import Selector
+from harness.kube.api.versions import Version
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.preemption import Preemption
@@ -37,7 +38,7 @@ _WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
 def unrest(
     view: View,
-    version: tuple[int, int],
+    version: Version,
     *,
     machines: Collection[str] = (),
     said: Collection[Said] | None = None,
@@ -118,7 +119,7 @@ def _orphans(view: View) -> Iterator[str]:
                 yield f"{kind}/{name_of(each)}: its owner is gone"
 
 
-def _pods(view: View, version: tuple[int, int]) -> Iterator[str]:
+def _pods(view: View, version: Version) -> Iterator[str]:
     waiting = [pod for pod in view.indexed("pods-by-node", "") if _is_waiting(pod)]
     if not waiting:
         return

@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.clusters.rest.paths import path_of, root, subresources
 from harness.kube.api.kinds import KINDS, Kind
+from harness.kube.api.versions import Version
 
 __all__ = ["Discovery"]
 
@@ -61,8 +62,9 @@ class Discovery:
 
 
 def _version(kubernetes: str) -> dict[str, Any]:
-    parts = kubernetes.removeprefix("v").split(".")
-    return {"major": parts[0], "minor": parts[1], "gitVersion": f"v{'.'.join(parts)}", "platform": "memory"}
+    version = Version.of(kubernetes)
+    text = f"v{kubernetes.removeprefix('v')}"
+    return {"major": str(version.major), "minor": str(version.minor), "gitVersion": text, "platform": "memory"}
 
 
 def _group(group: str, versions: list[str]) -> dict[str, Any]:

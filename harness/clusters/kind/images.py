@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from harness.kube.api.versions import Version
+
 __all__ = ["IMAGES", "UnknownImage", "image_for"]
 
 IMAGES: Mapping[str, str] = {
@@ -31,12 +33,12 @@ def image_for(kubernetes: str = "", environ: Mapping[str, str] = os.environ) -> 
     if named:
         return named
     wanted = kubernetes.removeprefix("v")
-    minor = ".".join(wanted.split(".")[:2])
     if wanted in IMAGES:
         return IMAGES[wanted]
-    found = [version for version in IMAGES if not wanted or version.startswith(minor + ".")]
+    line = Version.of(wanted).line if wanted else None
+    found = [version for version in IMAGES if line is None or Version.of(version).line == line]
     if not found:
         raise UnknownImage(
             f"kind has no image of Kubernetes {kubernetes}; it has {', '.join(IMAGES)}. Or set HARNESS_KIND_IMAGE"
         )
-    return IMAGES[max(found, key=lambda version: [int(part) for part in version.split(".")])]
+    return IMAGES[max(found, key=Version.of)]

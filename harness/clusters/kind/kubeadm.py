@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.kube.api.versions import Version
+
 __all__ = ["AUDIT_FOLDER", "AUDIT_LOG", "FLAGS_FILE", "POD_SUBNET", "flags_file", "init_config", "join_config"]
 
 POD_SUBNET = "10.244.0.0/16"
@@ -161,13 +163,9 @@ def _given(
     return flags
 
 
-def _minor(version: str) -> int:
-    return int(version.removeprefix("v").split(".")[1])
-
-
 def _api(version: str) -> str:
     """v1beta4 exists since 1.31; kind uses v1beta3 before 1.36."""
-    return "kubeadm.k8s.io/v1beta4" if _minor(version) >= 36 else "kubeadm.k8s.io/v1beta3"
+    return "kubeadm.k8s.io/v1beta4" if Version.of(version).minor >= 36 else "kubeadm.k8s.io/v1beta3"
 
 
 def _arguments(version: str, flags: Mapping[str, str]) -> Any:

@@ -23,13 +23,14 @@ from harness.kube.api.object_meta import validate_object_meta, validate_object_m
 from harness.kube.api.objects import Object, spec_of
 from harness.kube.api.quantity import QuantityError
 from harness.kube.api.status import bad_request, forbidden, invalid
+from harness.kube.api.versions import Version
 from harness.kube.scheduling.volume_binding import default_class
 
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
 _TEMPLATED = _WORKLOADS | {"DaemonSet"}
 
 
-def defaults(store: Callable[[], Store], kubernetes: tuple[int, int]) -> Admission:
+def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
     """Fills in what an API server of this version and its admission plugins fill in at creation, and of pods at every change."""
 
     def class_of(name: str) -> Object | None:

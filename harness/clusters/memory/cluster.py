@@ -23,6 +23,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
 from harness.kube.admission.match_label_keys import merges_spread
 from harness.kube.api.objects import Key
+from harness.kube.api.versions import Version
 
 _CRDS = 3  # the place of the CRDs among the judges
 
@@ -31,8 +32,7 @@ class MemoryCluster:
     """A cluster without servers: `view` reads it, `writer(identity)` writes it, `journal` knows who did."""
 
     def __init__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> None:
-        major, minor = (int(part) for part in kubernetes.split(".")[:2])
-        version = (major, minor)
+        version = Version.of(kubernetes)
         self.store = Store(engine.clock, ids)
         self.store.admission.extend(
             (

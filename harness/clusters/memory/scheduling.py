@@ -23,6 +23,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.status import ApiError
+from harness.kube.api.versions import Version
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.preemption import MARK, Preemption
@@ -39,9 +40,7 @@ class KubeScheduler:
     name = "kube-scheduler"
     backoff = (1.0, 10.0)
 
-    def __init__(
-        self, view: View, writer: Writer, sink: Sink, clock: Clock, rng: Rng, version: tuple[int, int]
-    ) -> None:
+    def __init__(self, view: View, writer: Writer, sink: Sink, clock: Clock, rng: Rng, version: Version) -> None:
         self._view = view
         self._writer = writer
         self._sink = sink

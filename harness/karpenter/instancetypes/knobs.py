@@ -1,11 +1,11 @@
 """The fields of an AKSNodeClass that instance types depend on, resolved (kaz ``instanceTypeParameters``)."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.releases import ArtifactStreamingDefault, LocalDnsSource, ProviderOptions, ProviderRelease
+from harness.kube.api.versions import Version
 
 __all__ = [
     "Knobs",
@@ -13,7 +13,6 @@ __all__ = [
     "kubernetes_version",
     "local_dns_enabled",
     "max_pods",
-    "parse_version",
 ]
 
 
@@ -60,12 +59,6 @@ def kubernetes_version(nodeclass: Mapping[str, Any]) -> str:
     return (nodeclass.get("status") or {}).get("kubernetesVersion") or ""
 
 
-def parse_version(text: str) -> tuple[int, int] | None:
-    """Major and minor of a version such as ``v1.34.0`` or ``1.34``; None when it does not parse."""
-    match = re.match(r"\s*v?([0-9]+)(?:\.([0-9]+))?(?:[.+-]|\s*\Z)", text)
-    return None if match is None else (int(match[1]), int(match[2] or 0))
-
-
 def artifact_streaming_enabled(spec: Mapping[str, Any], architecture: str, release: ProviderRelease) -> bool:
     """Whether nodes of an architecture stream artifacts (kaz ``pkg/apis/v1beta1/aksnodeclass.go`` ArtifactStreaming.IsEnabled)."""
     if architecture == "arm64":
@@ -87,6 +80,6 @@ def local_dns_enabled(nodeclass: Mapping[str, Any], release: ProviderRelease) ->
         return False
     mode = ((nodeclass.get("spec") or {}).get("localDNS") or {}).get("mode")
     if mode == "Preferred":
-        version = parse_version(kubernetes_version(nodeclass))
+        version = Version.find(kubernetes_version(nodeclass))
         return version is not None and version >= release.local_dns_preferred_from
     return bool(mode == "Required")

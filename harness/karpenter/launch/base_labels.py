@@ -9,7 +9,6 @@ from harness.karpenter.instancetypes.knobs import (
     artifact_streaming_enabled,
     kubernetes_version,
     local_dns_enabled,
-    parse_version,
 )
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.vocabulary import DO_NOT_SYNC_TAINTS
@@ -17,6 +16,7 @@ from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.launch.images import image_family
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.kube.api.versions import Version
 
 __all__ = ["base_labels", "can_kubelet_set", "is_kubelet_managed"]
 
@@ -69,7 +69,7 @@ def _overlay(value: Callable[[_Facts], str]) -> Callable[[_Facts], str | None]:
 
 
 def _stateless_cni(facts: _Facts) -> str:
-    version = parse_version(kubernetes_version(facts.nodeclass))
+    version = Version.find(kubernetes_version(facts.nodeclass))
     if version is None:
         raise LaunchError(f"No Major.Minor.Patch elements found in {kubernetes_version(facts.nodeclass)!r}")
     return "true" if version >= _STATELESS_CNI_FROM else "false"

@@ -11,12 +11,13 @@ from typing import Any
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
-from harness.karpenter.instancetypes.knobs import kubernetes_version, parse_version
+from harness.karpenter.instancetypes.knobs import kubernetes_version
 from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.gpu_drivers import gpu_driver
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.kube.api.versions import Version
 
 __all__ = ["ScriptInput", "script"]
 
@@ -122,14 +123,14 @@ def _quoted(text: str) -> str:
 
 
 def _kube_binary(kubernetes: str, arch: str, release: ProviderRelease) -> str:
-    _, minor = parse_version(kubernetes) or (1, 0)
+    minor = (Version.find(kubernetes) or Version(1)).minor
     if minor >= 34 and release.binaries_from_image:
         return ""
     return f"{_MIRROR}/kubernetes/v{kubernetes}/binaries/kubernetes-node-linux-{arch}.tar.gz"
 
 
 def _credential_provider(kubernetes: str, arch: str, release: ProviderRelease) -> str:
-    _, minor = parse_version(kubernetes) or (1, 0)
+    minor = (Version.find(kubernetes) or Version(1)).minor
     if minor < 30:
         return ""
     version = release.credential_providers[min(minor, max(release.credential_providers))]

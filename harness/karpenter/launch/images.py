@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.instancetypes.knobs import parse_version
 from harness.karpenter.labels.azure import SKU_HYPERV
 from harness.karpenter.labels.vocabulary import ARCH
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirements
+from harness.kube.api.versions import Version
 
 __all__ = [
     "ImageDefinition",
@@ -127,7 +127,7 @@ _UBUNTU_2404_FROM = (1, 34)
 
 def image_family(name: str, *, fips: bool, kubernetes: str, release: ProviderRelease) -> ImageFamily:
     """The operating system version that an ``imageFamily`` means for a Kubernetes version (GetImageFamily)."""
-    version = parse_version(kubernetes) or (0, 0)
+    version = Version.find(kubernetes) or Version(0)
     if name == "Ubuntu2204":
         return _UBUNTU_2204
     if name == "Ubuntu2404" and release.ubuntu_2404:

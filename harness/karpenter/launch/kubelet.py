@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.instancetypes.knobs import kubernetes_version, max_pods, parse_version
+from harness.karpenter.instancetypes.knobs import kubernetes_version, max_pods
 from harness.karpenter.launch.taints import render
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.api.resources import ResourceList
 from harness.kube.api.resources import render as render_resources
+from harness.kube.api.versions import Version
 
 __all__ = ["kubelet_flags"]
 
@@ -85,7 +86,7 @@ def kubelet_flags(
     release: ProviderRelease,
 ) -> dict[str, str]:
     """Flags by name, sorted; Go writes them in random order. What the release still passes, a newer kubelet may not know."""
-    _, minor = parse_version(kubernetes_version(nodeclass)) or (1, 0)
+    minor = (Version.find(kubernetes_version(nodeclass)) or Version(1)).minor
     left_out = {flag for flag, since in release.kubelet_flags_left_out.items() if minor >= since}
     flags = {flag: value for flag, value in _BASE.items() if flag not in left_out}
     flags |= _CREDENTIALS if minor >= 30 else _OLD_CREDENTIALS

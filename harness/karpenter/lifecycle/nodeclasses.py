@@ -11,7 +11,6 @@ from typing import Any
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Cloud, View, Writer
-from harness.karpenter.instancetypes.knobs import parse_version
 from harness.karpenter.launch.images import (
     ImageDefinition,
     ImageFamily,
@@ -24,6 +23,7 @@ from harness.karpenter.lifecycle.conditions import Conditions
 from harness.karpenter.releases import LocalDnsSource, ProviderOptions, ProviderRelease
 from harness.kube.api.objects import Object, finalizers_of, is_terminating, name_of, spec_of, status_of
 from harness.kube.api.patch import merge_diff
+from harness.kube.api.versions import Version
 
 FINALIZER = "karpenter.azure.com/termination"
 _REFRESH = 180.0
@@ -229,7 +229,7 @@ class NodeClasses:
         mode = (spec_of(nodeclass).get("localDNS") or {}).get("mode")
         enabled = mode == "Required"
         if mode == "Preferred":
-            version = parse_version(self._kubernetes) or (0, 0)
+            version = Version.find(self._kubernetes) or Version(0)
             enabled = status.get("localDNSState") == "Enabled" or version >= self._release.local_dns_preferred_from
         status["localDNSState"] = "Enabled" if enabled else "Disabled"
         conditions.set_true("LocalDNSReady")

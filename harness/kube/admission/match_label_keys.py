@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from harness.kube.api.versions import Version
+
 __all__ = ["merge_label_keys", "merges_spread", "without_merged_keys"]
 
 Part = Mapping[str, Any]
-Version = tuple[int, int]
 Change = Callable[[Part], Part]
 
-_SPREAD_MERGES: Version = (1, 34)  # MatchLabelKeysInPodTopologySpreadSelectorMerge, beta
-_AFFINITY_KNOWS: Version = (1, 31)  # MatchLabelKeysInPodAffinity, beta; before that the fields are dropped
+_SPREAD_MERGES = Version(1, 34)  # MatchLabelKeysInPodTopologySpreadSelectorMerge, beta
+_AFFINITY_KNOWS = Version(1, 31)  # MatchLabelKeysInPodAffinity, beta; before that the fields are dropped
 _OPERATORS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}
 _REQUIRED, _PREFERRED = (
     "requiredDuringSchedulingIgnoredDuringExecution",

@@ -1,19 +1,54 @@
-"""Kubernetes versions that are known here: those whose API servers and kubelets the code tells apart, or knows to be alike.
+"""Versions: `1.34.2` as numbers, and the Kubernetes versions that are known here.
 
-Karpenter's provider has no table of its own: it takes every version that it can parse. A version outside of the range would be answered
-as the nearest one, and nobody has measured whether that is true.
+Known are those whose API servers and kubelets the code tells apart, or knows to be alike. Karpenter's provider has no table of its
+own: it takes every version that it can parse. A version outside of the range would be answered as the nearest one, and nobody has
+measured whether that is true.
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-__all__ = ["KNOWN", "version_mistake"]
+__all__ = ["KNOWN", "Version", "version_mistake"]
 
-KNOWN = ((1, 26), (1, 37))
-"""The first and the last. Labels of agent pools are known from 1.26 on, API servers up to the last that clusters were compared with."""
-
+# blang/semver's ParseTolerant, as kaz reads versions: a `v` before it and anything behind it, and the minor version may be missing
+_TOLERANT = re.compile(r"\s*v?([0-9]+)(?:\.([0-9]+)(?:\.([0-9]+))?)?(?:[.+-]|\s*\Z)")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(\.\d+)?")
+
+
+class Version(NamedTuple):
+    """A version of anything, without what stands behind its three numbers; versions compare as tuples of numbers do."""
+
+    major: int
+    minor: int = 0
+    patch: int = 0
+
+    @classmethod
+    def find(cls, text: str) -> Version | None:
+        """The version in a text such as `v1.34.0`, `1.34` or `1.34.0-rc.1`, None when it holds none."""
+        match = _TOLERANT.match(text)
+        return None if match is None else cls(int(match[1]), int(match[2] or 0), int(match[3] or 0))
+
+    @classmethod
+    def of(cls, text: str) -> Version:
+        """The version in a text. Raises ValueError when it holds none."""
+        found = cls.find(text)
+        if found is None:
+            raise ValueError(f"{text!r} is not a version such as 1.34.0")
+        return found
+
+    @property
+    def line(self) -> tuple[int, int]:
+        """Major and minor version."""
+        return self.major, self.minor
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+
+KNOWN = (Version(1, 26), Version(1, 37))
+"""The first and the last. Labels of agent pools are known from 1.26 on, API servers up to the last that clusters were compared with."""
 
 
 def version_mistake(text: str) -> str:
@@ -22,7 +57,8 @@ def version_mistake(text: str) -> str:
     if match is None:
         return f"a version such as 1.34.2 is expected, not '{text}'"
     first, last = KNOWN
-    if not first <= (int(match[1]), int(match[2])) <= last:
-        known = " to ".join(f"{major}.{minor}" for major, minor in KNOWN)
-        return f"Kubernetes {text} is not known here; known are {known}"
+    if not first.line <= (int(match[1]), int(match[2])) <= last.line:
+        return (
+            f"Kubernetes {text} is not known here; known are {first.major}.{first.minor} to {last.major}.{last.minor}"
+        )
     return ""

@@ -22,6 +22,7 @@ from harness.kube.api.field_errors import (
 )
 from harness.kube.api.names import OLD_WORDING, WORDING, NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
+from harness.kube.api.versions import Version
 from harness.kube.custom_resources.cel_rules import evaluate
 from harness.kube.custom_resources.correlation import Correlation
 from harness.kube.custom_resources.list_types import validate_list_types
@@ -59,11 +60,7 @@ _API_SERVERS: tuple[tuple[tuple[int, int], ApiServer], ...] = (
 
 def api_server(kubernetes: str) -> ApiServer:
     """The API server of a Kubernetes version (``1.34.0``, ``v1.36``). Raises ValueError when it is no version."""
-    parts = kubernetes.removeprefix("v").split(".")
-    try:
-        version = int(parts[0]), int(parts[1])
-    except (ValueError, IndexError):
-        raise ValueError(f"{kubernetes!r} is not a Kubernetes version such as 1.34.0") from None
+    version = Version.of(kubernetes)
     return next(server for since, server in _API_SERVERS if version >= since)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from harness.kube.api.objects import Object, status_of, uid_of
 from harness.kube.api.quantity import Quantity
+from harness.kube.api.versions import KNOWN, Version
 from harness.kube.scheduling.filters import Failure, Filters
 from harness.kube.scheduling.node_affinity import preferred_weight
 from harness.kube.scheduling.placement import NodeInfo, priority_of
@@ -28,7 +29,7 @@ class Unschedulable:
     """No node takes the pod. `problem` is of the pod itself, before any node was looked at; `preemption` what others may do about it."""
 
     failures: tuple[Failure, ...]
-    version: tuple[int, int] = (1, 35)
+    version: Version = KNOWN[1]
     problem: str = ""
     preemption: Preemption | Futile = Futile()  # noqa: RUF009 (frozen)
 
@@ -70,14 +71,14 @@ def schedule(
     nodes: Sequence[NodeInfo],
     *,
     choose: Choose = min,
-    version: tuple[int, int] = (1, 35),
+    version: Version = KNOWN[1],
     volumes: PodVolumes | None = None,
     nominated: Nominated | None = None,
     budgets: Sequence[Object] = (),
 ) -> str | Unschedulable:
     """The name of the node for this pod, or why there is none.
 
-    `version` is Kubernetes' (major, minor), `volumes` the pod's claims, `budgets` the PodDisruptionBudgets of the cluster.
+    `version` is Kubernetes', `volumes` the pod's claims, `budgets` the PodDisruptionBudgets of the cluster.
     """
     if volumes is not None and volumes.problem is not None:
         failures = tuple(Failure(info.name, (), True) for info in nodes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from harness.kube.api.versions import Version
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.expectations import Accepted, Rejected
 from harness.scenario.running.matching import Difference, differences
@@ -22,11 +23,11 @@ def check(body: Rejected | Accepted, entry: Entry, run: Run) -> Iterator[Verdict
     if isinstance(body, Accepted):
         yield _accepted(concerned, body.object, entry, "")
         return
-    release = _version(run.case.given.karpenter or "")
-    if body.since is not None and release < _version(body.since):
+    release = Version.find(run.case.given.karpenter or "") or Version(0)
+    if body.since is not None and release < (Version.find(body.since) or Version(0)):
         yield _accepted([one for one in concerned if _matches(body, one)], body.object, entry, f"before {body.since}")
         return
-    if body.until is not None and release >= _version(body.until):
+    if body.until is not None and release >= (Version.find(body.until) or Version(0)):
         yield _accepted([one for one in concerned if _matches(body, one)], body.object, entry, f"from {body.until}")
         return
     fitting = [one for one in concerned if _matches(body, one)]
@@ -78,8 +79,3 @@ def _accepted(concerned: list[Refusal], name: str, entry: Entry, when: str) -> V
         for one in concerned
     ]
     return Verdict.of(entry.label, entry.mark("object"), texts)
-
-
-def _version(text: str) -> tuple[int, ...]:
-    numbers = text.removeprefix("v").split("-")[0].split(".")
-    return tuple(int(number) if number.isdecimal() else 0 for number in numbers)
