@@ -17,6 +17,10 @@ _NO_VALUES: frozenset[str] = frozenset()
 _SHOWN_VALUES = 5
 
 
+class EmptyRange(ValueError):
+    """No integer can be drawn between the bounds, where Go panics; the message is Go's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """Allowed values of ``key``.
@@ -103,15 +107,14 @@ class Requirement:
     def any(self, choose: Callable[[int, int], int]) -> str:
         """One allowed value: the smallest of In, nothing for DoesNotExist.
 
-        For complements ``choose(low, high)`` draws an integer in [low, high); exclusions are ignored. Raises ValueError
-        when that range is empty, where Go panics.
+        For complements ``choose(low, high)`` draws an integer in [low, high); exclusions are ignored. Raises EmptyRange.
         """
         if not self.complement:
             return min(self.values, default="")
         low = self.gte if self.gte is not None else 0
         high = wrap_int(self.lte + 1) if self.lte is not None else MAX_INT
         if high <= low:
-            raise ValueError(f"no integer to choose for {self}")
+            raise EmptyRange("invalid argument to Intn")
         return str(choose(low, high))
 
     def intersection(self, other: "Requirement") -> "Requirement":

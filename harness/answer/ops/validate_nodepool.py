@@ -94,7 +94,11 @@ def _object(request: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     if not isinstance(obj, dict):
         raise RequestError("object is not a mapping")
-    return {key: _as_go_reads(value) for key, value in obj.items()}
+    metadata = obj.get("metadata")
+    if isinstance(metadata, dict):
+        obj = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "managedFields"}}
+    # create drops the status and the list of managers before anything looks at them
+    return {key: _as_go_reads(value) for key, value in obj.items() if key != "status"}
 
 
 def _as_go_reads(value: Any) -> Any:

@@ -11,6 +11,7 @@ from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.vocabulary import ARCH, CAPACITY_TYPE, INSTANCE_TYPE, OS, REGION, SPOT, ZONE
 from harness.karpenter.releases import EphemeralRule, ProviderOptions, ProviderRelease
 from harness.karpenter.requirements import Requirement
+from harness.kube.go.text import to_int64
 
 __all__ = [
     "Values",
@@ -97,7 +98,7 @@ def of_sku(sku: Sku, release: ProviderRelease) -> Values:
     if size is None:
         raise ValueError(f"size {sku.size!r} does not parse")
     cpu = frozenset({str(sku.vcpus)})
-    memory = frozenset({str(int((sku.memory_gib or 0.0) * 1024))})
+    memory = frozenset({str(to_int64((sku.memory_gib or 0.0) * 1024))})
     gpu = gpu_sizes(release.gpu_registry).get(gpu_key(sku.name))
     ephemeral = ephemeral_label(sku, release.ephemeral_rule)
     version = size.version_label

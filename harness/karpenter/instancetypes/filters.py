@@ -13,6 +13,7 @@ from harness.karpenter.instancetypes.registries import gpu_sizes, known_skus
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.labels.azure import NVIDIA
 from harness.karpenter.releases import ProviderRelease
+from harness.kube.go.text import to_int64
 
 __all__ = ["FILTERS", "gpu_key", "nodeclass_filter", "region_filter"]
 
@@ -129,7 +130,7 @@ def _local_dns(subject: _Subject) -> Details | None:
     sku = subject.sku
     if subject.knobs is None or not subject.knobs.local_dns:
         return None
-    memory_mib = int((sku.memory_gib or 0) * 1024)
+    memory_mib = to_int64((sku.memory_gib or 0) * 1024)
     if (sku.vcpus or 0) >= _LOCAL_DNS_MIN_VCPUS and memory_mib >= _LOCAL_DNS_MIN_MIB:
         return None
     return {"vcpus": sku.vcpus, "minimum": _LOCAL_DNS_MIN_VCPUS}

@@ -81,5 +81,5 @@ def local_dns_enabled(nodeclass: Mapping[str, Any], release: ProviderRelease) ->
     mode = ((nodeclass.get("spec") or {}).get("localDNS") or {}).get("mode")
     if mode == "Preferred":
         version = Version.find(kubernetes_version(nodeclass))
-        return version is not None and version >= release.local_dns_preferred_from
+        return version is not None and version.reaches(release.local_dns_preferred_from)
     return bool(mode == "Required")

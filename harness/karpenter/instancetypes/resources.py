@@ -12,6 +12,7 @@ from harness.karpenter.labels.azure import AMD, NVIDIA
 from harness.karpenter.releases import ProviderRelease
 from harness.kube.api.quantity import NANO, Quantity
 from harness.kube.api.resources import ResourceList
+from harness.kube.go.text import to_int64, wrap_int
 
 __all__ = ["capacity", "memory_without_overhead", "overhead"]
 
@@ -19,7 +20,6 @@ __all__ = ["capacity", "memory_without_overhead", "overhead"]
 _MEMORY_TAX = ((4.0, 0.25), (8.0, 0.20), (16.0, 0.10), (128.0, 0.06), (math.inf, 0.02))
 _CPU_TAX = ((1.0, 0.06), (2.0, 0.04), (4.0, 0.02), (math.inf, 0.01))
 
-_GIB = 1 << 30
 _MIB = 1 << 20
 _NOTHING = Quantity(0)
 _EVICTION = {"memory": Quantity.parse("750Mi")}
@@ -28,9 +28,8 @@ _SYSTEM = {"cpu": _NOTHING, "memory": _NOTHING}
 
 def memory_without_overhead(memory_gib: float, percent: float) -> Quantity:
     """Whole GiB less the share that the hypervisor is reckoned to take (0.075 = 7.5 %), rounded up."""
-    total = int(memory_gib) * _GIB
-    taken = math.ceil(float(total) * percent)
-    return Quantity(total * NANO, "BinarySI") - Quantity(taken * NANO)
+    total = Quantity.parse(f"{to_int64(memory_gib)}Gi")
+    return total - Quantity(math.ceil(float(total.value()) * percent) * NANO)
 
 
 def capacity(sku: Sku, knobs: Knobs, release: ProviderRelease, vm_memory_overhead_percent: float) -> ResourceList:
@@ -53,12 +52,12 @@ def capacity(sku: Sku, knobs: Knobs, release: ProviderRelease, vm_memory_overhea
 @lru_cache(maxsize=1024)
 def overhead(vcpus: int, memory_gib: float) -> Overhead:
     """kube-reserved by AKS's brackets, nothing for the system, 750Mi for eviction."""
-    memory_mib = int(1024 * _tax(_MEMORY_TAX, memory_gib))
+    memory_mib = to_int64(1024 * _tax(_MEMORY_TAX, memory_gib))
     milli_cpu = int(1000 * _tax(_CPU_TAX, float(vcpus)))
     return Overhead(
         kube_reserved={
             "cpu": Quantity(milli_cpu * NANO // 1000),
-            "memory": Quantity(memory_mib * _MIB * NANO, "BinarySI"),
+            "memory": Quantity(wrap_int(memory_mib * _MIB) * NANO, "BinarySI"),
         },
         system_reserved=_SYSTEM,
         eviction_threshold=_EVICTION,

@@ -72,7 +72,7 @@ def _stateless_cni(facts: _Facts) -> str:
     version = Version.find(kubernetes_version(facts.nodeclass))
     if version is None:
         raise LaunchError(f"No Major.Minor.Patch elements found in {kubernetes_version(facts.nodeclass)!r}")
-    return "true" if version >= _STATELESS_CNI_FROM else "false"
+    return "true" if version.reaches(_STATELESS_CNI_FROM) else "false"
 
 
 def _effective(facts: _Facts) -> str:

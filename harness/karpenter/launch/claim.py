@@ -8,10 +8,12 @@ from harness.karpenter.instancetypes.offerings import placement_scope, zone_labe
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, NODEPOOL, ON_DEMAND, SPOT, ZONE
 from harness.karpenter.launch.choice import Choice, claim_requirements
+from harness.karpenter.launch.errors import LaunchPanic
 from harness.karpenter.launch.layers import Labels, Source, single_values
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.launch.tags import NODEPOOL_TAG, hashed_tags, in_place_update_hash
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.karpenter.requirement import EmptyRange
 from harness.kube.api.resources import ResourceList
 
 __all__ = ["IN_PLACE_UPDATE_HASH", "Created", "created_from_machine", "created_from_vm", "populated_labels"]
@@ -124,11 +126,14 @@ def populated_labels(nodeclaim: Mapping[str, Any], created: Created, release: Pr
 
 
 def _requirement_labels(nodeclaim: Mapping[str, Any], release: ProviderRelease) -> dict[str, str]:
-    """Custom requirements as labels; of several values the smallest, where Go takes any."""
+    """Custom requirements as labels; of several values the smallest, where Go takes any. Raises LaunchPanic where there is none."""
     found = {}
     for key, requirement in claim_requirements(nodeclaim, release).items():
         if not release.vocabulary.restricted_node_label(key):
-            value = requirement.any(lambda low, high: low)
+            try:
+                value = requirement.any(lambda low, high: low)
+            except EmptyRange as panic:
+                raise LaunchPanic(f"panic: {panic} [recovered]") from None
             if value:
                 found[key] = value
     return found

@@ -133,12 +133,12 @@ def image_family(name: str, *, fips: bool, kubernetes: str, release: ProviderRel
     if name == "Ubuntu2404" and release.ubuntu_2404:
         return _UBUNTU_2404
     if name == "AzureLinux":
-        if release.only_azure_linux_2 or version < _AZURE_LINUX_3_FROM:
+        if release.only_azure_linux_2 or not version.reaches(_AZURE_LINUX_3_FROM):
             return _AZURE_LINUX_2
         return _AZURE_LINUX_3_SHARED_ARM if release.azure_linux_3_arm_shared_only else _AZURE_LINUX_3
     if fips:
         return _UBUNTU_2004
-    return _UBUNTU_2404 if release.ubuntu_2404 and version >= _UBUNTU_2404_FROM else _UBUNTU_2204
+    return _UBUNTU_2404 if release.ubuntu_2404 and version.reaches(_UBUNTU_2404_FROM) else _UBUNTU_2204
 
 
 def community_image_id(family: ImageFamily, image: ImageDefinition, version: str) -> str:

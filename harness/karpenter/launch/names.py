@@ -1,7 +1,7 @@
 """Names of Azure resources made for a NodeClaim (kaz ``pkg/providers/instance``)."""
 
 from harness.karpenter import hashstructure
-from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.errors import LaunchError, LaunchPanic
 
 __all__ = ["machine_name", "provider_id", "resource_name"]
 
@@ -15,13 +15,19 @@ def resource_name(nodeclaim: str) -> str:
 
 
 def machine_name(nodeclaim: str, limit: int = 34) -> str:
-    """The AKS machine: the NodeClaim's name, the NodePool part of which is hashed beyond ``limit``. Raises LaunchError."""
+    """The AKS machine: the NodeClaim's name, the NodePool part of which is hashed beyond ``limit``.
+
+    Raises LaunchError for a long name without a dash, LaunchPanic where the part after the last one leaves no room.
+    """
     if len(nodeclaim) <= limit:
         return nodeclaim
     prefix, dash, suffix = nodeclaim.rpartition("-")
     if not dash:
-        raise LaunchError(f'invalid NodeClaim name format: no dash found in "{nodeclaim}"')
+        reason = f'invalid NodeClaim name format: no dash found in "{nodeclaim}"'
+        raise LaunchError(f'failed to generate AKS machine name from NodeClaim name "{nodeclaim}": {reason}')
     keep = limit - len(suffix) - 1 - _HASH_LENGTH
+    if keep < 0:
+        raise LaunchPanic(f"panic: runtime error: slice bounds out of range [:{keep}] [recovered]")
     return f"{prefix[:keep]}{_alphanumeric(prefix[keep:])}-{suffix}"
 
 

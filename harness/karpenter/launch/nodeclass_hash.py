@@ -107,6 +107,8 @@ def _present(fields: _Fields, value: Mapping[str, Any], empty_is_zero: frozenset
             continue
         if found == "Never" and hasher is _nillable_duration:
             continue
+        if hasher is _duration and not parse_duration(found):
+            continue  # no pointer, so that none counts as absent
         yield name, hasher(found)
 
 

@@ -28,7 +28,7 @@ from harness.karpenter.launch.images import (
 from harness.karpenter.launch.kubelet import kubelet_flags
 from harness.karpenter.launch.layers import Labels, Source, single_values
 from harness.karpenter.launch.machine import MachineInput, machine_body
-from harness.karpenter.launch.names import provider_id, resource_name
+from harness.karpenter.launch.names import machine_name, provider_id, resource_name
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.launch.tags import machine_tags, resource_tags
 from harness.karpenter.launch.taints import claim_taints
@@ -176,6 +176,8 @@ def plan(launch: Launch) -> VmPlan | MachinePlan:
         raise LaunchError.capacity("all requested instance types were unavailable during launch")
     machine = launch.machines
     try:
+        if machine:
+            machine_name(launch.name, launch.release.machine_name_limit)  # the first thing that can go wrong
         choice = choose(wanted, types, launch.release, launch.shuffle)
         return _machine_plan(launch, wanted, choice) if machine else _vm_plan(launch, wanted, choice)
     except LaunchError as error:

@@ -230,7 +230,9 @@ class NodeClasses:
         enabled = mode == "Required"
         if mode == "Preferred":
             version = Version.find(self._kubernetes) or Version(0)
-            enabled = status.get("localDNSState") == "Enabled" or version >= self._release.local_dns_preferred_from
+            enabled = status.get("localDNSState") == "Enabled" or version.reaches(
+                self._release.local_dns_preferred_from
+            )
         status["localDNSState"] = "Enabled" if enabled else "Disabled"
         conditions.set_true("LocalDNSReady")
 

@@ -131,7 +131,7 @@ class AzureProvider:
     def delete(self, claim: Object) -> None:
         """Starts the deletion of a NodeClaim's instance. Raises InstanceNotFound once there is none."""
         if self._machine_api:
-            self._machines.delete(machine_name(name_of(claim)))
+            self._machines.delete(machine_name(name_of(claim), self._offers.release.machine_name_limit))
         else:
             self._vms.delete(resource_name(name_of(claim)))
 

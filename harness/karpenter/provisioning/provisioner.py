@@ -18,6 +18,7 @@ from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.circles import Circles
 from harness.karpenter.provisioning.relevance import KINDS, matters
+from harness.karpenter.requirement import EmptyRange
 from harness.karpenter.scheduling import (
     CatalogIndexes,
     ClusterSnapshot,
@@ -187,7 +188,13 @@ class Provisioner:
     def _finish(self) -> None:
         self._publish(self._results)
         for planned in self._results.nodeclaims if self._new else ():
-            self._create(planned)
+            try:
+                self._create(planned)
+            except EmptyRange as panic:
+                # In a goroutine that nobody recovers: the process dies, and after its restart the pods are still pending.
+                self._sink.log("error", self.name, f"panic: {panic}", NodePool=planned.nodepool)
+                self._sink.rejected((_crash(planned, str(panic)),))
+                return
 
     def _publish(self, results: SchedulingResults) -> None:
         for text_key, text in results.ignored.items():
@@ -253,6 +260,11 @@ class Provisioner:
 
 def _disrupted(node: Object) -> bool:
     return any(same_taint(taint, DISRUPTED_TAINT) for taint in spec_of(node).get("taints") or ())
+
+
+def _crash(planned: PlannedNodeClaim, panic: str) -> Rejection:
+    text = f"Karpenter crashes: panic: {panic}, drawing a label from {planned.requirements}"
+    return Rejection(Layer.NODEPOOL_RUNTIME, f"NodePool/{planned.nodepool}", "", None, "crash", text, text, ())
 
 
 def _filtered(nodepool: Object, message: str) -> Rejection:

@@ -28,7 +28,7 @@ HASH = "karpenter.sh/nodepool-hash"
 HASH_VERSION = "karpenter.sh/nodepool-hash-version"
 MIN_VALUES_RELAXED = "karpenter.sh/nodeclaim-min-values-relaxed"
 _HASH_VERSION = "v3"
-_COPIED = ("taints", "startupTaints", "nodeClassRef")
+_TAINTS = ("taints", "startupTaints")
 
 
 def pod_key(pod: Object) -> str:
@@ -123,8 +123,10 @@ class PlannedNodeClaim:
         if self._rules.min_values_relaxable:
             annotations[MIN_VALUES_RELAXED] = "true" if template.min_values_relaxed else "false"
         spec: dict[str, Any] = {
-            name: copy_json(template.spec[name]) for name in _COPIED if template.spec.get(name) is not None
+            name: [_taint(each or {}) for each in template.spec[name]] for name in _TAINTS if template.spec.get(name)
         }
+        if template.spec.get("nodeClassRef") is not None:
+            spec["nodeClassRef"] = copy_json(template.spec["nodeClassRef"])
         if template.spec.get("terminationGracePeriod") is not None:
             # This one passes through Go's own type and is printed as Go prints durations; expireAfter keeps its text.
             spec["terminationGracePeriod"] = print_duration(parse_duration(template.spec["terminationGracePeriod"]))
@@ -185,6 +187,12 @@ class PlannedNodeClaim:
             if key not in skipped and (value := requirements.items[key].any(self._options.choose)):
                 labels[key] = value
         return labels
+
+
+def _taint(taint: Mapping[str, Any]) -> dict[str, Any]:
+    """A taint as Go writes it: key and effect always, the rest where it says something."""
+    written = {"key": taint.get("key") or "", "effect": taint.get("effect") or ""}
+    return written | {name: taint[name] for name in ("value", "timeAdded") if taint.get(name)}
 
 
 @dataclass(frozen=True, slots=True)

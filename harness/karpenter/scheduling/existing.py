@@ -17,6 +17,7 @@ from harness.karpenter.scheduling.reasons import (
     VolumeLimitExceeded,
 )
 from harness.karpenter.scheduling.shapes import PodShape
+from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.state import StateNode
 from harness.karpenter.scheduling.templates import DaemonPod
 from harness.karpenter.scheduling.topology.topology import Topology
@@ -28,7 +29,14 @@ from harness.kube.scheduling.taints import untolerated
 class ExistingNode:
     """A node with the room that its pods, and DaemonSet pods still to come, leave. ``amounts`` is that room in billionths."""
 
-    def __init__(self, state: StateNode, daemons: Iterable[DaemonPod], algebra: Algebra, topology: Topology) -> None:
+    def __init__(
+        self,
+        state: StateNode,
+        daemons: Iterable[DaemonPod],
+        algebra: Algebra,
+        topology: Topology,
+        rules: SchedulingRules,
+    ) -> None:
         self.state, self._algebra, self._topology = state, algebra, topology
         self.name, self.taints = state.name, state.taints
         labels = algebra.from_labels(state.labels)
@@ -37,10 +45,12 @@ class ExistingNode:
         )
         coming = requests_for_pods([each.pod for each in daemons if self._will_run(each, labels)])
         present = state.daemon_requests()
-        self.amounts: dict[str, int] = {}
-        for name, quantity in state.available().items():
-            missing = coming[name].nano - (present[name].nano if name in present else 0) if name in coming else 0
-            self.amounts[name] = quantity.nano - max(0, missing)
+        available = state.available()
+        self.amounts: dict[str, int] = {name: quantity.nano for name, quantity in available.items()}
+        for name, quantity in coming.items():
+            missing = quantity.nano - (present[name].nano if name in present else 0)
+            if missing > 0 and (name in available or rules.daemons_need_listed_resources):
+                self.amounts[name] = self.amounts.get(name, 0) - missing
         self.host_ports = state.host_ports()
         self.volumes = {driver: set(claims) for driver, claims in state.volumes.items()}
         self.pods: list[Object] = []

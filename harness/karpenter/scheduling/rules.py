@@ -49,6 +49,7 @@ _V1_4 = replace(
     _V1_5,
     plain_errors=True,
     hosts_registered_first=True,
+    daemons_need_listed_resources=True,
     equal_prices_by_name=True,
     min_values_text='minValues requirement is not met for "{first}"',
 )

@@ -133,7 +133,8 @@ class Scheduler:
 
     def _add_existing(self, state: ClusterState, daemons: Sequence[DaemonPod]) -> None:
         active = sorted(state.active(), key=lambda node: (not node.initialized, node.name))
-        self._existing = [ExistingNode(node, daemons, self._algebra, self._topology) for node in active]
+        around = daemons, self._algebra, self._topology, self._rules
+        self._existing = [ExistingNode(node, *around) for node in active]
 
     # the loop
 

@@ -104,6 +104,8 @@ class SchedulingRules:
     * ``simulates_registration``: templates carry ``karpenter.sh/registered`` and ``karpenter.sh/initialized`` for DaemonSets.
     * ``resolves_custom_labels``: NodeClaims get the labels that their custom requirements name.
     * ``names_capacity_types``: NodeClaims name the capacity types that their instance types are offered in.
+    * ``daemons_need_listed_resources``: a node that lacks a resource of its DaemonSets has no room for any pod; else a resource
+      that it does not list is not looked at.
     * ``host_ports_shared``: the host ports of all NodeClaims of a NodePool count for each of them.
     * ``volumes_have_alternatives``: each term of a volume's node affinity, or of a storage class's topologies, is tried; else the
       first counts. ``volumes_in_affinity``: it becomes part of the pod's own required node affinity.
@@ -132,6 +134,7 @@ class SchedulingRules:
     simulates_registration: bool = True
     resolves_custom_labels: bool = True
     names_capacity_types: bool = True
+    daemons_need_listed_resources: bool = False
     host_ports_shared: bool = False
     volumes_have_alternatives: bool = True
     volumes_in_affinity: bool = False

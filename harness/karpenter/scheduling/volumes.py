@@ -3,7 +3,7 @@
 Core ``pkg/scheduling/volumeusage.go``, ``pkg/controllers/provisioning/scheduling/volumetopology.go``, ``pkg/utils/volume``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.karpenter.labels.vocabulary import HOSTNAME
@@ -157,9 +157,9 @@ class VolumeLookup:
         spec = spec_of(claim)
         if spec.get("volumeName"):
             volume_spec = spec_of(self.volume(spec["volumeName"]))
-            local = volume_spec.get("local") is not None or volume_spec.get("hostPath") is not None
             # A term of a local volume that names its host only means anywhere: the volume goes where the pod goes.
-            kept = [each for each in _volume_expressions(volume_spec) if each or local]
+            told = [bool(term.get("matchExpressions")) for term in _volume_terms(volume_spec)]
+            kept = [each for each, says in zip(_volume_expressions(volume_spec), told, strict=True) if says]
         elif spec.get("storageClassName"):
             kept = [each for each in _class_expressions(self.storage_class(spec["storageClassName"])) if each]
         else:
@@ -172,14 +172,17 @@ def _intersect(algebra: Algebra, a: RequirementSet, b: RequirementSet) -> bool:
     return algebra.conflict(a.items, shared) is None
 
 
+def _volume_terms(spec: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    required = (spec.get("nodeAffinity") or {}).get("required") or {}
+    return [term or {} for term in required.get("nodeSelectorTerms") or ()]
+
+
 def _volume_expressions(spec: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
-    """The terms of a volume's node affinity that say something; a local volume's host does not count."""
+    """The expressions of each term of a volume's node affinity, of its fields none; a local volume's host does not count."""
     local = spec.get("local") is not None or spec.get("hostPath") is not None
-    terms = ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms") or ()
     return [
-        [each for each in expressions if not (local and each.get("key") == HOSTNAME)]
-        for term in terms
-        if (expressions := term.get("matchExpressions") or ())
+        [each for each in term.get("matchExpressions") or () if not (local and each.get("key") == HOSTNAME)]
+        for term in _volume_terms(spec)
     ]
 
 

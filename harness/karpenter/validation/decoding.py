@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from harness.kube.api.field_errors import go_json, print_float
+from harness.kube.api.field_errors import go_json
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.go.durations import DurationError, parse_duration
 
@@ -300,8 +300,7 @@ class _Decoder:
         elif kind.bits:
             limit = 1 << kind.bits
             if not float(value).is_integer() or not -limit <= value < limit:
-                literal = print_float(value) if isinstance(value, float) else go_json(value)
-                self.note(f"number {literal}", struct, path, kind.name)
+                self.note(f"number {go_json(value)}", struct, path, kind.name)
 
 
 def _word(value: Any) -> str:

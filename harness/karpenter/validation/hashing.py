@@ -27,7 +27,7 @@ def nodepool_hash(nodepool: Mapping[str, Any]) -> str:
     fields: list[tuple[str, int]] = []
     for name, key in (("Taints", "taints"), ("StartupTaints", "startupTaints")):
         if spec.get(key) is not None:
-            fields.append((name, _set(_taint(taint) for taint in spec[key])))
+            fields.append((name, _set(_taint(taint or {}) for taint in spec[key])))
     if (reference := spec.get("nodeClassRef")) is not None:
         texts = (("Kind", "kind"), ("Name", "name"), ("Group", "group"))
         members = [(name, _text(reference[key])) for name, key in texts if reference.get(key)]

@@ -63,12 +63,12 @@ def _affinity(pod: Mapping[str, Any], wording: Wording) -> Iterator[Finding]:
     for part in _AFFINITY:
         affinity = (affinity or {}).get(part)
     affinity = affinity or {}
-    required = (affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()
-    for number, term in enumerate(required):
-        yield from _term(term, (*_AFFINITY, _REQUIRED, "nodeSelectorTerms", number), wording)
     if wording.validates_preferred_terms:
         for number, term in enumerate(affinity.get(_PREFERRED) or ()):
             yield from _term(term.get("preference") or {}, (*_AFFINITY, _PREFERRED, number, "preference"), wording)
+    required = (affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()
+    for number, term in enumerate(required):
+        yield from _term(term, (*_AFFINITY, _REQUIRED, "nodeSelectorTerms", number), wording)
 
 
 def _term(term: Mapping[str, Any], at: Pointer, wording: Wording) -> Iterator[Finding]:

@@ -58,6 +58,11 @@ def cel_all(outcomes: Iterable[bool | CelError]) -> bool:
     return True
 
 
+def cel_any(*tests: Callable[[], bool]) -> bool:
+    """CEL's disjunction: true wins over an error, which wins over false."""
+    return not cel_all(attempt(lambda test=test: not test()) for test in tests)  # type: ignore[misc]
+
+
 def attempt(test: Callable[[], bool]) -> bool | CelError:
     """The outcome of a test, a failure to evaluate being one."""
     try:

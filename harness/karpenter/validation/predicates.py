@@ -13,6 +13,9 @@ from harness.karpenter.validation.nodeclass_predicates import NODECLASS_FAMILIES
 from harness.karpenter.validation.predicate import (
     Arguments,
     Predicate,
+    attempt,
+    cel_all,
+    cel_any,
     cel_int,
     each_element,
     each_key,
@@ -104,7 +107,11 @@ def _requirement_number(arguments: Arguments) -> Predicate:
 
 def _requirement_min_values(_: Arguments) -> Predicate:
     def test(requirement: Mapping[str, Any]) -> bool:
-        if "minValues" not in requirement or present(requirement, "operator") != "In":
+        asked = (
+            attempt(lambda: bool(present(requirement, "operator") == "In")),
+            attempt(lambda: "minValues" in requirement),
+        )
+        if not cel_all(asked):
             return True
         return bool(len(present(requirement, "values")) >= requirement["minValues"])
 
@@ -123,7 +130,7 @@ def _exclusive(arguments: Arguments) -> Predicate:
     first, second = arguments["first"], arguments["second"]
     return Predicate(
         f"exclusive:{first},{second}",
-        lambda value, _: first not in value or second not in value,
+        lambda value, _: cel_any(lambda: first not in value, lambda: second not in value),
         lambda _: ((second,),),
     )
 
@@ -132,7 +139,7 @@ def _lone_key(arguments: Arguments) -> Predicate:
     when, field, key = arguments["when"], arguments["field"], arguments["key"]
 
     def check(value: Mapping[str, Any], _: Any) -> bool:
-        return when not in value or not value.get(field) or list(value[field]) == [key]
+        return not value.get(field) or list(value[field]) == [key] or when not in value
 
     def culprits(value: Mapping[str, Any]) -> tuple[Pointer, ...]:
         return tuple((field, other) for other in value.get(field, ()) if other != key)
@@ -144,7 +151,9 @@ def _above(arguments: Arguments) -> Predicate:
     high, low = arguments["high"], arguments["low"]
     return Predicate(
         f"above:{high},{low}",
-        lambda value, _: high not in value or low not in value or bool(value[high] > value[low]),
+        lambda value, _: cel_any(
+            lambda: high not in value, lambda: low not in value, lambda: bool(value[high] > value[low])
+        ),
         lambda _: ((high,), (low,)),
     )
 
@@ -153,7 +162,9 @@ def _not_above(arguments: Arguments) -> Predicate:
     high, low = arguments["high"], arguments["low"]
     return Predicate(
         f"not-above:{low},{high}",
-        lambda value, _: high not in value or low not in value or bool(value[low] <= value[high]),
+        lambda value, _: cel_any(
+            lambda: high not in value, lambda: low not in value, lambda: bool(value[low] <= value[high])
+        ),
         lambda _: ((low,), (high,)),
     )
 

@@ -72,9 +72,10 @@ OMITTED: Final = _Omitted()
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """A value whose printed form is known already."""
+    """A value whose printed form is known already; ``syntax`` is that in Go's syntax, where it differs."""
 
     text: str
+    syntax: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +130,23 @@ def go_syntax(value: Any) -> str:
 
 def print_float(value: float) -> str:
     """``%v`` of a float64."""
-    return _shortest(value, low=-4, high=21)
+    return _shortest(value, low=-4, high=6)
+
+
+def json_float(value: float) -> str:
+    """A float64 as Go's encoding/json writes it."""
+    return _shortest(value, low=-6, high=21).replace("e-0", "e-")
 
 
 def go_json(value: Any) -> str:
     """Compact JSON as Go's encoding/json writes it: keys sorted, ``<``, ``>`` and ``&`` escaped."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=str)
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{go_json(key)}:{go_json(value[key])}' for key in sorted(value))}}}"
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(go_json, value))}]"
+    if isinstance(value, float):
+        return json_float(value)
+    text = json.dumps(value, ensure_ascii=False, default=str)
     for char in "<>&\u2028\u2029":
         if char in text:
             text = text.replace(char, f"\\u{ord(char):04x}")

@@ -44,7 +44,8 @@ _DNS_SUBDOMAIN_RULE = (
 
 @dataclass(frozen=True, slots=True)
 class NameWording:
-    """What differs between versions of apimachinery: the name of a key with several slashes, and the unit of lengths."""
+    """What differs between versions of apimachinery about label keys and values: the name of a key with several slashes, and the
+    unit of lengths. The names of objects have kept the old unit."""
 
     label_key: str = "a valid label key"
     unit: str = "bytes"
@@ -63,15 +64,15 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def dns_label_errors(text: str, wording: NameWording = WORDING) -> list[str]:
+def dns_label_errors(text: str) -> list[str]:
     """What keeps `text` from being a lower-case RFC 1123 label."""
-    errors = [wording.too_long(NAME_LIMIT)] if _bytes(text) > NAME_LIMIT else []
+    errors = [OLD_WORDING.too_long(NAME_LIMIT)] if _bytes(text) > NAME_LIMIT else []
     if not _dns_label.fullmatch(text):
         errors.append("must not contain dots" if _dns_subdomain.fullmatch(text) else _DNS_LABEL_RULE)
     return errors
 
 
-def dns_subdomain_errors(text: str, wording: NameWording = WORDING) -> list[str]:
+def dns_subdomain_errors(text: str, wording: NameWording = OLD_WORDING) -> list[str]:
     """What keeps `text` from being a lower-case RFC 1123 subdomain, the syntax of most object names."""
     errors = [wording.too_long(DNS_SUBDOMAIN_LIMIT)] if _bytes(text) > DNS_SUBDOMAIN_LIMIT else []
     if not _dns_subdomain.fullmatch(text):

@@ -17,6 +17,7 @@ from harness.kube.api.names import (
     label_value_errors,
     qualified_name_errors,
 )
+from harness.kube.go.text import quote
 
 ANNOTATIONS_LIMIT = 256 * 1024
 """Bytes of all annotation keys and values together."""
@@ -30,7 +31,7 @@ def validate_object_meta(
     """What is wrong with the metadata of an object about to be created. Names are DNS subdomains."""
     meta = _mapping(obj.get("metadata"))
     errors: list[FieldError] = []
-    _names(meta, namespaced, errors, wording)
+    _names(meta, namespaced, errors)
     generation = meta.get("generation")
     if isinstance(generation, int) and generation < 0:
         errors.append(_invalid(("generation",), generation, "must be greater than or equal to 0"))
@@ -82,24 +83,24 @@ def validate_object_meta_update(obj: Mapping[str, Any], old: Mapping[str, Any]) 
     return errors
 
 
-def _names(meta: Mapping[str, Any], namespaced: bool, errors: list[FieldError], wording: NameWording) -> None:
+def _names(meta: Mapping[str, Any], namespaced: bool, errors: list[FieldError]) -> None:
     prefix = meta.get("generateName")
     if prefix and isinstance(prefix, str):
         # a trailing dash is fine where a suffix follows
         masked = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
-        errors.extend(_invalid(("generateName",), prefix, reason) for reason in dns_subdomain_errors(masked, wording))
+        errors.extend(_invalid(("generateName",), prefix, reason) for reason in dns_subdomain_errors(masked))
     name = meta.get("name")
     if not name or not isinstance(name, str):
         detail = "name or generateName is required"
         errors.append(FieldError(ErrorType.REQUIRED, "metadata.name", detail, pointer=("metadata", "name")))
     else:
-        errors.extend(_invalid(("name",), name, reason) for reason in dns_subdomain_errors(name, wording))
+        errors.extend(_invalid(("name",), name, reason) for reason in dns_subdomain_errors(name))
     namespace = meta.get("namespace") or ""
     at = ("metadata", "namespace")
     if namespaced and not namespace:
         errors.append(FieldError(ErrorType.REQUIRED, "metadata.namespace", pointer=at))
     elif namespaced:
-        errors.extend(_invalid(("namespace",), namespace, reason) for reason in dns_label_errors(namespace, wording))
+        errors.extend(_invalid(("namespace",), namespace, reason) for reason in dns_label_errors(namespace))
     elif namespace:
         errors.append(FieldError(ErrorType.FORBIDDEN, "metadata.namespace", "not allowed on this type", pointer=at))
 
@@ -107,17 +108,25 @@ def _names(meta: Mapping[str, Any], namespaced: bool, errors: list[FieldError], 
 def _owners(meta: Mapping[str, Any], errors: list[FieldError]) -> None:
     controller = ""
     owners = meta.get("ownerReferences")
-    for index, owner in enumerate(owners if isinstance(owners, list) else ()):
-        owner = _mapping(owner)
+    if not isinstance(owners, list) or not all(isinstance(owner, Mapping) for owner in owners):
+        return  # Go's accessor finds none
+    for index, owner in enumerate(owners):
         at = ("ownerReferences", index)
-        version = str(owner.get("apiVersion") or "").rpartition("/")[2]
+        named = str(owner.get("apiVersion") or "")
+        group, _, version = named.rpartition("/") if named.count("/") < 2 else ("", "", "")
         if not version:
-            errors.append(_invalid((*at, "apiVersion"), "", "version must not be empty", "ownerReferences.apiVersion"))
+            errors.append(
+                _invalid((*at, "apiVersion"), named, "version must not be empty", "ownerReferences.apiVersion")
+            )
         errors.extend(
             _invalid((*at, name), "", "must not be empty", f"ownerReferences.{name}")
             for name in ("kind", "name", "uid")
             if not owner.get(name)
         )
+        if (group, version, owner.get("kind")) == _NO_OWNER:
+            detail = "/v1, Kind=Event is disallowed from being an owner"
+            value = Verbatim(_owner_json(owner), _owner_syntax(owner))
+            errors.append(_invalid(at, value, detail, "ownerReferences"))
         if owner.get("controller") is True:
             this = f"{owner.get('kind', '')}/{owner.get('name', '')}"
             if controller:
@@ -125,20 +134,27 @@ def _owners(meta: Mapping[str, Any], errors: list[FieldError]) -> None:
                     "Only one reference can have Controller set to true. "
                     f'Found "true" in references for {controller} and {this}'
                 )
-                errors.append(_invalid(at, Verbatim(_owners_json(owners or [])), detail, "ownerReferences"))
+                listed = ",".join(map(_owner_json, owners))
+                errors.append(_invalid(at, Verbatim(f"[{listed}]"), detail, "ownerReferences"))
             controller = controller or this
 
 
+_NO_OWNER = ("", "v1", "Event")
 _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 
 
-def _owners_json(owners: list[Any]) -> str:
-    """The references as Go writes them, in the order of its fields."""
-    listed = (
-        ",".join(f"{go_json(name)}:{go_json(owner[name])}" for name in _OWNER_FIELDS if name in owner)
-        for owner in map(_mapping, owners)
-    )
-    return f"[{','.join(f'{{{fields}}}' for fields in listed)}]"
+def _owner_json(owner: Mapping[str, Any]) -> str:
+    """A reference as Go writes it, in the order of its fields; the texts are always there."""
+    given = {**dict.fromkeys(_OWNER_FIELDS[:4], ""), **owner}
+    fields = (f"{go_json(name)}:{go_json(given[name])}" for name in _OWNER_FIELDS if given.get(name) is not None)
+    return f"{{{','.join(fields)}}}"
+
+
+def _owner_syntax(owner: Mapping[str, Any]) -> str:
+    """``%#v`` of a reference without its two flags, which Go would print as addresses."""
+    texts = zip(("APIVersion", "Kind", "Name", "UID"), _OWNER_FIELDS, strict=False)
+    named = ", ".join(f"{field}:{quote(str(owner.get(name) or ''))}" for field, name in texts)
+    return f"v1.OwnerReference{{{named}, Controller:(*bool)(nil), BlockOwnerDeletion:(*bool)(nil)}}"
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -54,6 +54,13 @@ class Quantity:
             raise QuantityError(_WRONG_FORMAT)
         return _parse(text if isinstance(text, str) else str(text))
 
+    @classmethod
+    def stored(cls, value: str | int | float | None) -> Quantity:
+        """The quantity of a manifest's value as the API server gives it back: in its own notation, null as 0. Raises QuantityError."""
+        if value.__class__ is str:
+            return _stored(value)
+        return Quantity(0) if value is None else _stored(str(cls.parse(value)))
+
     def __str__(self) -> str:
         return self.text or _canonical(self.nano, self.format)
 
@@ -153,6 +160,14 @@ def _parse(text: str) -> Quantity:
         if 0 < nano < NANO:
             form = "DecimalSI"
     return Quantity(-nano if sign == "-" else nano, form)
+
+
+@lru_cache(maxsize=4096)
+def _stored(text: str) -> Quantity:
+    """Decoding trims spaces; a fraction of a binary unit comes back as a decimal."""
+    parsed = _parse(text.strip(" "))
+    written = str(parsed)
+    return parsed if written == text else _parse(written)
 
 
 def _suffix(suffix: str) -> tuple[int, Format]:

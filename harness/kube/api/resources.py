@@ -14,8 +14,8 @@ ResourceList = Mapping[str, Quantity]
 
 
 def parse_list(obj: Mapping[str, Any] | None) -> dict[str, Quantity]:
-    """Quantities of a manifest's resource map (`None` is empty). Raises QuantityError."""
-    return {name: Quantity.parse(text) for name, text in obj.items()} if obj else {}
+    """Quantities of a manifest's resource map, as the API server keeps them (`None` is empty). Raises QuantityError."""
+    return {name: Quantity.stored(text) for name, text in obj.items()} if obj else {}
 
 
 def merge(*lists: ResourceList) -> dict[str, Quantity]:

@@ -18,17 +18,20 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)(\.\d+)?")
 
 
 class Version(NamedTuple):
-    """A version of anything, without what stands behind its three numbers; versions compare as tuples of numbers do."""
+    """A version of anything; versions compare as tuples do: by their numbers, pre-releases (``final`` is false) before the release."""
 
     major: int
     minor: int = 0
     patch: int = 0
+    final: bool = True
 
     @classmethod
     def find(cls, text: str) -> Version | None:
         """The version in a text such as `v1.34.0`, `1.34` or `1.34.0-rc.1`, None when it holds none."""
         match = _TOLERANT.match(text)
-        return None if match is None else cls(int(match[1]), int(match[2] or 0), int(match[3] or 0))
+        if match is None:
+            return None
+        return cls(int(match[1]), int(match[2] or 0), int(match[3] or 0), not match[0].endswith("-"))
 
     @classmethod
     def of(cls, text: str) -> Version:
@@ -42,6 +45,10 @@ class Version(NamedTuple):
     def line(self) -> tuple[int, int]:
         """Major and minor version."""
         return self.major, self.minor
+
+    def reaches(self, line: tuple[int, int]) -> bool:
+        """Whether this is MAJOR.MINOR.0 or later, of which its pre-releases are not (semver's GE)."""
+        return self >= Version(*line)
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}"

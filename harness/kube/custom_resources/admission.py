@@ -225,4 +225,6 @@ _UNCHECKED = FieldError(
 def _go_value(value: Any) -> Any:
     if value is None:
         return "null"
+    if isinstance(value, Verbatim):
+        return Verbatim(value.syntax or value.text)
     return Verbatim(go_syntax(value)) if isinstance(value, list | dict) else value

@@ -21,6 +21,54 @@ class CelError(Exception):
     """The evaluation of a rule failed; the message is cel-go's (``no such key: values``)."""
 
 
+class _Misread(dict[str, Any]):
+    """A map with integers that came as floats, which a rule may not touch."""
+
+    __slots__ = ("floats",)
+
+    def __init__(self, fields: Mapping[str, Any], floats: frozenset[str]) -> None:
+        super().__init__(fields)
+        self.floats = floats
+
+    def __contains__(self, key: object) -> bool:
+        self._touch(key)
+        return super().__contains__(key)
+
+    def __getitem__(self, key: str) -> Any:
+        self._touch(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Raises CelError."""
+        self._touch(key)
+        return super().get(key, default)
+
+    def _touch(self, key: object) -> None:
+        if key in self.floats:
+            raise CelError("invalid data, expected int, got float64")
+
+
+def _has_floats(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_floats, value.values()))
+    return any(map(_has_floats, value)) if isinstance(value, list) else value.__class__ is float
+
+
+def _as_rules_read(schema: Schema, value: Any) -> Any:
+    """The value with its maps marked where an integer came as a float: the schema takes 3.0 for one, CEL does not."""
+    if isinstance(value, list):
+        return value if schema.items is None else [_as_rules_read(schema.items, entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    fields, floats = {}, set()
+    for key, entry in value.items():
+        below = schema.properties.get(key) or schema.additional
+        fields[key] = entry if below is None else _as_rules_read(below, entry)
+        if below is not None and below.type == ("integer",) and entry.__class__ is float:
+            floats.add(key)
+    return _Misread(fields, frozenset(floats)) if floats else fields
+
+
 @dataclass(frozen=True, slots=True)
 class _Ratchet:
     """The correlation of the value at hand, and of its nearest parent that has one."""
@@ -57,6 +105,8 @@ def evaluate(
     """
     errors: list[FieldError] = []
     ratchet = _Ratchet(correlation, None) if correlation is not None else _CREATED
+    if _has_floats(value):
+        value = _as_rules_read(schema, value)
     _visit(schema, value, old, "", (), ratchet, prints_value, errors)
     if len(errors) > 1:
         errors.sort(key=str)
@@ -98,6 +148,8 @@ def _visit(
         if additional is not None and additional.has_rules:
             below += [(key, f"{path}[{key}]", additional) for key in value if key not in schema.properties]
         for key, place, child in below:
+            if value.__class__ is _Misread and key in value.floats:
+                continue
             before = old.get(key) if isinstance(old, Mapping) else None
             next_ratchet = _CREATED if ratchet is _CREATED else ratchet.key(key)
             _visit(child, value[key], before, place, (*at, key), next_ratchet, prints_value, errors)

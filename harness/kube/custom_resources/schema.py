@@ -191,7 +191,7 @@ def parse_schema(
     if definition.get("default") is not None:
         values.update(has_default=True, default=definition["default"])
     if "pattern" in values:
-        values["matches"] = re.compile(python_pattern(values["pattern"]), re.ASCII).search
+        values["matches"] = _search(values["pattern"])
     dot = f"{path}." if path else ""
     properties = {name: parse(entry, f"{dot}{name}") for name, entry in definition.get("properties", {}).items()}
     additional = definition.get("additionalProperties")
@@ -218,6 +218,18 @@ def parse_schema(
         checks_range=integer_formats,
         defaulted=tuple((name, entry.default) for name, entry in properties.items() if entry.has_default),
     )
+
+
+_FOLDED = {"\u017f": "s", "\u212a": "k"}
+
+
+def _search(pattern: str) -> Callable[[str], object]:
+    """The search of a Go pattern, whose ``(?i)`` takes the long s and the kelvin sign for letters of ASCII."""
+    search = re.compile(python_pattern(pattern), re.ASCII).search
+    if not pattern.startswith("(?i)"):
+        return search
+    folded = str.maketrans(_FOLDED)
+    return lambda text: search(text.translate(folded))
 
 
 def python_pattern(pattern: str) -> str:

@@ -127,18 +127,19 @@ def _number(schema: Schema, value: int | float, at: Pointer, errors: list[FieldE
             detail = f"Checked value must be of type integer {form} in {openapi_path(at)}"
             errors.append(FieldError(ErrorType.INVALID, NO_FIELD, detail, "", at))
     if schema.multiple_of is not None and value % schema.multiple_of:
-        _invalid(errors, at, value, f"should be a multiple of {_limit(schema.multiple_of)}")
+        _invalid(errors, at, value, f"should be a multiple of {_limit(schema.multiple_of, value)}")
     low, high = schema.minimum, schema.maximum
     if low is not None and (value < low or (schema.exclusive_minimum and value == low)):
         words = "greater than" if schema.exclusive_minimum else "greater than or equal to"
-        _invalid(errors, at, value, f"should be {words} {_limit(low)}")
+        _invalid(errors, at, value, f"should be {words} {_limit(low, value)}")
     if high is not None and (value > high or (schema.exclusive_maximum and value == high)):
         words = "less than" if schema.exclusive_maximum else "less than or equal to"
-        _invalid(errors, at, value, f"should be {words} {_limit(high)}")
+        _invalid(errors, at, value, f"should be {words} {_limit(high, value)}")
 
 
-def _limit(number: float) -> str:
-    return str(number) if isinstance(number, int) else print_float(number)
+def _limit(number: float, value: float) -> str:
+    """A bound, as a float where the value is one."""
+    return str(number) if isinstance(number, int) and isinstance(value, int) else print_float(float(number))
 
 
 def _list(schema: Schema, value: list[Any], at: Pointer, errors: list[FieldError], old: Correlation | None) -> None:

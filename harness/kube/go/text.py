@@ -64,3 +64,8 @@ def parse_int_lenient(text: str) -> int:
 def wrap_int(value: int) -> int:
     """Two's complement overflow of Go's 64-bit ``int``."""
     return (value - MIN_INT) % (1 << 64) + MIN_INT
+
+
+def to_int64(number: float) -> int:
+    """``int64(number)`` on amd64: truncated; what 64 bits cannot hold, infinities and NaN are the smallest integer."""
+    return int(number) if abs(number) < 1 << 63 else -MAX_INT - 1

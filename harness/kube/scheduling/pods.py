@@ -95,7 +95,7 @@ def _raise_to(total: dict[str, Quantity], least: Mapping[str, Quantity]) -> None
 
 @dataclass(frozen=True, slots=True)
 class HostPort:
-    """One port of a node that a container binds. ``ip`` is a normalised address, or None when it is none."""
+    """One port of a node that a container binds. ``ip`` is a normalised address, or None for a text that is none: all of them are one."""
 
     ip: str | None
     port: int
@@ -121,6 +121,8 @@ def host_ports(pod: Object) -> tuple[HostPort, ...]:
 def _address(text: str) -> str | None:
     if text == "0.0.0.0":
         return text
+    if "%" in text:
+        return None  # Go's net.ParseIP takes no zone
     try:
         address = ip_address(text)
     except ValueError:

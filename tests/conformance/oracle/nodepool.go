@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
@@ -40,6 +39,7 @@ type crd struct {
 	schema     crvalidation.SchemaValidator
 	cel        *cel.Validator
 	namespaced bool
+	status     bool // has its own subresource, so that create drops it
 }
 
 var crdOnce = sync.OnceValue(loadCRDs)
@@ -73,15 +73,29 @@ func loadCRDs() map[string]*crd {
 			if s == nil {
 				s = in.Spec.Validation
 			}
+			sub := v.Subresources
+			if sub == nil {
+				sub = in.Spec.Subresources
+			}
 			st, err := structuralschema.NewStructural(s.OpenAPIV3Schema)
 			must(err)
 			sv, _, err := crvalidation.NewSchemaValidator(s.OpenAPIV3Schema)
 			must(err)
 			out[in.Spec.Group+"/"+v.Name+"/"+in.Spec.Names.Kind] = &crd{gk: schema.GroupKind{Group: in.Spec.Group, Kind: in.Spec.Names.Kind}, structural: st, schema: sv,
-				cel: cel.NewValidator(st, true, celconfig.PerCallLimit), namespaced: in.Spec.Scope == apiextensions.NamespaceScoped}
+				cel: cel.NewValidator(st, true, celconfig.PerCallLimit), namespaced: in.Spec.Scope == apiextensions.NamespaceScoped,
+				status: sub != nil && sub.Status != nil}
 		}
 	}
 	return out
+}
+
+// onCreate takes away what the API server does not take from whoever creates an object: the status (PrepareForCreate of
+// apiextensions-apiserver/pkg/registry/customresource/strategy.go), and the fields' managers, of which it keeps its own list.
+func onCreate(u *unstructured.Unstructured, c *crd) {
+	if c.status {
+		delete(u.Object, "status")
+	}
+	u.SetManagedFields(nil)
 }
 
 // crdValidate does what the API server does on create of a custom resource: prune, default, validate schema, list types, CEL.
@@ -92,6 +106,7 @@ func crdValidate(obj map[string]any) (field.ErrorList, string, error) {
 	if !ok {
 		return nil, "", fmt.Errorf("no CRD for %s %s", u.GetAPIVersion(), u.GetKind())
 	}
+	onCreate(u, c)
 	pruning.Prune(obj, c.structural, true)
 	defaulting.PruneNonNullableNullsWithoutDefaults(obj, c.structural)
 	defaulting.Default(obj, c.structural)
@@ -187,12 +202,12 @@ func opValidateNodePool(raw json.RawMessage) (any, error) {
 	if len(in.Object) == 0 || string(in.Object) == "null" {
 		return out, nil
 	}
-	b, err := sortedKeys(in.Object)
-	if err != nil {
+	normalized := map[string]any{} // int64 instead of float64, as the API server decodes
+	if err := jsonInt(in.Object, &normalized); err != nil {
 		return nil, err
 	}
-	normalized := map[string]any{} // int64 instead of float64, as the API server decodes
-	if err := jsonInt(b, &normalized); err != nil {
+	b, err := stored(normalized)
+	if err != nil {
 		return nil, err
 	}
 	errs, text, err := crdValidate(normalized)
@@ -222,15 +237,15 @@ func opValidateNodePool(raw json.RawMessage) (any, error) {
 	return out, nil
 }
 
-// sortedKeys is the same JSON object with sorted keys, which decide what Go's decoder complains about first. Numbers stay as they are written.
-func sortedKeys(raw []byte) ([]byte, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var object map[string]any
-	if err := d.Decode(&object); err != nil {
-		return nil, err
+// stored is what the API server would hand to Karpenter, were nothing defaulted or refused: without unknown fields, numbers as it writes
+// them, and sorted keys, which decide what Go's decoder complains about first.
+func stored(obj map[string]any) ([]byte, error) {
+	u := (&unstructured.Unstructured{Object: obj}).DeepCopy()
+	if c, ok := crdOnce()[u.GetAPIVersion()+"/"+u.GetKind()]; ok {
+		onCreate(u, c)
+		pruning.Prune(u.Object, c.structural, true)
 	}
-	return json.Marshal(object)
+	return json.Marshal(u.Object)
 }
 
 func jsonInt(b []byte, into *map[string]any) error {

@@ -75,7 +75,7 @@ class TopologyGroups:
     # making
 
     def spread(self, shape: PodShape, constraint: Object) -> TopologyGroup:
-        """The group of a spread constraint. Raises TopologyError."""
+        """The group of a spread constraint. Raises TopologyError, and ValueError for what no API server admits and Go panics on."""
         selector = constraint.get("labelSelector")
         added = [
             {"key": key, "operator": "In", "values": [shape.labels[key]]}
@@ -84,7 +84,7 @@ class TopologyGroups:
         ]
         if added:
             if selector is None:
-                raise TopologyError("matchLabelKeys without a labelSelector")
+                raise ValueError("matchLabelKeys without a labelSelector")
             # Where two count as none, it matters whether the number is odd, and no more.
             added *= min(shape.repeats, _MOST_REPEATS + shape.repeats % 2)
             selector = {**selector, "matchExpressions": [*(selector.get("matchExpressions") or ()), *added]}
