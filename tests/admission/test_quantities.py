@@ -99,3 +99,22 @@ def test_lists_of_resources() -> None:
 def test_what_is_printed_parses_to_the_same_amount(nano: int, form: str) -> None:
     quantity = Quantity(nano, form)  # type: ignore[arg-type]
     assert Quantity.parse(str(quantity)) == quantity
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("0.3Gi", "322122547200m"),  # a fraction of bytes is printed as a decimal, and stays one
+        ("0.5Gi", "512Mi"),
+        ("1 ", "1"),
+        (None, "0"),
+        (1.5, "1500m"),
+        ("1000Mi", "1000Mi"),
+    ],
+)
+def test_what_the_api_server_gives_back(given: str | float | None, stored: str) -> None:
+    assert str(Quantity.stored(given)) == stored
+
+
+def test_sums_of_fractions_are_decimals() -> None:
+    assert render(merge(*[parse_list({"memory": "0.3Gi"})] * 5)) == {"memory": "1610612736"}
