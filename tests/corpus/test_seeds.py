@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.explain.claims import claim_of, claimed_keys
+from harness.explain.claims import claim_of, claimed_keys, differences
+from harness.karpenter.hosting import LIMITS
 from harness.scenario.language.files import load
+from tools.seeds import current
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "scenarios"
@@ -163,3 +165,40 @@ def test_the_listed_mismatches_are_those_of_the_real_code(release: str) -> None:
 
 def test_the_cells_are_those_of_all_rows() -> None:
     assert list(claimed_keys()) == [key for rows in SEED["rows"].values() for key in rows]
+
+
+@pytest.mark.parametrize("page", current(), ids=lambda page: page.name)
+def test_the_pages_are_fresh(page: Path) -> None:
+    assert page.read_text() == current()[page], "run python -m tools.seeds"
+
+
+def test_every_limit_is_a_statement_with_a_scenario_or_only_said() -> None:
+    named = [limit for statement in SEED["karpenter-nap-concepts"] for limit in statement.get("limit", ())]
+    assert set(named) == {limit.id for limit in LIMITS}
+    shown = {
+        limit
+        for statement in SEED["karpenter-nap-concepts"]
+        for limit in statement.get("limit", ())
+        # the table of limits is the project's own; a scenario of its own shows what machines are made of
+        if "only-said" in statement or any("::limits of the concepts" not in name for name in statement["scenarios"])
+    }
+    assert shown == set(named)
+
+
+def test_differences_that_statements_name_exist() -> None:
+    rows = {row.id for row in differences()}
+    for where, statement in STATEMENTS.items():
+        assert set(statement.get("differs", ())) <= rows, where
+        assert ("today" in statement) == ("evidence" in statement), where
+        unknown = set(statement) - {
+            "at",
+            "says",
+            "scenarios",
+            "planned",
+            "differs",
+            "limit",
+            "today",
+            "evidence",
+            "only-said",
+        }
+        assert not unknown, where
