@@ -21,7 +21,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["BUILDABLE", "BuildError", "Oracle", "build", "cache_folder", "find_source", "oracle_program"]
+__all__ = [
+    "BUILDABLE",
+    "BuildError",
+    "Oracle",
+    "build",
+    "cache_folder",
+    "find_source",
+    "has_disruption",
+    "oracle_program",
+]
 
 ORACLE = Path(__file__).resolve().parent / "oracle"
 NAME = "karpenter-provider-azure"
@@ -146,9 +155,19 @@ def find_source(release: str, folder: Path | None = None) -> Source | None:
     return None
 
 
+def has_disruption(release: str) -> bool:
+    """Whether the oracle of `release` knows the ops of disruption."""
+    return (ORACLE / "releases" / f"v{release}" / "disrupt_glue.go").exists()
+
+
 def oracle_program(release: str) -> list[Path]:
     """The Go files of the oracle of `release`."""
-    return [*sorted(ORACLE.glob("*.go")), *sorted((ORACLE / "releases" / f"v{release}").glob("*.go"))]
+    folders = [
+        ORACLE,
+        *([ORACLE / "disruption"] if has_disruption(release) else []),
+        ORACLE / "releases" / f"v{release}",
+    ]
+    return [file for folder in folders for file in sorted(folder.glob("*.go"))]
 
 
 def build(release: str, *, log: bool = True) -> Oracle:
@@ -198,6 +217,7 @@ def _compile(release: str, source: Source, work: Path, target: Path) -> None:
     for patch in (
         ORACLE / "patches" / "determinism.patch",
         ORACLE / "patches" / f"determinism-{module['Version']}.patch",
+        ORACLE / "patches" / f"disruption-{module['Version']}.patch",
     ):
         if patch.exists():
             # -C1: between core releases the lines around a change differ, the changed ones do not

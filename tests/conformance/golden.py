@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.build import Oracle
-from tests.conformance.cases import OPS, draw_cases
+from tests.conformance.cases import ANSWERED, draw_cases
 from tests.conformance.material import Material, write_gzip
 from tests.conformance.processes import Answerer
-from tests.conformance.run import with_variants
+from tests.conformance.run import asked_of, with_variants
 
 __all__ = ["COUNTS", "GOLDEN", "REGRESSIONS", "vectors", "write_golden"]
 
@@ -35,6 +35,9 @@ COUNTS: Mapping[str, int] = {
     "instance_types": 24,
     "labels": 150,
     "schedule": 40,
+    "disrupt": 24,
+    "lifetimes": 24,
+    "azure_drift": 40,
 }
 
 
@@ -45,10 +48,11 @@ def vectors(path: Path) -> Iterator[Json]:
             yield json.loads(line)
 
 
-def write_golden(oracles: Sequence[Oracle], ops: Sequence[str] = OPS) -> None:
+def write_golden(oracles: Sequence[Oracle], only: Sequence[str] = ANSWERED) -> None:
     """Writes the folders of these oracles' releases anew."""
     for oracle in oracles:
         material = Material.of(oracle.path)
+        ops = asked_of(material.release, only)
         folder = GOLDEN / f"v{material.release}"
         folder.mkdir(parents=True, exist_ok=True)
         write_gzip(folder / "data.json.gz", json.dumps(material.data))

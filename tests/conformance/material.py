@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tests.conformance.cases.disruption.sizes import disruption_catalogs
 from tests.conformance.cases.objects import Schemas, schemas_of
 from tests.conformance.cases.schedule import MANY
 from tests.conformance.processes import Answerer
@@ -78,8 +79,9 @@ class Material:
         }
 
     def catalog_requests(self) -> list[Json]:
-        """The requests that register the catalogs."""
-        return [{"op": "catalog", "name": name, "instance_types": types} for name, types in self.catalogs.items()]
+        """The requests that register the catalogs, those of `schedule` cases and of disruption."""
+        known = {**self.catalogs, **disruption_catalogs()}
+        return [{"op": "catalog", "name": name, "instance_types": types} for name, types in known.items()]
 
 
 def read_json(path: Path) -> Any:

@@ -13,9 +13,8 @@ Json = dict[str, Any]
 Path = tuple[str | int, ...]
 
 # what tells objects apart: without it a cluster would be one that cannot be
-IDENTITY: dict[str, frozenset[str]] = {
-    "schedule": frozenset({"metadata", "name", "namespace", "uid", "nodeName", "providerID"}),
-}
+_OF_A_CLUSTER = frozenset({"metadata", "name", "namespace", "uid", "nodeName", "providerID"})
+IDENTITY: dict[str, frozenset[str]] = dict.fromkeys(("schedule", "disrupt", "lifetimes"), _OF_A_CLUSTER)
 
 Failing = Callable[[Json], bool]
 

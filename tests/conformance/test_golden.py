@@ -10,11 +10,13 @@ import pytest
 from harness.answer import AnswerContext, DataFile, reply
 from harness.karpenter.releases import provider
 from tests.conformance.build import BUILDABLE
-from tests.conformance.cases import OPS
+from tests.conformance.cases import ANSWERED
+from tests.conformance.cases.disruption.sizes import disruption_catalogs
 from tests.conformance.causes import short
 from tests.conformance.compare import reply_differences
 from tests.conformance.golden import GOLDEN, REGRESSIONS, vectors
 from tests.conformance.material import read_json
+from tests.conformance.run import WITH_CATALOGS, asked_of
 
 FILES = sorted(GOLDEN.glob("v*/*.jsonl.gz"))
 REGRESSION_FILES = sorted(REGRESSIONS.glob("*.jsonl"))
@@ -31,7 +33,8 @@ def context(release: str) -> AnswerContext:
 @cache
 def context_with_catalogs(release: str) -> AnswerContext:
     made = context(release)
-    for name, types in read_json(GOLDEN / f"v{release}" / "catalogs.json.gz").items():
+    known = {**read_json(GOLDEN / f"v{release}" / "catalogs.json.gz"), **disruption_catalogs()}
+    for name, types in known.items():
         answer = ask({"op": "catalog", "name": name, "instance_types": types}, made)
         assert answer.get("answer") == len(types), answer
     return made
@@ -44,8 +47,8 @@ def ask(request: dict[str, Any], asked: AnswerContext) -> dict[str, Any]:
 
 
 def wrong_answers(release: str, lines: list[dict[str, Any]]) -> list[str]:
-    schedules = any(vector["op"] == "schedule" for vector in lines)
-    return wrong_answers_of(lines, (context_with_catalogs if schedules else context)(release))
+    named = any(vector["op"] in WITH_CATALOGS for vector in lines)
+    return wrong_answers_of(lines, (context_with_catalogs if named else context)(release))
 
 
 def wrong_answers_of(lines: list[dict[str, Any]], asked: AnswerContext) -> list[str]:
@@ -79,7 +82,7 @@ def test_regressions(path: Path) -> None:
 def test_every_release_and_op_has_vectors(release: str) -> None:
     folder = GOLDEN / f"v{release}"
     about = json.loads((folder / "about.json").read_text())
-    counts = {op: sum(1 for _ in vectors(folder / f"{op}.jsonl.gz")) for op in OPS}
+    counts = {op: sum(1 for _ in vectors(folder / f"{op}.jsonl.gz")) for op in asked_of(release, ANSWERED)}
     assert counts == about["cases"]
     assert all(counts.values())
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tests.conformance.cases.disruption.azure_drift import azure_drift_case
+from tests.conformance.cases.disruption.disrupt import disrupt_case
+from tests.conformance.cases.disruption.lifetimes import lifetimes_case
 from tests.conformance.cases.draw import Draw
 from tests.conformance.cases.nodepools import nodepool_case
 from tests.conformance.cases.objects import object_case
@@ -15,7 +18,7 @@ from tests.conformance.cases.schedule import schedule_case
 if TYPE_CHECKING:
     from tests.conformance.material import Material
 
-__all__ = ["OPS", "SHARES", "draw_cases"]
+__all__ = ["ANSWERED", "OPS", "SHARES", "draw_cases"]
 
 Json = dict[str, Any]
 
@@ -30,18 +33,27 @@ MAKERS: Mapping[str, Callable[[Draw, Material], Json]] = {
     "instance_types": lambda draw, material: instance_types_case(draw, material.types, material.records),
     "labels": lambda draw, material: labels_case(draw, material.types),
     "schedule": lambda draw, material: schedule_case(draw, material.catalogs, material.zone_names),
+    "disrupt": lambda draw, material: disrupt_case(draw),
+    "lifetimes": lambda draw, material: lifetimes_case(draw),
+    "azure_drift": lambda draw, material: azure_drift_case(draw),
 }
 
 #: the ops that have cases
 OPS: tuple[str, ...] = tuple(MAKERS)
 
-#: how the cases of a run are spread over the ops, in percent: by what a case costs and how much it can find
+#: those that `harness answer` answers, and a run asks unless told otherwise
+ANSWERED: tuple[str, ...] = tuple(op for op in OPS if op not in ("disrupt", "lifetimes", "azure_drift"))
+
+#: how the cases of a run are spread over the ops, by what a case costs and how much it can find
 SHARES: Mapping[str, int] = {
     "requirements": 40,
     "validate_nodepool": 30,
     "instance_types": 8,
     "labels": 12,
     "schedule": 10,
+    "disrupt": 8,
+    "lifetimes": 8,
+    "azure_drift": 4,
 }
 
 

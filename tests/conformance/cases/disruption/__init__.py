@@ -1,0 +1,1 @@
+"""Clusters for the ops `disrupt`, `lifetimes` and `azure_drift`: one module per kind of object."""
