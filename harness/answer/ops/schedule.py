@@ -32,8 +32,37 @@ _INDEXES = "\0indexes"  # beside the catalogs, under a name that no request can 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     """NodeClaims, placements and errors as the protocol shows them. Raises RequestError for unusable input."""
     options = request.get("options") or {}
+    snapshot = snapshot_of(request)
+    release = _release(context.release, options.get("reservationLabel"))
+    try:
+        results = solve(
+            snapshot,
+            types_of(request, context, release.vocabulary, [name_of(pool) for pool in snapshot.nodepools]),
+            release=release,
+            options=scheduling_options(options),
+            indexes=catalog_indexes(context),
+        )
+    except TopologyError as error:
+        return {"error": f"creating scheduler, tracking topology counts, {error}", "ignored": {}}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RequestError(f"not schedulable input: {type(error).__name__}: {error}") from error
+    return {
+        "nodeclaims": [nodeclaim_answer(planned) for planned in results.nodeclaims],
+        "existing": {node: [pod_key(pod) for pod in pods] for node, pods in results.existing.items()},
+        "errors": {pod: str(reason) for pod, reason in results.errors.items()},
+        "ignored": dict(results.ignored),
+        "events": [
+            {"reason": event.reason, "type": event.type, "message": event.message, "object": event.object}
+            for event in results.events
+        ],
+    }
+
+
+def snapshot_of(request: Mapping[str, Any]) -> ClusterSnapshot:
+    """The objects of the request, with the protocol's defaults. Raises RequestError."""
+    options = request.get("options") or {}
     nodepools, pods = with_defaults(_list(request, "nodepools"), _list(request, "pods"))
-    snapshot = ClusterSnapshot(
+    return ClusterSnapshot(
         nodepools,
         pods,
         daemonsets=[_in_namespace(each, "kube-system") for each in _list(request, "daemonsets")],
@@ -48,34 +77,16 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
         deleting=frozenset(request.get("deleting") or ()),
         now=parse(options["now"]) if options.get("now") else 0,
     )
-    release = _release(context.release, options.get("reservationLabel"))
-    try:
-        results = solve(
-            snapshot,
-            _types(request, context, release.vocabulary, [name_of(pool) for pool in snapshot.nodepools]),
-            release=release,
-            options=SchedulingOptions(
-                preference_policy=options.get("preferencePolicy") or "Respect",
-                min_values_policy=options.get("minValuesPolicy") or "Strict",
-                stable_inflight_sort=bool(options.get("stableInflightSort")),
-                reservation_label=options.get("reservationLabel") or None,
-            ),
-            indexes=_indexes(context),
-        )
-    except TopologyError as error:
-        return {"error": f"creating scheduler, tracking topology counts, {error}", "ignored": {}}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RequestError(f"not schedulable input: {type(error).__name__}: {error}") from error
-    return {
-        "nodeclaims": [_nodeclaim(planned) for planned in results.nodeclaims],
-        "existing": {node: [pod_key(pod) for pod in pods] for node, pods in results.existing.items()},
-        "errors": {pod: str(reason) for pod, reason in results.errors.items()},
-        "ignored": dict(results.ignored),
-        "events": [
-            {"reason": event.reason, "type": event.type, "message": event.message, "object": event.object}
-            for event in results.events
-        ],
-    }
+
+
+def scheduling_options(options: Mapping[str, Any]) -> SchedulingOptions:
+    """Karpenter's own options. Raises ValueError for policies that it does not have."""
+    return SchedulingOptions(
+        preference_policy=options.get("preferencePolicy") or "Respect",
+        min_values_policy=options.get("minValuesPolicy") or "Strict",
+        stable_inflight_sort=bool(options.get("stableInflightSort")),
+        reservation_label=options.get("reservationLabel") or None,
+    )
 
 
 def with_defaults(nodepools: Sequence[Any], pods: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -90,7 +101,8 @@ def _list(request: Mapping[str, Any], name: str) -> Sequence[Any]:
     return items
 
 
-def _indexes(context: AnswerContext) -> CatalogIndexes:
+def catalog_indexes(context: AnswerContext) -> CatalogIndexes:
+    """What was found out about lists of instance types, which all questions share."""
     found = context.catalogs.setdefault(_INDEXES, CatalogIndexes())
     assert isinstance(found, CatalogIndexes)
     return found
@@ -104,9 +116,10 @@ def _release(release: ProviderRelease, reservation_label: str | None) -> Provide
     return replace(release, vocabulary=replace(release.vocabulary, well_known=known))
 
 
-def _types(
+def types_of(
     request: Mapping[str, Any], context: AnswerContext, vocabulary: Vocabulary, nodepools: Sequence[str]
 ) -> Mapping[str, Sequence[InstanceType]]:
+    """The instance types of NodePools by name."""
     name, inline = request.get("catalog") or "", request.get("instance_types") or ()
     common: Sequence[InstanceType] = context.catalogs.get(name, ()) if name else ()
     if inline:
@@ -140,7 +153,8 @@ def _nodepool(pool: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**pool, "spec": {**spec, "template": {**template, "spec": inner}}, "status": status}
 
 
-def _nodeclaim(planned: PlannedNodeClaim) -> dict[str, Any]:
+def nodeclaim_answer(planned: PlannedNodeClaim) -> dict[str, Any]:
+    """A NodeClaim that should be created, as the protocol shows it."""
     created = planned.to_nodeclaim()
     metadata, spec = created["metadata"], dict(created["spec"])
     requirements = spec.pop("requirements")

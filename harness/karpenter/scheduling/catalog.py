@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.vocabulary import Vocabulary
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT, Vocabulary
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Requirements
 from harness.kube.go.sort import sort_slice
@@ -15,8 +15,8 @@ from harness.kube.go.sort import sort_slice
 NO_PRICE = float("inf")
 
 
-class _Amounts:
-    """Types by their amount of one resource: which have at least, which at most so much."""
+class Amounts:
+    """Things by their amount of one resource: masks of which have at least, which at most so much."""
 
     def __init__(self, amounts: Sequence[int]) -> None:
         by_amount: dict[int, int] = {}
@@ -27,6 +27,10 @@ class _Amounts:
         for position in range(len(self.steps) - 1, -1, -1):
             self.at_least[position] = self.at_least[position + 1] | by_amount[self.steps[position]]
         self.everything = self.at_least[0]
+
+    def holding(self, amount: int) -> int:
+        """Those with at least so much."""
+        return self.at_least[bisect_left(self.steps, amount)]
 
 
 class CatalogIndex:
@@ -42,8 +46,8 @@ class CatalogIndex:
         self.zero_fits = self._never_negative()
         self._by_key = self._index_requirements()
         self._compatible: dict[Requirement, int] = {}
-        self._allocatable: dict[str, _Amounts] = {}
-        self._capacity: dict[str, _Amounts] = {}
+        self._allocatable: dict[str, Amounts] = {}
+        self._capacity: dict[str, Amounts] = {}
         self._values: dict[str, list[int]] = {}
         self._offering_sets: list[Requirements] = []
         self._offering_prices: list[dict[int, float]] = []
@@ -51,6 +55,7 @@ class CatalogIndex:
         self.offering_keys = tuple(sorted({key for offering in self._offering_sets for key in offering}))
         self._offered: dict[tuple[Requirement | None, ...], tuple[int, tuple[int, ...]]] = {}
         self._prices: dict[tuple[int, ...], list[float]] = {}
+        self._launch_prices: dict[tuple[int, ...], list[float]] = {}
         self._ranks: dict[tuple[int, ...], list[int]] = {}
         self._cheapest: dict[tuple[int, tuple[int, ...], tuple[int, ...], bool], int] = {}
 
@@ -117,16 +122,16 @@ class CatalogIndex:
         """The types whose allocatable amount (in billionths) is at least ``amount``, see also ``zero_fits``."""
         amounts = self._allocatable.get(resource)
         if amounts is None:
-            amounts = self._allocatable[resource] = _Amounts(
+            amounts = self._allocatable[resource] = Amounts(
                 [q.nano if (q := t.allocatable.get(resource)) is not None else 0 for t in self.types]
             )
-        return amounts.at_least[bisect_left(amounts.steps, amount)]
+        return amounts.holding(amount)
 
     def within(self, resource: str, amount: int) -> int:
         """The types whose capacity is at most ``amount`` (in billionths)."""
         amounts = self._capacity.get(resource)
         if amounts is None:
-            amounts = self._capacity[resource] = _Amounts(
+            amounts = self._capacity[resource] = Amounts(
                 [q.nano if (q := t.capacity.get(resource)) is not None else 0 for t in self.types]
             )
         return self.full & ~amounts.at_least[bisect_right(amounts.steps, amount)]
@@ -173,6 +178,25 @@ class CatalogIndex:
                     if price < found[index]:
                         found[index] = price
             self._prices[accepted] = found
+        return found
+
+    def launch_prices(self, accepted: tuple[int, ...]) -> list[float]:
+        """What each type may cost at launch: the dearest of the accepted offerings of the capacity type that it would be launched as.
+
+        Reserved comes before spot, spot before on-demand (core ``pkg/cloudprovider/types.go``, WorstLaunchPrice).
+        """
+        found = self._launch_prices.get(accepted)
+        if found is None:
+            found = [NO_PRICE] * len(self.types)
+            for kind in (ON_DEMAND, SPOT, RESERVED):
+                dearest: dict[int, float] = {}
+                for position in accepted:
+                    if self._offering_sets[position].get(CAPACITY_TYPE).has(kind):
+                        for index, price in self._offering_prices[position].items():
+                            dearest[index] = max(dearest.get(index, price), price)
+                for index, price in dearest.items():
+                    found[index] = price
+            self._launch_prices[accepted] = found
         return found
 
     def by_price(self, accepted: tuple[int, ...], mask: int) -> list[int]:

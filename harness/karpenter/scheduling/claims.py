@@ -3,7 +3,7 @@
 Core ``pkg/controllers/provisioning/scheduling/{nodeclaim,nodeclaimtemplate,scheduler}.go``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
-from harness.karpenter.scheduling.catalog import bits
+from harness.karpenter.scheduling.catalog import CatalogIndex, bits
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.reasons import MinValuesUnmet, Reason, TruncationUnmet, smallest
 from harness.karpenter.scheduling.reservations import Reservations
@@ -23,6 +23,7 @@ from harness.karpenter.validation.hashing import nodepool_hash
 from harness.kube.api.objects import Object, annotations_of, copy_json, name_of, namespace_of, spec_of, uid_of
 from harness.kube.api.resources import ResourceList, merge, render
 from harness.kube.go.durations import parse_duration, print_duration
+from harness.kube.go.sort import sort_slice
 
 HASH = "karpenter.sh/nodepool-hash"
 HASH_VERSION = "karpenter.sh/nodepool-hash-version"
@@ -39,7 +40,8 @@ def pod_key(pod: Object) -> str:
 class PlannedNodeClaim:
     """A NodeClaim that should be created, with the pods it is for. What takes time to say is worked out when asked for.
 
-    ``pods`` are in order of placement. ``requirements`` are those of the simulation, without the hostname.
+    ``pods`` are in order of placement. ``requirements`` are those of the simulation, without the hostname. ``static``: it keeps up
+    the number of nodes of its NodePool, and says nothing about instance types.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class PlannedNodeClaim:
         options: SchedulingOptions,
         rules: SchedulingRules,
         reservations: Reservations | None = None,
+        static: bool = False,
     ) -> None:
         self._inflight, self._algebra, self._options, self._rules = inflight, algebra, options, rules
         self._requirements = inflight.requirements
@@ -57,7 +60,41 @@ class PlannedNodeClaim:
         self.nodepool = inflight.template.name
         self.pods: tuple[Object, ...] = tuple(inflight.pods)
         self.mask = inflight.mask
-        self._truncated: list[int] | None = None
+        self._static = static
+
+    @property
+    def index(self) -> CatalogIndex:
+        """The instance types that ``mask`` and ``ordered`` are about."""
+        return self._inflight.template.index
+
+    @property
+    def requirement_set(self) -> RequirementSet:
+        """The requirements as the simulation has them."""
+        return self._requirements
+
+    @cached_property
+    def ordered(self) -> tuple[int, ...]:
+        """The instance types by price as Go has sorted them, equal ones where its sort leaves them."""
+        inflight, prices = self._inflight, self.index.prices(self.accepted)
+        types = [position for group in inflight.template.groups for position in bits(group.mask & inflight.mask)]
+        sort_slice(types, prices.__getitem__)
+        return tuple(position for position in types if self.mask >> position & 1)
+
+    def narrowed(self, types: Sequence[int], requirement: Requirement | None = None) -> "PlannedNodeClaim":
+        """The same with only these instance types, in this order, and one requirement more."""
+        made: PlannedNodeClaim = object.__new__(PlannedNodeClaim)
+        for name in ("_inflight", "_algebra", "_options", "_rules", "nodepool", "pods", "_requirements", "_static"):
+            setattr(made, name, getattr(self, name))
+        if requirement is not None:
+            made._requirements = self._algebra.together(self._requirements, {requirement.key: requirement})
+        made.mask = sum(1 << position for position in types)
+        made.__dict__["ordered"] = tuple(types)
+        return made
+
+    def unmet_min_values(self) -> MinValuesUnmet | None:
+        """The keys whose ``minValues`` its instance types miss."""
+        unmet = self._inflight.template.unmet_min_values(self._requirements, self.mask)
+        return MinValuesUnmet(unmet, self._rules.min_values_text) if unmet else None
 
     def truncate(self) -> TruncationUnmet | None:
         """Keeps only the cheapest instance types, as many as a launch may name; says so if ``minValues`` are then missed."""
@@ -82,19 +119,20 @@ class PlannedNodeClaim:
         return self._algebra.public(self._requirements.items)
 
     @cached_property
-    def _accepted(self) -> tuple[int, ...]:
+    def accepted(self) -> tuple[int, ...]:
+        """The distinct offerings that its requirements accept."""
         return self._inflight.template.index.offered(self._requirements.items)[1]
 
     @cached_property
     def instance_types(self) -> tuple[InstanceType, ...]:
         """By the price of the cheapest available offering that the requirements accept, then by name."""
         index = self._inflight.template.index
-        return tuple(index.types[i] for i in index.by_price(self._accepted, self.mask))
+        return tuple(index.types[i] for i in index.by_price(self.accepted, self.mask))
 
     @cached_property
     def cheapest_price(self) -> float:
         """USD per hour of the cheapest instance type."""
-        prices = self._inflight.template.index.prices(self._accepted)
+        prices = self._inflight.template.index.prices(self.accepted)
         return min(prices[i] for i in bits(self.mask))
 
     @cached_property
@@ -111,7 +149,7 @@ class PlannedNodeClaim:
     def to_nodeclaim(self) -> dict[str, Any]:
         """The NodeClaim to create: instance types and capacity types named, custom labels resolved, owned by its NodePool."""
         template, algebra = self._inflight.template, self._algebra
-        requirements = self._with_types_named()
+        requirements = self._requirements if self._static else self._with_types_named()
         labels = dict(template.labels)
         if self._rules.resolves_custom_labels:
             labels.update(self._custom_labels(requirements))
@@ -120,7 +158,7 @@ class PlannedNodeClaim:
             HASH: nodepool_hash(template.nodepool),
             HASH_VERSION: _HASH_VERSION,
         }
-        if self._rules.min_values_relaxable:
+        if self._rules.min_values_relaxable and not self._static:
             annotations[MIN_VALUES_RELAXED] = "true" if template.min_values_relaxed else "false"
         spec: dict[str, Any] = {
             name: [_taint(each or {}) for each in template.spec[name]] for name in _TAINTS if template.spec.get(name)

@@ -3,7 +3,7 @@
 Source: core ``pkg/utils/pdb/pdb.go`` (IsCurrentlyReschedulable), ``pkg/utils/pod/{scheduling,events}.go``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ class Protection:
 
 
 class Displaced:
-    """Judges the pods of nodes that are going away. ``now`` is in nanoseconds since the start."""
+    """Judges the pods of nodes that are going away, or could go. ``now`` is in nanoseconds since the start."""
 
     def __init__(self, budgets: Iterable[Object], now: int, rules: SchedulingRules) -> None:
         self._budgets = [(budget, Selector.parse(spec_of(budget).get("selector"))) for budget in budgets]
@@ -41,11 +41,27 @@ class Displaced:
     def movable(self, pod: Object) -> bool:
         """Whether the pod has to find another place, and may be evicted."""
         protection = self._protection(pod) if is_active(pod) else Protection(active=False)
-        tolerated = any(tolerates(each, DISRUPTED_TAINT) for each in spec_of(pod).get("tolerations") or ())
+        tolerated = _tolerates_disruption(pod)
         if protection.event is not None and not is_static(pod) and not (tolerated and is_daemon(pod)):
             self.events.append(protection.event)
         evictable = is_active(pod) and not tolerated and not is_static(pod) and not protection.active
-        return is_reschedulable(pod) and not protection.active and not (evictable and self._blocked(pod))
+        blocked = evictable and self._blocking(pod, lambda budget: _never_allows(spec_of(budget)))
+        return is_reschedulable(pod) and not protection.active and not blocked
+
+    def disruptable(self, pod: Object) -> bool:
+        """Whether no annotation keeps the pod where it is."""
+        if not is_active(pod):
+            return True
+        protection = self._protection(pod)
+        if protection.event is not None:
+            self.events.append(protection.event)
+        return not protection.active
+
+    def budgets_against(self, pod: Object) -> Sequence[Object]:
+        """The disruption budgets that allow no eviction of the pod now; several where more than one select it."""
+        if not is_active(pod) or is_static(pod) or _tolerates_disruption(pod) or self._protection(pod).active:
+            return ()
+        return self._blocking(pod, lambda budget: not status_of(budget).get("disruptionsAllowed"))
 
     def _protection(self, pod: Object) -> Protection:
         value = annotations_of(pod).get(DO_NOT_DISRUPT)
@@ -69,23 +85,27 @@ class Displaced:
         message = "The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable"
         return Protection(active=False, event=_event(pod, "Normal", "DoNotDisruptGracePeriodElapsed", message))
 
-    def _blocked(self, pod: Object) -> bool:
+    def _blocking(self, pod: Object, forbids: Callable[[Object], bool]) -> Sequence[Object]:
         matching = [
             budget
             for budget, selector in self._budgets
             if namespace_of(budget) == namespace_of(pod) and selector.matches(labels_of(pod))
         ]
         if len(matching) > 1 and self._rules.several_budgets_block:
-            return True
+            return matching
         for budget in matching:
             spec = spec_of(budget)
             ready = condition(pod, "Ready")
             lenient = spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow"
             if lenient and ready is not None and ready["status"] == "False":
-                return False
-            if _never_allows(spec):
-                return True
-        return False
+                return ()
+            if forbids(budget):
+                return (budget,)
+        return ()
+
+
+def _tolerates_disruption(pod: Object) -> bool:
+    return any(tolerates(each, DISRUPTED_TAINT) for each in spec_of(pod).get("tolerations") or ())
 
 
 def _never_allows(spec: Mapping[str, Any]) -> bool:

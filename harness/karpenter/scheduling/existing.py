@@ -4,6 +4,7 @@ Core ``pkg/controllers/provisioning/scheduling/existingnode.go``.
 """
 
 from collections.abc import Iterable
+from copy import copy
 
 from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import IN, Requirement
@@ -27,17 +28,15 @@ from harness.kube.scheduling.taints import untolerated
 
 
 class ExistingNode:
-    """A node with the room that its pods, and DaemonSet pods still to come, leave. ``amounts`` is that room in billionths."""
+    """A node with the room that its pods, and DaemonSet pods still to come, leave. ``amounts`` is that room in billionths.
+
+    Simulations share it until one of them puts a pod on it, and takes a :meth:`copy` for that.
+    """
 
     def __init__(
-        self,
-        state: StateNode,
-        daemons: Iterable[DaemonPod],
-        algebra: Algebra,
-        topology: Topology,
-        rules: SchedulingRules,
+        self, state: StateNode, daemons: Iterable[DaemonPod], algebra: Algebra, rules: SchedulingRules
     ) -> None:
-        self.state, self._algebra, self._topology = state, algebra, topology
+        self.state, self._algebra = state, algebra
         self.name, self.taints = state.name, state.taints
         labels = algebra.from_labels(state.labels)
         self.requirements = algebra.together(
@@ -54,7 +53,13 @@ class ExistingNode:
         self.host_ports = state.host_ports()
         self.volumes = {driver: set(claims) for driver, claims in state.volumes.items()}
         self.pods: list[Object] = []
-        topology.register_host(state.hostname)
+
+    def copy(self) -> "ExistingNode":
+        """The same node, to put pods on."""
+        made = copy(self)
+        made.amounts, made.host_ports, made.pods = dict(self.amounts), list(self.host_ports), list(self.pods)
+        made.volumes = {driver: set(claims) for driver, claims in self.volumes.items()}
+        return made
 
     def _will_run(self, daemon: DaemonPod, labels: RequirementSet) -> bool:
         if daemon.ignored or untolerated(self.taints, daemon.tolerations):
@@ -88,7 +93,7 @@ class ExistingNode:
             return RequirementsIncompatible("", cause)
         return None
 
-    def place(self, shape: PodShape) -> RequirementSet | Reason:
+    def place(self, shape: PodShape, topology: Topology) -> RequirementSet | Reason:
         """The node's requirements with the pod on it, for a pod that :meth:`refusal` lets pass, or why topology forbids it."""
         base = self._algebra.met(self.requirements, shape.requirements, strict=True)
         assert base is not None
@@ -101,20 +106,20 @@ class ExistingNode:
                 assert cause is not None
                 reason = RequirementsIncompatible("incompatible volume requirements", cause)
                 continue
-            narrowed = self._topology.narrow(shape, here, here.items[HOSTNAME], strict=True)
+            narrowed = topology.narrow(shape, here, here.items[HOSTNAME], strict=True)
             if isinstance(narrowed, RequirementSet):
                 return narrowed
             reason = narrowed
         assert reason is not None
         return reason
 
-    def add(self, shape: PodShape, pod: Object, requirements: RequirementSet) -> None:
+    def add(self, shape: PodShape, pod: Object, requirements: RequirementSet, topology: Topology) -> None:
         """Puts the pod on the node."""
         self.pods.append(pod)
         for name, amount in shape.amounts:
             self.amounts[name] = self.amounts.get(name, 0) - amount
         self.requirements = requirements
-        self._topology.record(shape, self.taints, requirements, requirements.items[HOSTNAME])
+        topology.record(shape, self.taints, requirements, requirements.items[HOSTNAME])
         self.host_ports.extend(shape.host_ports)
         for driver, claims in (shape.volume_claims or {}).items():
             self.volumes.setdefault(driver, set()).update(claims)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _NEWEST = SchedulingRules()
 _V1_13 = replace(
     _NEWEST,
+    settling_nodes_refuse=False,
     fits_needs_offering=False,
     daemons_by_instance_type=False,
     simulates_registration=False,

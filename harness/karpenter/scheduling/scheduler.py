@@ -4,16 +4,15 @@ Core ``pkg/controllers/provisioning/provisioner.go`` (Schedule) and ``pkg/contro
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.karpenter.labels.vocabulary import HOSTNAME
-from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.karpenter.scheduling.algebra import RequirementSet
 from harness.karpenter.scheduling.candidates import Candidates
-from harness.karpenter.scheduling.catalog import CatalogIndex
-from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
+from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.existing import ExistingNode
+from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.inflight import Fit, Fitting, InflightNodeClaim
 from harness.karpenter.scheduling.order import InflightOrder
 from harness.karpenter.scheduling.reasons import (
@@ -29,76 +28,70 @@ from harness.karpenter.scheduling.reasons import (
     lacks_key,
 )
 from harness.karpenter.scheduling.reservations import Reservations
-from harness.karpenter.scheduling.rules import rules_of
-from harness.karpenter.scheduling.shapes import PodShape, ShapeCatalog
-from harness.karpenter.scheduling.snapshot import (
-    BEST_EFFORT,
-    ClaimsIn,
-    ClusterSnapshot,
-    SchedulingOptions,
-    SchedulingRules,
-)
-from harness.karpenter.scheduling.state import NODES, ClusterState
-from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods, limits_left
+from harness.karpenter.scheduling.shapes import PodShape
+from harness.karpenter.scheduling.state import NODES
+from harness.karpenter.scheduling.templates import Template, limits_left
 from harness.karpenter.scheduling.topology.topology import Topology
-from harness.karpenter.scheduling.volumes import VolumeLookup
-from harness.kube.api.objects import Object, name_of, spec_of, uid_of
+from harness.kube.api.objects import Object, uid_of
 from harness.kube.api.quantity import Quantity
-from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE
 
 if TYPE_CHECKING:
-    from harness.karpenter.releases import ProviderRelease
     from harness.karpenter.scheduling.ledger import Ledger
 
 
 class Scheduler:
-    """The state of one simulation."""
+    """The state of one simulation.
+
+    ``leaving`` names nodes that take no part in it. ``settling`` are positions of existing nodes that take only pods for which
+    ``exempt`` is true.
+    """
 
     def __init__(
         self,
-        snapshot: ClusterSnapshot,
-        state: ClusterState,
-        volumes: VolumeLookup,
-        nodepools: Sequence[Object],
-        indexes: Mapping[str, CatalogIndex],
+        ground: Ground,
         pods: Sequence[Object],
-        release: "ProviderRelease",
-        options: SchedulingOptions,
-        ledger: "Ledger | None",
+        ledger: "Ledger | None" = None,
+        *,
+        leaving: frozenset[str] = frozenset(),
+        settling: int = 0,
+        exempt: Callable[[Object], bool] = bool,
     ) -> None:
-        self._options, self._ledger = options, ledger
-        self._rules: SchedulingRules = rules_of(release.core)
-        self._best_effort = self._rules.min_values_relaxable and options.min_values_policy == BEST_EFFORT
-        self._algebra = Algebra(release.vocabulary)
-        self._events: list[SchedulingEvent] = []
-        tolerate_preferences = any(
-            taint.get("effect") == PREFER_NO_SCHEDULE
-            for pool in nodepools
-            for taint in spec_of(spec_of(pool).get("template") or {}).get("taints") or ()
-        )
-        claims_in = self._rules.resource_claims if options.ignore_resource_claims else ClaimsIn.NOWHERE
-        demands = partial(volumes.demands, self._algebra, self._rules)
-        self._shapes = ShapeCatalog(self._algebra, options.preference_policy, tolerate_preferences, demands, claims_in)
-        self._pending = [(self._shapes.of(pod), pod) for pod in pods]
+        self._ground, self._options, self._ledger = ground, ground.options, ledger
+        options, self._rules = ground.options, ground.rules
+        self._best_effort, self._algebra, self._shapes = ground.best_effort, ground.algebra, ground.shapes
+        fresh: dict[int, PodShape] = {}
+        self._pending = [(_fresh(ground.shape_of(pod), fresh), pod) for pod in pods]
         self._topology = Topology(
             self._algebra,
-            state,
-            nodepools,
-            indexes,
+            ground.running,
+            lambda: ground.domains,
             options.preference_policy,
             frozenset(pod_key(pod) for shape, pod in self._pending if not shape.deferred),
+            leaving,
             self._rules,
         )
         for shape, _ in self._pending:
             self._topology.reach(shape)
-        daemons = daemon_pods(snapshot.daemonsets, snapshot.pods, claims_in, self._rules)
-        self._templates = self._make_templates(nodepools, indexes, daemons)
+        self._templates = [template.fresh() for template in ground.templates]
+        if ledger is not None:
+            for template, unmet in ground.judged_nodepools:
+                if not template.mask:
+                    ledger.excluded(template, unmet, self._algebra)
         self._reservations = (
-            Reservations(indexes.values(), options.reservation_label) if options.reservation_label is not None else None
+            Reservations(ground.indexes.values(), options.reservation_label)
+            if options.reservation_label is not None
+            else None
         )
         self._fitting = Fitting(self._algebra, self._topology, self._rules, self._reservations)
-        self._add_existing(state, daemons)
-        self._limits = limits_left(state, nodepools)
+        self._taking: dict[int, ExistingNode] = {}
+        self._staying = (1 << len(ground.existing)) - 1
+        for name in leaving:
+            if (position := ground.position_of.get(name)) is not None:
+                self._staying &= ~(1 << position)
+        self._settling, self._exempt = settling, exempt
+        staying = [node.state for node in ground.existing if node.name not in leaving]
+        self._topology.register_hosts(node.hostname for node in staying)
+        self._limits = limits_left(staying, ground.nodepools)
         self._order = InflightOrder(options.stable_inflight_sort)
         self._candidates = Candidates(self._algebra, self._topology, self._order)
         self._attempts = self._placed = 0
@@ -107,34 +100,6 @@ class Scheduler:
         self._verified: dict[tuple[int, int], int] = {}
         self._refusals: dict[tuple[int, int], tuple[int, Reason]] = {}
         self._errors: dict[str, Reason] = {}
-
-    def _make_templates(
-        self, nodepools: Sequence[Object], indexes: Mapping[str, CatalogIndex], daemons: Sequence[DaemonPod]
-    ) -> list[Template]:
-        templates = []
-        for pool in nodepools:
-            index = indexes.get(name_of(pool)) or CatalogIndex((), self._algebra.vocabulary)
-            template = Template(pool, index, self._algebra, self._rules)
-            unmet = template.unmet_min_values(template.requirements, template.mask)
-            if unmet and not self._best_effort:
-                template.mask = 0
-            if template.mask:
-                templates.append(template)
-                continue
-            if self._ledger is not None:
-                self._ledger.excluded(template, unmet, self._algebra)
-            text = "NodePool requirements filtered out all compatible available instance types"
-            text += " due to minValues incompatibility" if unmet and self._rules.min_values_relaxable else ""
-            event = SchedulingEvent("NodePool", template.name, "Warning", "NoCompatibleInstanceTypes", text)
-            self._events.append(event)
-        for template in templates:
-            template.add_daemons(daemons, self._algebra, self._rules)
-        return templates
-
-    def _add_existing(self, state: ClusterState, daemons: Sequence[DaemonPod]) -> None:
-        active = sorted(state.active(), key=lambda node: (not node.initialized, node.name))
-        around = daemons, self._algebra, self._topology, self._rules
-        self._existing = [ExistingNode(node, *around) for node in active]
 
     # the loop
 
@@ -195,7 +160,7 @@ class Scheduler:
     def _add(self, shape: PodShape, pod: Object) -> Reason | None:
         if shape.claims_resources:
             return ResourceClaimsUnsupported()
-        if self._existing and shape.volume_claims is not None and self._add_to_existing(shape, pod):
+        if self._staying and shape.volume_claims is not None and self._add_to_existing(shape, pod):
             return None
         self._order.sort()
         if self._order.items and self._add_to_inflight(shape, pod):
@@ -205,29 +170,34 @@ class Scheduler:
         return self._add_to_new(shape, pod)
 
     def _add_to_existing(self, shape: PodShape, pod: Object) -> bool:
-        refused, ledger = self._refused_existing.get(shape.fit, 0), self._ledger
-        if ledger is not None:
-            refused = 0  # so that every node is asked for its reason again
-        candidates = ((1 << len(self._existing)) - 1) & ~refused
+        ground, ledger, fit = self._ground, self._ledger, shape.fit
+        candidates = self._staying
+        if self._settling and not self._exempt(pod):
+            candidates &= ~self._settling
+        if ledger is None:  # else every node is asked for its reason again
+            candidates &= ground.with_room(shape.amounts) & ~ground.refused.get(fit, 0)
+            candidates &= ~self._refused_existing.get(fit, 0)
         while candidates:
             bit = candidates & -candidates
             candidates ^= bit
-            node = self._existing[bit.bit_length() - 1]
+            position = bit.bit_length() - 1
+            node = self._taking.get(position) or ground.existing[position]
             reason = node.refusal(shape)
             if reason is not None:
                 if not lacks_key(reason):  # another pod may bring the key along
-                    refused |= bit
+                    known = self._refused_existing if position in self._taking else ground.refused
+                    known[fit] = known.get(fit, 0) | bit
                 if ledger is not None:
                     ledger.node(pod, node.name, reason)
                 continue
-            placed = node.place(shape)
+            placed = node.place(shape, self._topology)
             if ledger is not None:
                 ledger.node(pod, node.name, None if isinstance(placed, RequirementSet) else placed)
             if isinstance(placed, RequirementSet):
-                self._refused_existing[shape.fit] = refused
-                node.add(shape, pod, placed)
+                if position not in self._taking:
+                    node = self._taking[position] = node.copy()
+                node.add(shape, pod, placed, self._topology)
                 return True
-        self._refused_existing[shape.fit] = refused
         return False
 
     def _add_to_inflight(self, shape: PodShape, pod: Object) -> bool:
@@ -342,12 +312,26 @@ class Scheduler:
                 nodeclaims.append(planned)
             else:
                 self._errors.update(dict.fromkeys(map(pod_key, planned.pods), unmet))
-        existing = {node.name: tuple(node.pods) for node in self._existing if node.pods}
-        events = tuple(self._events)
+        taking = [self._taking[position] for position in sorted(self._taking)]
+        existing = {node.name: tuple(node.pods) for node in taking}
         took = self._options.time_limit - self._budget  # an attempt that crosses the limit is finished
         return SchedulingResults(
-            tuple(nodeclaims), existing, self._errors, ignored, events, timed_out=self._timed_out, seconds=took
+            tuple(nodeclaims),
+            existing,
+            self._errors,
+            ignored,
+            self._ground.events,
+            timed_out=self._timed_out,
+            seconds=took,
         )
+
+
+def _fresh(shape: PodShape, known: dict[int, PodShape]) -> PodShape:
+    """This simulation's own copy of a shape."""
+    found = known.get(id(shape))
+    if found is None:
+        found = known[id(shape)] = shape.fresh()
+    return found
 
 
 def _largest_first(item: tuple[PodShape, Object]) -> tuple[int, int, str, str]:

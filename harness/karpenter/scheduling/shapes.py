@@ -115,6 +115,15 @@ class PodShape:
         self.failed_at = -1
         self.failure: Any = None
 
+    def fresh(self) -> PodShape:
+        """The same shape for another simulation: nothing is found out about it yet."""
+        made = object.__new__(PodShape)
+        for field in _OF_THE_POD:
+            setattr(made, field, getattr(self, field))
+        made._begin()
+        made.preferences, made.deferred = self.preferences, self.deferred
+        return made
+
     def like(self, preferences: Preferences) -> PodShape:
         """The same pod with other preferences; nothing is found out about it yet."""
         made = object.__new__(PodShape)

@@ -1,16 +1,21 @@
-"""One provisioning pass, from the objects of a cluster to what Karpenter decides.
+"""Simulations over the objects of a cluster: a provisioning pass, and what would become of pods if some nodes were gone.
 
-Core ``pkg/controllers/provisioning/provisioner.go`` (Schedule, NewScheduler).
+Core ``pkg/controllers/provisioning/provisioner.go`` (Schedule, NewScheduler), ``pkg/controllers/disruption/helpers.go``
+(SimulateScheduling).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.scheduling.catalog import CatalogIndexes
-from harness.karpenter.scheduling.claims import SchedulingResults
+from harness.karpenter.labels.vocabulary import HOSTNAME, NODEPOOL
+from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
+from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.displaced import Displaced
+from harness.karpenter.scheduling.ground import Ground
+from harness.karpenter.scheduling.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.older_pods import (
     with_limits_as_requests,
     with_volumes_in_affinity,
@@ -19,14 +24,149 @@ from harness.karpenter.scheduling.older_pods import (
 from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
 from harness.karpenter.scheduling.rules import rules_of
 from harness.karpenter.scheduling.scheduler import Scheduler
+from harness.karpenter.scheduling.settling import is_settling
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.state import ClusterState
+from harness.karpenter.scheduling.templates import Template
 from harness.karpenter.scheduling.volumes import VolumeLookup
-from harness.kube.api.objects import name_of
+from harness.kube.api.objects import Object, name_of, spec_of, status_of
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
     from harness.karpenter.scheduling.ledger import Ledger
+
+
+class NoNodePools(ValueError):
+    """There is nothing to schedule with."""
+
+
+class Simulations:
+    """Simulations over one snapshot, which share what does not depend on the pods that move.
+
+    ``instance_types`` are by NodePool name, each list in the provider's order (by name). Give the same ``indexes`` to all that
+    share lists: what was found out about a list is kept there.
+    """
+
+    def __init__(
+        self,
+        snapshot: ClusterSnapshot,
+        instance_types: Mapping[str, Sequence[InstanceType]],
+        *,
+        release: "ProviderRelease",
+        options: SchedulingOptions | None = None,
+        indexes: CatalogIndexes | None = None,
+    ) -> None:
+        self.options, self.rules = options or SchedulingOptions(), rules_of(release.core)
+        if not self.rules.actual_resources:
+            snapshot = replace(snapshot, pods=[without_actual_resources(pod) for pod in snapshot.pods])
+        if self.rules.limits_as_requests:
+            snapshot = replace(snapshot, pods=[with_limits_as_requests(pod) for pod in snapshot.pods])
+        self.snapshot, self._release = snapshot, release
+        self._types, self._indexes = instance_types, indexes or CatalogIndexes()
+        self._volumes = VolumeLookup(snapshot)
+        self.state = ClusterState(snapshot, self._volumes, release.core)
+        self.displaced = Displaced(snapshot.pdbs, snapshot.now, self.rules)
+        self.nodepools = usable_nodepools(snapshot.nodepools, self.options.node_class, self.rules)
+        self._affine: dict[int, tuple[Object, Object]] = {}
+
+    @cached_property
+    def pending(self) -> PendingPods:
+        """Unbound pods."""
+        return PendingPods(self.snapshot, self._release, self._volumes, self.rules)
+
+    @cached_property
+    def _displaced_pods(self) -> list[Object]:
+        return self.state.displaced_pods(self.displaced.movable)
+
+    @cached_property
+    def _ground(self) -> Ground:
+        vocabulary = self._release.vocabulary
+        indexes = {
+            name_of(pool): self._indexes.of(types, vocabulary)
+            for pool in self.nodepools
+            if (types := self._types.get(name_of(pool)))
+        }
+        return Ground(self.state, self._volumes, self.nodepools, indexes, self._release, self.options)
+
+    @cached_property
+    def _settling(self) -> int:
+        """Nodes still within their NodePool's consolidateAfter, as positions."""
+        pools = {name_of(pool): pool for pool in self.nodepools}
+        mask = 0
+        for position, node in enumerate(self._ground.existing):
+            pool = pools.get(node.state.labels.get(NODEPOOL) or "")
+            if pool is not None and node.state.nodeclaim is not None:
+                mask |= is_settling(pool, node.state.nodeclaim, self.snapshot.now) << position
+        return mask
+
+    @cached_property
+    def _deleting_names(self) -> frozenset[str]:
+        return frozenset(node.name for node in self.state.nodes if node.deleting)
+
+    def _exempt(self, pod: Object) -> bool:
+        """Whether nodes that still settle take the pod nevertheless."""
+        return status_of(pod).get("phase") == "Pending" or spec_of(pod).get("nodeName") in self._deleting_names
+
+    def provision(self, ledger: "Ledger | None" = None) -> SchedulingResults:
+        """A provisioning pass over everything in the snapshot; a ``ledger`` is told why each NodePool took a pod or not.
+
+        Raises TopologyError when a constraint stops the whole pass, and ValueError (QuantityError) for pods that no API server
+        admits.
+        """
+        pods = self._prepared([*self.pending.accepted, *self._displaced_pods])
+        if not pods or not self.nodepools:
+            return SchedulingResults(
+                ignored=self.pending.ignored,
+                events=tuple(self.displaced.events),
+                no_nodepools=not self.nodepools,
+            )
+        scheduler = Scheduler(self._ground, pods, ledger)
+        scheduler.run()
+        results = scheduler.results(self.pending.ignored)
+        events = (*self.displaced.events, *results.events)
+        return replace(results, events=events) if self.displaced.events else results
+
+    def without(self, leaving: Iterable[str], moving: Sequence[Object], *, settled: bool) -> SchedulingResults:
+        """What would become of ``moving`` pods, and of those that need a place anyway, if nodes with these names were gone.
+
+        ``settled``: nodes within their NodePool's consolidateAfter take none of ``moving`` (where the release knows that).
+        Raises NoNodePools, and what :meth:`provision` raises.
+        """
+        if not self.nodepools:
+            raise NoNodePools("no nodepools found")
+        pods = self._prepared([*self.pending.accepted, *moving, *self._displaced_pods])
+        scheduler = Scheduler(
+            self._ground,
+            pods,
+            leaving=frozenset(leaving),
+            settling=self._settling if settled and self.rules.settling_nodes_refuse else 0,
+            exempt=self._exempt,
+        )
+        scheduler.run()
+        return scheduler.results(self.pending.ignored)
+
+    def static_nodeclaim(self, nodepool: Object) -> PlannedNodeClaim:
+        """A NodeClaim that keeps up the number of nodes of a NodePool with ``replicas``."""
+        algebra = self._ground.algebra
+        template = Template(nodepool, CatalogIndex((), algebra.vocabulary), algebra, self.rules)
+        inflight = InflightNodeClaim(template, algebra.only(HOSTNAME, ""), 0)
+        return PlannedNodeClaim(inflight, algebra, self.options, self.rules, static=True)
+
+    def _prepared(self, pods: list[Object]) -> list[Object]:
+        if not self.rules.volumes_in_affinity:
+            return pods
+        made = []
+        for pod in pods:
+            known = self._affine.get(id(pod))
+            if known is None:
+                known = self._affine[id(pod)] = (pod, with_volumes_in_affinity(pod, self._volumes))
+            made.append(known[1])
+        return made
+
+    @property
+    def displaced_keys(self) -> frozenset[str]:
+        """The pods (``namespace/name``) of nodes that are going away."""
+        return frozenset(pod_key(pod) for pod in self._displaced_pods)
 
 
 def solve(
@@ -38,34 +178,5 @@ def solve(
     indexes: CatalogIndexes | None = None,
     ledger: "Ledger | None" = None,
 ) -> SchedulingResults:
-    """Simulates one provisioning pass over everything in ``snapshot``.
-
-    ``instance_types`` are by NodePool name, each list in the provider's order (by name). Give the same ``indexes`` to all passes
-    that share lists: what was found out about a list is kept there. A ``ledger`` is told why each NodePool took a pod or not.
-    Raises TopologyError when a constraint stops the whole pass, and ValueError (QuantityError) for pods that no API server admits.
-    """
-    options, rules = options or SchedulingOptions(), rules_of(release.core)
-    if not rules.actual_resources:
-        snapshot = replace(snapshot, pods=[without_actual_resources(pod) for pod in snapshot.pods])
-    if rules.limits_as_requests:
-        snapshot = replace(snapshot, pods=[with_limits_as_requests(pod) for pod in snapshot.pods])
-    volumes = VolumeLookup(snapshot)
-    pending = PendingPods(snapshot, release, volumes, rules)
-    state = ClusterState(snapshot, volumes, release.core)
-    displaced = Displaced(snapshot.pdbs, snapshot.now, rules)
-    pods = [*pending.accepted, *state.displaced_pods(displaced.movable)]
-    if rules.volumes_in_affinity:
-        pods = [with_volumes_in_affinity(pod, volumes) for pod in pods]
-    nodepools = usable_nodepools(snapshot.nodepools, options.node_class, rules)
-    if not pods or not nodepools:
-        return SchedulingResults(ignored=pending.ignored, events=tuple(displaced.events), no_nodepools=not nodepools)
-    shared = indexes or CatalogIndexes()
-    by_pool = {
-        name_of(pool): shared.of(types, release.vocabulary)
-        for pool in nodepools
-        if (types := instance_types.get(name_of(pool)))
-    }
-    scheduler = Scheduler(snapshot, state, volumes, nodepools, by_pool, pods, release, options, ledger)
-    scheduler.run()
-    results = scheduler.results(pending.ignored)
-    return replace(results, events=(*displaced.events, *results.events)) if displaced.events else results
+    """One provisioning pass over everything in ``snapshot``, see :meth:`Simulations.provision`."""
+    return Simulations(snapshot, instance_types, release=release, options=options, indexes=indexes).provision(ledger)

@@ -125,6 +125,8 @@ class SchedulingRules:
     * ``static_nodepools``: NodePools with ``replicas`` take no part; else the field means nothing.
     * ``protection_may_end``: the annotation ``karpenter.sh/do-not-disrupt`` may be a duration; else only ``true`` counts.
     * ``several_budgets_block``: a pod that several disruption budgets select cannot be evicted; else each is asked.
+    * ``settling_nodes_refuse``: in a simulation for consolidation, nodes within their NodePool's ``consolidateAfter`` take no pods
+      of the nodes that would go.
     * ``resource_claims``: where dynamic resource allocation is looked for in a pod, which is then refused: nowhere (such pods are
       like others), in its containers, or in the pod too.
     """
@@ -154,4 +156,5 @@ class SchedulingRules:
     static_nodepools: bool = True
     protection_may_end: bool = True
     several_budgets_block: bool = True
+    settling_nodes_refuse: bool = True
     resource_claims: ClaimsIn = ClaimsIn.POD

@@ -89,6 +89,13 @@ class StateNode:
         return annotations_of(self._speaker)
 
     @property
+    def provider_id(self) -> str:
+        """What core keeps it by."""
+        if self.node is None:
+            return str(status_of(self.nodeclaim or {}).get("providerID") or "")
+        return _provider_id(self.node)
+
+    @property
     def hostname(self) -> str:
         return self.labels.get(HOSTNAME) or self.name
 
@@ -155,6 +162,8 @@ class ClusterState:
             if machine is not None and name_of(node) in snapshot.deleting:
                 machine.marked = True
         self.nodes = list(by_provider.values())
+        self.bound: dict[str, list[Object]] = {}
+        """All pods by the name of their node, also those that have ended."""
         self._place_pods(volumes)
         limits = {name_of(csi): _limits(csi) for csi in snapshot.csinodes}
         for state in self.by_node.values():
@@ -173,10 +182,11 @@ class ClusterState:
 
     def _place_pods(self, volumes: VolumeLookup) -> None:
         for pod in self.snapshot.pods:
-            if not is_scheduled(pod) or is_terminal(pod):
+            if not is_scheduled(pod):
                 continue
+            self.bound.setdefault(spec_of(pod)["nodeName"], []).append(pod)
             state = self.by_node.get(spec_of(pod)["nodeName"])
-            if state is None:
+            if state is None or is_terminal(pod):
                 continue
             state.pods.append(pod)
             try:
@@ -192,7 +202,11 @@ class ClusterState:
 
     def displaced_pods(self, movable: Callable[[Object], bool]) -> list[Object]:
         """Pods of nodes that are going away which are ``movable``, by node."""
-        return [pod for state in self.nodes if state.deleting for pod in _by_name(state.pods) if movable(pod)]
+        return [pod for state in self.nodes if state.deleting for pod in self.pods_on(state) if movable(pod)]
+
+    def pods_on(self, state: StateNode) -> list[Object]:
+        """All pods that are bound to the machine's Node, by namespace and name, also those that have ended."""
+        return _by_name(self.bound.get(name_of(state.node), ())) if state.node is not None else []
 
 
 def _provider_id(node: Object) -> str:

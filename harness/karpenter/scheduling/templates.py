@@ -4,6 +4,7 @@ Core ``pkg/controllers/provisioning/scheduling/{nodeclaimtemplate,scheduler}.go`
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.snapshot import ClaimsIn, SchedulingRules
-from harness.karpenter.scheduling.state import ClusterState
+from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of, owners_of, spec_of, uid_of
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList, parse_list
@@ -145,6 +146,12 @@ class Template:
         self.min_values_relaxed = False
         self.groups: tuple[DaemonGroup, ...] = (DaemonGroup(index.full, {}, (), ()),)
 
+    def fresh(self) -> "Template":
+        """The same for another simulation."""
+        made = copy(self)
+        made.shared_ports, made.min_values_relaxed = [], False
+        return made
+
     def common_overhead(self) -> ResourceList:
         """What DaemonSets request where they are the same on all instance types."""
         return self.groups[0].overhead or requests_for_pods(())
@@ -219,10 +226,12 @@ class Template:
         return self.mask & self.index.compatible_with_all(wanted.items)
 
 
-def limits_left(state: ClusterState, nodepools: Sequence[Object]) -> dict[str, dict[str, Quantity]]:
+def limits_left(nodes: Iterable[StateNode], nodepools: Sequence[Object]) -> dict[str, dict[str, Quantity]]:
     """What each NodePool's limits leave beside its nodes; NodePools without limits are left out."""
     used: dict[str, list[ResourceList]] = {}
-    for node in state.active():
+    if not any(spec_of(pool).get("limits") for pool in nodepools):
+        return {}
+    for node in nodes:
         used.setdefault(node.labels.get(NODEPOOL) or "", []).append(node.capacity())
     return {
         name: limits for pool in nodepools if (limits := remaining_limits(pool, used.get(name := name_of(pool), ())))

@@ -3,16 +3,15 @@
 Core ``pkg/controllers/provisioning/scheduling/{topology,topologydomaingroup}.go``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from harness.karpenter.scheduling.algebra import Algebra
-from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.state import ClusterState
-from harness.karpenter.scheduling.topology.domains import domains_by_key
 from harness.karpenter.scheduling.topology.group import ANTI_AFFINITY, MAX_SKEW, SPREAD, TopologyGroup, group_identity
 from harness.karpenter.scheduling.topology.group_index import GroupIndex
 from harness.karpenter.scheduling.topology.node_filter import ADMITS_ALL, HONOR, IGNORE, Alternatives, NodeFilter
@@ -24,53 +23,72 @@ from harness.kube.scheduling.taints import Taint, untolerated
 
 _MOST_REPEATS = 64
 
+Domains = Mapping[str, Mapping[str, Sequence[Sequence[Taint]]]]
+
 
 class TopologyError(ValueError):
     """A constraint that stops the whole simulation; the message is Karpenter's."""
 
 
+class RunningPods:
+    """The cluster's pods that count for topology, of which a simulation leaves out those that it moves."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self.state = state
+        self.active = [node for node in state.active() if node.node is not None]
+
+    @cached_property
+    def by_namespace(self) -> dict[str, list[tuple[Object, Object, str]]]:
+        """Running pods with their nodes and ``namespace/name``."""
+        nodes = {name_of(node): node for node in self.state.snapshot.nodes}
+        found: dict[str, list[tuple[Object, Object, str]]] = {}
+        for pod in self.state.snapshot.pods:
+            if not is_scheduled(pod) or is_terminal(pod) or is_terminating(pod):
+                continue
+            node = nodes.get(spec_of(pod)["nodeName"])
+            if node is not None:
+                found.setdefault(namespace_of(pod), []).append((pod, node, _identity(pod)))
+        return found
+
+    @cached_property
+    def repelling(self) -> list[tuple[Object, Object, str, Sequence[Object]]]:
+        """Running pods with required anti-affinity terms, with their nodes, ``namespace/name`` and these terms."""
+        return [
+            (pod, state.node, _identity(pod), terms)
+            for state in self.state.by_node.values()
+            for pod in state.pods
+            if state.node is not None and (terms := affinity_terms(pod, "podAntiAffinity", "required"))
+        ]
+
+
 class TopologyGroups:
-    """The groups, by upstream's notion of identity; ``generation`` counts them."""
+    """The groups, by upstream's notion of identity; ``generation`` counts them.
+
+    ``domains`` gives the universe of domains by key. ``moving`` are the pods (``namespace/name``) that are scheduled anew, and
+    ``leaving`` the names of nodes that take no part.
+    """
 
     def __init__(
         self,
         algebra: Algebra,
-        state: ClusterState,
-        nodepools: Sequence[Object],
-        indexes: Mapping[str, CatalogIndex],
-        scheduled_pods: frozenset[str],
+        running: RunningPods,
+        domains: Callable[[], Domains],
+        moving: frozenset[str],
+        leaving: frozenset[str],
         rules: SchedulingRules,
     ) -> None:
         self.algebra = algebra
-        self._state = state
-        self._active = [node for node in state.active() if node.node is not None]
-        self._excluded = scheduled_pods
+        self._running, self._state = running, running.state
+        self._active = [node for node in running.active if node.name not in leaving] if leaving else running.active
+        self._excluded = moving
         self._cancel, self._known_hosts_only = rules.repeated_expressions_cancel, rules.hosts_registered_first
-        self._nodepools, self._indexes = nodepools, indexes
+        self._domains = domains
         self._groups: dict[object, TopologyGroup] = {}
         self._inverse: dict[object, TopologyGroup] = {}
         self._by_label, self._repelling = GroupIndex(), GroupIndex()
         self._by_hostname: list[TopologyGroup] = []
         self.generation = 0
-        self._bound = self._countable_pods()
         self._count_repelling_pods()
-
-    @cached_property
-    def _domains(self) -> dict[str, dict[str, list[Sequence[Taint]]]]:
-        """Worked out only when a pod has a constraint: it looks at every instance type."""
-        return domains_by_key(self.algebra, self._nodepools, self._indexes)
-
-    def _countable_pods(self) -> dict[str, list[tuple[Object, Object]]]:
-        """Running pods that count for topology, with their nodes, by namespace."""
-        nodes = {name_of(node): node for node in self._state.snapshot.nodes}
-        found: dict[str, list[tuple[Object, Object]]] = {}
-        for pod in self._state.snapshot.pods:
-            if not is_scheduled(pod) or is_terminal(pod) or is_terminating(pod) or _identity(pod) in self._excluded:
-                continue
-            node = nodes.get(spec_of(pod)["nodeName"])
-            if node is not None:
-                found.setdefault(namespace_of(pod), []).append((pod, node))
-        return found
 
     # making
 
@@ -201,7 +219,7 @@ class TopologyGroups:
         """Domains of NodePools, unless the policy ignores taints only those of NodePools whose taints are tolerated."""
         return [
             domain
-            for domain, taint_sets in self._domains.get(key, {}).items()
+            for domain, taint_sets in self._domains().get(key, {}).items()
             if taint_policy == IGNORE or any(not untolerated(taints, tolerations) for taints in taint_sets)
         ]
 
@@ -218,15 +236,14 @@ class TopologyGroups:
 
     def _count_repelling_pods(self) -> None:
         """Required anti-affinity of pods that run already."""
-        for state in self._state.by_node.values():
-            for pod in state.pods:
-                if _identity(pod) in self._excluded or state.node is None:
-                    continue
-                for term in affinity_terms(pod, "podAntiAffinity", "required"):
-                    group = self.repelling(namespace_of(pod), spec_of(pod).get("tolerations") or (), term)
-                    domain = labels_of(state.node).get(group.key)
-                    if domain is not None:
-                        group.record(domain)
+        for pod, node, identity, terms in self._running.repelling:
+            if identity in self._excluded:
+                continue
+            for term in terms:
+                group = self.repelling(namespace_of(pod), spec_of(pod).get("tolerations") or (), term)
+                domain = labels_of(node).get(group.key)
+                if domain is not None:
+                    group.record(domain)
 
     def _count_cluster(self, group: TopologyGroup) -> None:
         for state in self._active:
@@ -238,9 +255,9 @@ class TopologyGroups:
                 if domain is not None and domain not in group.domains:
                     group.register(domain)
         selector = EVERYTHING if group.raw_selector is None else group.selector
-        running = (pair for namespace in group.namespaces for pair in self._bound.get(namespace, ()))
-        for pod, bound_to in running:
-            if not selector.matches(labels_of(pod)):
+        known = self._running.by_namespace
+        for pod, bound_to, identity in chain.from_iterable(known.get(each, ()) for each in group.namespaces):
+            if identity in self._excluded or not selector.matches(labels_of(pod)):
                 continue
             domain = labels_of(bound_to).get(group.key)
             if domain is None and group.by_hostname:
@@ -253,6 +270,12 @@ class TopologyGroups:
                 group.record(domain)
 
     # asking
+
+    def register_hosts(self, hostnames: Iterable[str]) -> None:
+        """Makes nodes known to the hostname groups that exist."""
+        if self._by_hostname:
+            for hostname in hostnames:
+                self.register_host(hostname)
 
     def register_host(self, hostname: str) -> None:
         """Makes a node known to the hostname groups that exist."""

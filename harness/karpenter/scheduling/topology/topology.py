@@ -3,25 +3,23 @@
 Core ``pkg/controllers/provisioning/scheduling/{topology,topologydomaingroup}.go``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
-from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.reasons import Reason, RequirementsIncompatible, TopologyUnsatisfiable
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.snapshot import IGNORE as IGNORE_PREFERENCES
 from harness.karpenter.scheduling.snapshot import SchedulingRules
-from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.scheduling.topology.group import (
     AFFINITY,
     ANTI_AFFINITY,
     SPREAD,
     TopologyGroup,
 )
-from harness.karpenter.scheduling.topology.groups import TopologyGroups
+from harness.karpenter.scheduling.topology.groups import Domains, RunningPods, TopologyGroups
 from harness.karpenter.scheduling.topology.own_groups import Constraint, OwnGroups, without
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.taints import Taint
@@ -35,18 +33,19 @@ class Topology:
     def __init__(
         self,
         algebra: Algebra,
-        state: ClusterState,
-        nodepools: Sequence[Object],
-        indexes: Mapping[str, CatalogIndex],
+        running: RunningPods,
+        domains: Callable[[], Domains],
         preference_policy: str,
-        scheduled_pods: frozenset[str],
+        moving: frozenset[str],
+        leaving: frozenset[str],
         rules: SchedulingRules,
     ) -> None:
         self.algebra = algebra
-        self._groups = TopologyGroups(algebra, state, nodepools, indexes, scheduled_pods, rules)
+        self._groups = TopologyGroups(algebra, running, domains, moving, leaving, rules)
         self._ignore_preferences = preference_policy == IGNORE_PREFERENCES
         self._cancel = rules.repeated_expressions_cancel
         self.register_host, self.unregister_host = self._groups.register_host, self._groups.unregister_host
+        self.register_hosts = self._groups.register_hosts
         self._filtered: dict[tuple[int, int, int, str], bool] = {}
         self._attempted: PodShape | None = None
         self._refusing: dict[tuple[int, int], TopologyGroup] = {}

@@ -1,0 +1,156 @@
+"""The policy Balanced: a command must save enough for what it disturbs.
+
+Core ``pkg/controllers/disruption/balanced.go``, ``pkg/state/cost/cost.go``.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.karpenter.disruption.candidates import Candidate, all_candidates
+from harness.karpenter.disruption.commands import Command
+from harness.karpenter.disruption.costs import BASE_COST, eviction_cost
+from harness.karpenter.disruption.events import approved, nodepool_approved
+from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, NODEPOOL, ZONE
+from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
+from harness.kube.scheduling.pods import is_daemon
+
+__all__ = ["Score", "Totals", "announce_pools", "approves", "can_pass", "nodepool_totals"]
+
+BALANCED = "Balanced"
+_K = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a NodePool costs in USD per hour, and what it would cost to disrupt all of it."""
+
+    cost: float
+    disruption_cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A command's part of a NodePool's cost that it saves, and of its disruption cost that it spends."""
+
+    savings: float = 0.0
+    disruption: float = 0.0
+
+    @property
+    def value(self) -> float:
+        if self.savings <= 0:
+            return 0.0
+        return math.inf if self.disruption == 0 else self.savings / self.disruption
+
+    @property
+    def passes(self) -> bool:
+        return self.value >= 1 / _K
+
+    def told(self) -> tuple[float, float, int, float, float]:
+        """As events tell it."""
+        return self.value, 1 / _K, _K, self.savings * 100, self.disruption * 100
+
+
+def nodepool_totals(situation: Situation) -> dict[str, Totals]:
+    """Of the NodePools that have a candidate: the cost of all their NodeClaims, the disruption cost of all their nodes."""
+    candidates = all_candidates(situation, eventual=False)
+    by_name = {each.name: each for each in candidates}
+    prices: dict[str, float] = {}
+    for each in candidates:
+        prices[each.pool] = prices.get(each.pool, 0.0) + each.price
+    disruption: dict[str, float] = {}
+    for node in situation.view.nodes:
+        pool = node.labels.get(NODEPOOL)
+        if pool is not None:
+            known = by_name.get(node.name)
+            cost = known.moving_cost if known is not None else _disruption_cost(node)
+            disruption[pool] = disruption.get(pool, 0.0) + cost
+    costs = _nodepool_costs(situation)
+    return {pool: Totals(costs.get(pool) or price, disruption.get(pool, 0.0)) for pool, price in prices.items()}
+
+
+def _disruption_cost(node: StateNode) -> float:
+    cost = BASE_COST
+    for pod in sorted(node.pods, key=_key):
+        if not is_daemon(pod) and (value := eviction_cost(pod)) > 0:
+            cost += value
+    return cost
+
+
+def _key(pod: Object) -> str:
+    return f"{namespace_of(pod)}/{name_of(pod)}"
+
+
+def _nodepool_costs(situation: Situation) -> dict[str, float]:
+    view = situation.view
+    costs: dict[str, float] = {}
+    for claim in view.snapshot.nodeclaims:
+        labels = labels_of(claim)
+        pool = labels.get(NODEPOOL)
+        if pool not in view.nodepools or any(key not in labels for key in (INSTANCE_TYPE, CAPACITY_TYPE, ZONE)):
+            continue
+        size = view.types_by_name.get(pool, {}).get(labels[INSTANCE_TYPE])
+        found = (
+            each.price
+            for each in (size.offerings if size is not None else ())
+            if each.zone == labels[ZONE] and each.capacity_type == labels[CAPACITY_TYPE]
+        )
+        costs[pool] = costs.get(pool, 0.0) + next(found, 0.0)
+    return costs
+
+
+def _is_balanced(candidate: Candidate) -> bool:
+    return (spec_of(candidate.nodepool).get("disruption") or {}).get("consolidationPolicy") == BALANCED
+
+
+def _score(savings: float, disruption: float, totals: Totals | None) -> Score:
+    if totals is None or totals.cost <= 0 or totals.disruption_cost <= 0:
+        return Score()
+    return Score(savings / totals.cost, disruption / totals.disruption_cost)
+
+
+def can_pass(candidate: Candidate, totals: Mapping[str, Totals]) -> bool:
+    """Whether at least the node's plain deletion would be taken."""
+    known = totals.get(candidate.pool)
+    if not _is_balanced(candidate) or known is None or known.cost <= 0:
+        return True
+    return _score(candidate.price, candidate.moving_cost, known).passes
+
+
+def approves(situation: Situation, command: Command, totals: Mapping[str, Totals]) -> tuple[bool, dict[str, Score]]:
+    """Whether every Balanced NodePool of the command takes it, and their scores; says so where it is about one node."""
+    by_pool: dict[str, list[Candidate]] = {}
+    for each in command.candidates:
+        by_pool.setdefault(each.pool, []).append(each)
+    savings = command.savings(situation.rules, situation.view.release.vocabulary)
+    total = _price(command.candidates)
+    scores: dict[str, Score] = {}
+    for pool, candidates in by_pool.items():
+        if not _is_balanced(candidates[0]):
+            continue
+        part = savings
+        if total > 0 and len(by_pool) > 1:
+            part = savings * (_price(candidates) / total)
+        scores[pool] = _score(part, command.pool_costs[pool], totals.get(pool))
+    if len(command.candidates) == 1:
+        (only,) = command.candidates
+        score = scores.get(only.pool)
+        if score is not None and score.passes:
+            situation.say_all(approved(only.state, *score.told()))
+    return all(score.passes for score in scores.values()), scores
+
+
+def _price(candidates: Sequence[Candidate]) -> float:
+    total = 0.0
+    for each in candidates:
+        total += each.price
+    return total
+
+
+def announce_pools(situation: Situation, scores: Mapping[str, Score]) -> None:
+    """Says which NodePools take a command about several nodes."""
+    for pool, score in scores.items():
+        if score.passes:
+            situation.say(nodepool_approved(pool, *score.told()))

@@ -1,0 +1,76 @@
+"""How many nodes of each NodePool may be disrupted now, for a reason.
+
+Core ``pkg/apis/v1/nodepool.go`` (Budget), ``pkg/controllers/disruption/helpers.go`` (BuildDisruptionBudgetMapping).
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from harness.karpenter.disruption.events import nodepool_blocked
+from harness.karpenter.disruption.schedules import ScheduleError, is_within
+from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.labels.vocabulary import NODEPOOL
+from harness.kube.api.objects import Object, condition_is, spec_of
+from harness.kube.go.durations import DurationError, parse_duration
+
+__all__ = ["UNLIMITED", "BudgetError", "allowed_disruptions", "disruption_budgets"]
+
+UNLIMITED = (1 << 31) - 1
+_INTEGER = re.compile(r"[+-]?\d+")
+
+
+class BudgetError(ValueError):
+    """A budget that cannot be read, which allows nothing."""
+
+
+def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
+    """What each NodePool's budgets still allow: nodes that are not ready or going away already use them up."""
+    view = situation.view
+    total: dict[str, int] = {}
+    disrupting: dict[str, int] = {}
+    for node in view.nodes:
+        if node.nodeclaim is None or not node.initialized or condition_is(node.nodeclaim, "InstanceTerminating"):
+            continue
+        pool = node.labels.get(NODEPOOL) or ""
+        total[pool] = total.get(pool, 0) + 1
+        if not condition_is(node.node or {}, "Ready") or node.deleting:
+            disrupting[pool] = disrupting.get(pool, 0) + 1
+    found = {}
+    for name, pool_object in view.nodepools.items():
+        try:
+            allowed = allowed_disruptions(pool_object, total.get(name, 0), reason, view.now)
+        except BudgetError:
+            allowed = 0
+        found[name] = max(allowed - disrupting.get(name, 0), 0)
+        if total.get(name) and allowed == 0:
+            situation.say(nodepool_blocked(name, reason))
+    return found
+
+
+def allowed_disruptions(nodepool: Object, nodes: int, reason: str, now: int) -> int:
+    """The least that the NodePool's budgets allow of so many nodes. Raises BudgetError when one of them cannot be read."""
+    allowed = UNLIMITED
+    for budget in (spec_of(nodepool).get("disruption") or {}).get("budgets") or ():
+        value = _allowed(budget, nodes, now)
+        reasons = budget.get("reasons")
+        if reasons is None or reason in reasons:
+            allowed = min(allowed, value)
+    return allowed
+
+
+def _allowed(budget: Mapping[str, Any], nodes: int, now: int) -> int:
+    schedule, duration = budget.get("schedule"), budget.get("duration")
+    if schedule is not None or duration is not None:
+        try:
+            lasting = parse_duration(duration) if duration is not None else 0
+            if not is_within(schedule or "", lasting, now):
+                return UNLIMITED
+        except (ScheduleError, DurationError) as error:
+            raise BudgetError(str(error)) from error
+    text = str(budget.get("nodes") or "")
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if not text.endswith("%") or not _INTEGER.fullmatch(text[:-1]):
+        raise BudgetError(f"invalid value for IntOrString: {text}")
+    return -(-int(text[:-1]) * nodes // 100)

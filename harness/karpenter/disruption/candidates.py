@@ -1,0 +1,171 @@
+"""Nodes that may be disrupted, and why the others may not.
+
+Core ``pkg/controllers/disruption/types.go`` (NewCandidate), ``pkg/controllers/state/statenode.go`` (ValidateNodeDisruptable,
+ValidatePodsDisruptable), ``pkg/controllers/disruption/helpers.go`` (GetCandidatesWithTotals).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.disruption.costs import (
+    BASE_COST,
+    labelled_price,
+    lifetime_remaining,
+    moving_cost,
+    rescheduling_cost,
+)
+from harness.karpenter.disruption.events import blocked, sentence
+from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, NODEPOOL, ZONE
+from harness.karpenter.lifecycle.names import DO_NOT_DISRUPT
+from harness.karpenter.scheduling.claims import pod_key
+from harness.karpenter.scheduling.displaced import Displaced
+from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.objects import Object, condition, name_of, spec_of
+from harness.kube.go.text import quote
+from harness.kube.scheduling.pods import is_reschedulable
+
+__all__ = ["Candidate", "all_candidates", "condition_of", "find_candidates"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node that may be disrupted. ``pods`` have to move; costs have no unit, ``price`` is in USD per hour."""
+
+    state: StateNode
+    nodepool: Object
+    instance_type: InstanceType | None
+    pods: tuple[Object, ...]
+    disruption_cost: float
+    moving_cost: float
+    price: float
+
+    @property
+    def name(self) -> str:
+        return self.state.name
+
+    @property
+    def node(self) -> Object:
+        assert self.state.node is not None
+        return self.state.node
+
+    @property
+    def nodeclaim(self) -> Object:
+        assert self.state.nodeclaim is not None
+        return self.state.nodeclaim
+
+    @property
+    def pool(self) -> str:
+        """The name of its NodePool."""
+        return name_of(self.nodepool)
+
+    @property
+    def zone(self) -> str:
+        return self.state.labels.get(ZONE) or ""
+
+    @property
+    def capacity_type(self) -> str:
+        return self.state.labels.get(CAPACITY_TYPE) or ""
+
+    @property
+    def is_static(self) -> bool:
+        """Whether its NodePool keeps up a number of nodes."""
+        return spec_of(self.nodepool).get("replicas") is not None
+
+    @property
+    def savings_ratio(self) -> float:
+        """What is saved per disruption."""
+        return self.price / self.moving_cost
+
+    def is_empty(self, by_cost: bool) -> bool:
+        """Whether nothing is lost with it."""
+        return self.moving_cost <= BASE_COST if by_cost else not self.pods
+
+
+def condition_of(candidate: Candidate, kind: str) -> bool:
+    """Whether a condition of its NodeClaim is true."""
+    found = condition(candidate.nodeclaim, kind)
+    return found is not None and found.get("status") == "True"
+
+
+def find_candidates(
+    situation: Situation, should_disrupt: Callable[[Situation, Candidate], bool], *, eventual: bool
+) -> list[Candidate]:
+    """The candidates that a method takes, in the order of the state."""
+    return [each for each in all_candidates(situation, eventual=eventual) if should_disrupt(situation, each)]
+
+
+def all_candidates(situation: Situation, *, eventual: bool) -> list[Candidate]:
+    """Every node that may be disrupted; ``eventual``: also one whose pods block it, where its end comes after a grace period."""
+    view = situation.view
+    judge = Displaced(view.snapshot.pdbs, view.now, view.simulations.rules)
+    found = [made for node in view.nodes if (made := _candidate(situation, node, judge, eventual)) is not None]
+    situation.say_all(judge.events)
+    return found
+
+
+def _candidate(situation: Situation, node: StateNode, judge: Displaced, eventual: bool) -> Candidate | None:
+    view = situation.view
+    if view.is_queued(node):
+        return None
+    reason = _node_refusal(situation, node)
+    if reason is not None:
+        if node.nodeclaim is not None:
+            situation.say_all(blocked(node, sentence(reason)))
+        return None
+    assert node.nodeclaim is not None
+    pool = node.labels[NODEPOOL]
+    nodepool, types = view.nodepools.get(pool), view.types_by_name.get(pool)
+    if nodepool is None or types is None:
+        situation.say_all(blocked(node, f"NodePool not found (NodePool={pool})"))
+        return None
+    pods = view.pods_on(node)
+    reason = _pod_refusal(situation, pods, judge)
+    if reason is not None and not (eventual and spec_of(node.nodeclaim).get("terminationGracePeriod") is not None):
+        situation.say_all(blocked(node, sentence(reason)))
+        return None
+    moving = tuple(pod for pod in pods if is_reschedulable(pod))
+    instance_type = types.get(node.labels.get(INSTANCE_TYPE) or "")
+    return Candidate(
+        node,
+        nodepool,
+        instance_type,
+        moving,
+        rescheduling_cost(pods) * lifetime_remaining(node.nodeclaim, view.now),
+        moving_cost(moving),
+        labelled_price(node, instance_type),
+    )
+
+
+def _node_refusal(situation: Situation, node: StateNode) -> str | None:
+    if node.nodeclaim is None:
+        return "node isn't managed by karpenter"
+    if node.node is None:
+        return "nodeclaim does not have an associated node"
+    if not node.initialized:
+        return "node isn't initialized"
+    if node.deleting:
+        return "node is deleting or marked for deletion"
+    if situation.view.is_nominated(node):
+        return "node is nominated for a pending pod"
+    if node.annotations.get(DO_NOT_DISRUPT) == "true":
+        return f"disruption is blocked through the {quote(DO_NOT_DISRUPT)} annotation"
+    if NODEPOOL not in node.labels:
+        return f"node doesn't have required label (label={NODEPOOL})"
+    return None
+
+
+def _pod_refusal(situation: Situation, pods: Sequence[Object], judge: Displaced) -> str | None:
+    for pod in pods:
+        if not judge.disruptable(pod):
+            return f'pod has "{DO_NOT_DISRUPT}" annotation (Pod={pod_key(pod)})'
+    for pod in pods:
+        budgets = judge.budgets_against(pod)
+        names = " ".join(pod_key(each) for each in budgets)
+        if len(budgets) > 1:
+            return f"eviction does not support multiple PDBs (PodDisruptionBudget(s)=[{names}])"
+        if budgets:
+            shown = f"[{names}]" if situation.rules.lists_budgets else names
+            return f"pdb prevents pod evictions (PodDisruptionBudget={shown})"
+    return None

@@ -1,0 +1,158 @@
+"""Which NodeClaims may be consolidated, and which have drifted: the conditions that decide about disruption.
+
+Core ``pkg/controllers/nodeclaim/disruption/{controller,consolidation,drift}.go``, ``pkg/controllers/nodepool/hash/controller.go``.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness.engine.clock import SECOND, parse, render
+from harness.karpenter.cloudprovider import RESERVED, InstanceType
+from harness.karpenter.disruption.rules import DisruptionRules
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, Vocabulary
+from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
+from harness.karpenter.lifecycle.names import is_managed
+from harness.karpenter.requirement import IN, Requirement
+from harness.karpenter.requirements import Requirements
+from harness.karpenter.scheduling.claims import HASH, HASH_VERSION
+from harness.karpenter.scheduling.settling import consolidate_after, is_settling
+from harness.karpenter.validation.hashing import nodepool_hash
+from harness.kube.api.objects import (
+    Object,
+    annotations_of,
+    condition,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    spec_of,
+    with_metadata,
+    with_status,
+)
+
+if TYPE_CHECKING:
+    from harness.karpenter.releases import ProviderRelease
+
+__all__ = ["CONSOLIDATABLE", "DRIFTED", "ProviderDriftError", "core_drift", "hashed", "with_conditions"]
+
+CONSOLIDATABLE, DRIFTED = "Consolidatable", "Drifted"
+CURRENT_HASH_VERSION = "v3"
+_YOUNG = 3600 * SECOND
+
+
+class ProviderDriftError(Exception):
+    """The cloud provider cannot say whether a NodeClaim has drifted."""
+
+
+def with_conditions(
+    nodeclaim: Object,
+    nodepool: Object | None,
+    instance_types: Sequence[InstanceType],
+    provider_drift: Callable[[Object], str],
+    *,
+    now: int,
+    release: "ProviderRelease",
+    rules: DisruptionRules,
+) -> tuple[Object, ProviderDriftError | None]:
+    """The NodeClaim with its conditions of now (nanoseconds since the start), and the error that one of them ran into.
+
+    ``provider_drift`` says why the cloud provider finds a NodeClaim drifted, "" when it does not; it may raise ProviderDriftError.
+    """
+    if not is_managed(nodeclaim) or is_terminating(nodeclaim) or nodepool is None:
+        return nodeclaim, None
+    conditions = Conditions(nodeclaim, NODECLAIM, render(now))
+    error = None
+    try:
+        _set_drifted(conditions, nodeclaim, nodepool, instance_types, provider_drift, now, release.vocabulary)
+    except ProviderDriftError as raised:
+        error = raised
+    if not (rules.static_nodepools and spec_of(nodepool).get("replicas") is not None):
+        _set_consolidatable(conditions, nodeclaim, nodepool, now)
+    return (with_status(nodeclaim, conditions=conditions.items) if conditions.changed else nodeclaim), error
+
+
+def _set_consolidatable(conditions: Conditions, nodeclaim: Object, nodepool: Object, now: int) -> None:
+    initialized = condition(nodeclaim, "Initialized")
+    ready = initialized is not None and initialized.get("status") == "True"
+    if consolidate_after(nodepool) is None or not ready or is_settling(nodepool, nodeclaim, now):
+        conditions.clear(CONSOLIDATABLE)
+    else:
+        conditions.set_true(CONSOLIDATABLE)
+
+
+def _set_drifted(
+    conditions: Conditions,
+    nodeclaim: Object,
+    nodepool: Object,
+    instance_types: Sequence[InstanceType],
+    provider_drift: Callable[[Object], str],
+    now: int,
+    vocabulary: Vocabulary,
+) -> None:
+    if not conditions.is_true("Launched"):
+        conditions.clear(DRIFTED)
+        return
+    reason = core_drift(nodeclaim, nodepool, instance_types, now, vocabulary) or provider_drift(nodeclaim)
+    if reason:
+        conditions.set(DRIFTED, "True", reason, reason)
+    else:
+        conditions.clear(DRIFTED)
+
+
+def core_drift(
+    nodeclaim: Object, nodepool: Object, instance_types: Sequence[InstanceType], now: int, vocabulary: Vocabulary
+) -> str:
+    """Why the NodeClaim is not as its NodePool would have it now, "" when it is; the cloud provider is asked after that.
+
+    Whether its instance type still exists is only looked at from an hour of age on.
+    """
+    mine, theirs = annotations_of(nodeclaim), annotations_of(nodepool)
+    known = all(key in each for key in (HASH, HASH_VERSION) for each in (mine, theirs))
+    if known and mine[HASH_VERSION] == theirs[HASH_VERSION] and mine[HASH] != theirs[HASH]:
+        return "NodePoolDrifted"
+    wanted = spec_of(spec_of(nodepool).get("template") or {}).get("requirements")
+    labels = Requirements.from_labels(labels_of(nodeclaim), vocabulary=vocabulary)
+    if labels.compatible(Requirements.from_node_selector(wanted, vocabulary=vocabulary)) is not None:
+        return "RequirementsDrifted"
+    created = metadata_of(nodeclaim).get("creationTimestamp")
+    if created and now - parse(created) > _YOUNG and not _is_sold(nodeclaim, instance_types, labels):
+        return "InstanceTypeNotFound"
+    return ""
+
+
+def _is_sold(nodeclaim: Object, instance_types: Sequence[InstanceType], labels: Requirements) -> bool:
+    """Whether its instance type has an offering, available or not, that its labels accept."""
+    name = labels_of(nodeclaim).get(INSTANCE_TYPE) or ""
+    size = next((each for each in instance_types if each.name == name), None)
+    if size is None:
+        return False
+    if labels_of(nodeclaim).get(CAPACITY_TYPE) == RESERVED:  # it may have become on-demand since
+        either = Requirement.of(CAPACITY_TYPE, IN, (RESERVED, ON_DEMAND), vocabulary=labels.vocabulary)
+        kept = [each for key, each in labels.items() if key != CAPACITY_TYPE]
+        labels = Requirements([*kept, either], vocabulary=labels.vocabulary)
+    return any(True for _ in size.compatible_offerings(labels))
+
+
+def hashed(nodepool: Object, nodeclaims: Sequence[Object]) -> tuple[Object, list[Object]]:
+    """The NodePool with its hash, and all NodeClaims: its own get hashes anew where theirs are of another version.
+
+    A NodeClaim that has drifted keeps its hash, since nobody can tell any more whether it still has.
+    """
+    value = nodepool_hash(nodepool)
+    claims = list(nodeclaims)
+    if annotations_of(nodepool).get(HASH_VERSION) != CURRENT_HASH_VERSION:
+        name = metadata_of(nodepool).get("name")
+        claims = [_rehashed(each, value) if _is_outdated(each, name) else each for each in claims]
+    stamped: dict[str, Any] = {**annotations_of(nodepool), HASH: value, HASH_VERSION: CURRENT_HASH_VERSION}
+    return with_metadata(nodepool, annotations=stamped), claims
+
+
+def _is_outdated(nodeclaim: Object, nodepool: str | None) -> bool:
+    own = is_managed(nodeclaim) and labels_of(nodeclaim).get("karpenter.sh/nodepool") == nodepool
+    return own and annotations_of(nodeclaim).get(HASH_VERSION) != CURRENT_HASH_VERSION
+
+
+def _rehashed(nodeclaim: Object, value: str) -> Object:
+    stamped = {**annotations_of(nodeclaim), HASH_VERSION: CURRENT_HASH_VERSION}
+    if condition(nodeclaim, DRIFTED) is None:
+        stamped[HASH] = value
+    return with_metadata(nodeclaim, annotations=stamped)

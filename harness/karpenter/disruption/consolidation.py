@@ -1,0 +1,184 @@
+"""Consolidation of some nodes: all their pods elsewhere, or on one node that costs less.
+
+Core ``pkg/controllers/disruption/consolidation.go``.
+"""
+
+from collections.abc import Sequence
+
+from harness.karpenter.disruption.candidates import Candidate, condition_of
+from harness.karpenter.disruption.commands import (
+    REPLACE,
+    Command,
+    allows,
+    allows_both,
+    cheaper,
+    source_price,
+)
+from harness.karpenter.disruption.events import candidate as candidate_event
+from harness.karpenter.disruption.events import rejected, sentence, unconsolidatable
+from harness.karpenter.disruption.simulating import Outcome, simulate
+from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, SPOT, ZONE
+from harness.karpenter.requirement import IN, Requirement
+from harness.karpenter.scheduling import PlannedNodeClaim
+from harness.karpenter.scheduling.reasons import MinValuesUnmet
+from harness.karpenter.scheduling.settling import consolidate_after
+from harness.kube.api.objects import spec_of
+from harness.kube.go.sort import sort_slice
+from harness.kube.go.text import quote
+
+__all__ = ["announce_rejected", "consolidate", "should_consolidate", "sort_candidates"]
+
+SPOT_TO_SPOT_TYPES = 15
+"""So many cheaper instance types a spot node needs to be replaced by another, and so many are then asked for."""
+
+
+def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
+    """Whether multi-node and single-node consolidation look at the node; says why not."""
+    rules, pool = situation.rules, quote(candidate.pool)
+    if candidate.is_static and rules.static_nodepools:
+        return False
+    labels = candidate.state.labels
+    disruption = spec_of(candidate.nodepool).get("disruption") or {}
+    policy = disruption.get("consolidationPolicy") or ""
+    reason = ""
+    if candidate.instance_type is None:
+        reason = f"Instance Type {quote(labels.get(INSTANCE_TYPE) or '')} not found"
+    elif CAPACITY_TYPE not in labels:
+        reason = f"Node does not have label {quote(CAPACITY_TYPE)}"
+    elif ZONE not in labels:
+        reason = f"Node does not have label {quote(ZONE)}"
+    elif consolidate_after(candidate.nodepool) is None:
+        reason = f"NodePool {pool} has consolidation disabled"
+    elif rules.empty_by_cost and candidate.is_empty(by_cost=True):
+        return False
+    elif policy == "WhenEmpty" or (not rules.balanced and policy != "WhenEmptyOrUnderutilized"):
+        reason = rules.when_empty_text.format(pool=pool)
+    if reason:
+        situation.say_all(unconsolidatable(candidate.state, reason))
+        return False
+    return condition_of(candidate, "Consolidatable")
+
+
+def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
+    """Brings candidates into the order in which consolidation looks at them, in place."""
+    if situation.rules.by_savings:
+        sort_slice(candidates, lambda each: -each.savings_ratio)
+    else:
+        sort_slice(candidates, lambda each: each.disruption_cost)
+
+
+def consolidate(situation: Situation, candidates: Sequence[Candidate]) -> Command | None:
+    """The command that takes these nodes away, None when there is none. Raises SimulationError and UnpricedError."""
+    outcome = simulate(situation, candidates, settled=True)
+    if outcome is None:
+        return None
+    if outcome.stranded:
+        _explain(situation, candidates, sentence(outcome.text()))
+        return None
+    if not outcome.nodeclaims:
+        return Command.of(candidates, outcome)
+    if len(outcome.nodeclaims) != 1:
+        _explain(situation, candidates, f"Can't remove without creating {len(outcome.nodeclaims)} candidates")
+        return None
+    price = source_price(candidates, situation.rules, situation.view.release.vocabulary)
+    (planned,) = outcome.nodeclaims
+    only_spot = all(each.capacity_type == SPOT for each in candidates)
+    if only_spot and allows(planned, SPOT):
+        replacement = _spot_to_spot(situation, candidates, planned, price)
+    else:
+        replacement = _cheaper(situation, candidates, planned, price)
+        if replacement is not None and allows_both(replacement):
+            # else a spot launch that fails would end in a dearer node on demand
+            replacement = _spot_only(situation, replacement)
+    if replacement is None:
+        return None
+    return _announced(situation, Command.of(candidates, _with(outcome, replacement), (replacement,)))
+
+
+def _with(outcome: Outcome, replacement: PlannedNodeClaim) -> Outcome:
+    return Outcome((replacement,), outcome.existing, outcome.errors, outcome.stranded)
+
+
+def _spot_only(situation: Situation, planned: PlannedNodeClaim) -> PlannedNodeClaim:
+    spot = Requirement.of(CAPACITY_TYPE, IN, (SPOT,), vocabulary=situation.view.release.vocabulary)
+    return planned.narrowed(planned.ordered, spot)
+
+
+def _cheaper(
+    situation: Situation, candidates: Sequence[Candidate], planned: PlannedNodeClaim, price: float
+) -> PlannedNodeClaim | None:
+    found = cheaper(planned, price)
+    if isinstance(found, MinValuesUnmet):
+        _explain(situation, candidates, f"Filtering by price: {found}")
+        return None
+    if not found.mask:
+        _explain(situation, candidates, "Can't replace with a cheaper node")
+        return None
+    return found
+
+
+def _spot_to_spot(
+    situation: Situation, candidates: Sequence[Candidate], planned: PlannedNodeClaim, price: float
+) -> PlannedNodeClaim | None:
+    if not situation.spot_to_spot:
+        _explain(
+            situation, candidates, "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
+        )
+        return None
+    spot = _spot_only(situation, planned)
+    offered = spot.index.offered(spot.requirement_set.items)[0]
+    found = _cheaper(
+        situation, candidates, spot.narrowed([each for each in spot.ordered if offered >> each & 1]), price
+    )
+    if found is None or len(candidates) > 1:
+        return found
+    count = len(found.ordered)
+    if count < SPOT_TO_SPOT_TYPES:
+        text = (
+            f"SpotToSpotConsolidation requires {SPOT_TO_SPOT_TYPES} cheaper instance type options than the current "
+            f"candidate to consolidate, got {count}"
+        )
+        _explain(situation, candidates, text)
+        return None
+    return found.narrowed(found.ordered[: max(SPOT_TO_SPOT_TYPES, _needed(found))])
+
+
+def _needed(planned: PlannedNodeClaim) -> int:
+    """How many instance types, in their order, meet ``minValues``; 0 when nothing asks for that."""
+    wanted = {
+        key: requirement.min_values
+        for key, requirement in planned.requirement_set.items.items()
+        if requirement.min_values is not None
+    }
+    if not wanted:
+        return 0
+    values: dict[str, set[str]] = {key: set() for key in wanted}
+    for count, position in enumerate(planned.ordered, 1):
+        for key, found in values.items():
+            found.update(planned.index.types[position].requirements.get(key).values)
+        if all(len(values[key]) >= least for key, least in wanted.items()):
+            return count
+    return len(planned.ordered)
+
+
+def _explain(situation: Situation, candidates: Sequence[Candidate], text: str) -> None:
+    """Says why nothing is done, where it is about one node."""
+    if len(candidates) == 1:
+        situation.say_all(unconsolidatable(candidates[0].state, text))
+
+
+def _announced(situation: Situation, command: Command) -> Command:
+    if situation.rules.announces and command.decision == REPLACE:
+        savings = command.savings(situation.rules, situation.view.release.vocabulary)
+        for each in command.candidates:
+            situation.say_all(candidate_event(each.state, command.about(each), savings))
+    return command
+
+
+def announce_rejected(situation: Situation, command: Command, reason: str) -> None:
+    """Says that a command is dropped."""
+    if situation.rules.announces:
+        savings = command.savings(situation.rules, situation.view.release.vocabulary)
+        for each in command.candidates:
+            situation.say_all(rejected(each.state, command.about(each), reason, savings))

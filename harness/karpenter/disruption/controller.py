@@ -1,0 +1,140 @@
+"""One turn of the disruption controller: the first method that finds a command has its way.
+
+Core ``pkg/controllers/disruption/controller.go`` (Reconcile), ``pkg/controllers/disruption/queue.go`` (StartCommand).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from harness.karpenter.disruption.commands import Command
+from harness.karpenter.disruption.events import failed_scheduling, nominated
+from harness.karpenter.disruption.method import Method
+from harness.karpenter.disruption.methods import attempt
+from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.scheduling import PlannedNodeClaim
+from harness.karpenter.scheduling.claims import pod_key
+from harness.karpenter.scheduling.state import StateNode
+
+__all__ = ["AGAIN", "POLLING", "UNSYNCED", "Orders", "Refusal", "Started", "Turn", "turn"]
+
+AGAIN, UNSYNCED, POLLING = 0.0, 1.0, 10.0
+"""Seconds to the next turn: after a command, while NodeClaims have no machine yet, when nothing was to do."""
+
+
+class Refusal(Exception):
+    """A NodeClaim could not be created; the message is core's."""
+
+
+class Orders(Protocol):
+    """What the controller has done."""
+
+    def release(self, nodes: Sequence[StateNode]) -> None:
+        """Takes taint and condition away from nodes that no command is about."""
+
+    def mark_disrupted(self, node: StateNode, reason: str) -> None:
+        """Taints the Node, and says why on its NodeClaim."""
+
+    def create(self, planned: PlannedNodeClaim, reason: str) -> str:
+        """Creates a replacement and returns its name. Raises Refusal."""
+
+    def mark_for_deletion(self, nodes: Sequence[StateNode]) -> None:
+        """From now on the nodes' room does not count, and their pods need a place."""
+
+    def nominate(self, node: StateNode) -> None:
+        """The node is meant for pods for a while."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A command under way, with the names of its replacements."""
+
+    method: Method
+    command: Command
+    replacements: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Turn:
+    """What came of a turn: commands, the seconds to the next turn (None: as after an error), the error's text."""
+
+    started: list[Started] = field(default_factory=list)
+    next_after: float | None = POLLING
+    error: str = ""
+
+
+def turn(
+    situation: Situation,
+    methods: Sequence[Method],
+    orders: Orders,
+    *,
+    unseen: frozenset[str] = frozenset(),
+    validates: bool = True,
+) -> Deliberation[Turn]:
+    """Tries the methods in order; the first with a command ends the turn, and so does an error."""
+    made = Turn()
+    if not situation.view.synced:
+        made.next_after = UNSYNCED
+        return made
+    view = situation.view
+    orders.release([node for node in view.nodes if not view.is_queued(node) and not node.deleting])
+    for method in methods:
+        tried = yield from attempt(situation, method, unseen=unseen, validates=validates)
+        if tried.findings is None:
+            continue
+        problem = ""
+        if tried.findings.error is not None:
+            problem = f"computing disruption decision, {tried.findings.error}"
+        elif tried.findings.commands:
+            problem = _start_all(situation, method, tried.findings.commands, orders, made)
+        if problem:
+            made.error = f"disrupting, {problem} ({method.reason.lower()}=reason)"
+            made.next_after = None
+            return made
+        if tried.findings.commands:
+            made.next_after = AGAIN
+            return made
+    return made
+
+
+def _start_all(situation: Situation, method: Method, commands: Sequence[Command], orders: Orders, made: Turn) -> str:
+    problems = []
+    for command in commands:
+        try:
+            made.started.append(_start(situation, method, command, orders))
+        except Refusal as error:
+            problems.append(
+                f"disrupting candidates, launching replacement nodeclaim, creating node claim, {error} (command-id=$ID)"
+            )
+    return f"disrupting candidates, {'; '.join(problems)}" if problems else ""
+
+
+def _start(situation: Situation, method: Method, command: Command, orders: Orders) -> Started:
+    """Cordons the candidates, creates the replacements, and only then counts the candidates as going away.
+
+    The other way round the provisioner would make room for their pods as well.
+    """
+    states = [each.state for each in command.candidates]
+    for state in states:
+        orders.mark_disrupted(state, method.reason)
+    names, problems = [], []
+    for planned in command.replacements:
+        try:
+            names.append(orders.create(planned, method.reason.lower()))
+        except Refusal as error:
+            problems.append(str(error))
+    if problems:
+        raise Refusal("; creating node claim, ".join(problems))
+    orders.mark_for_deletion(states)
+    _record(situation, command, orders)
+    return Started(method, command, tuple(names))
+
+
+def _record(situation: Situation, command: Command, orders: Orders) -> None:
+    """What the simulation said about pods becomes events and nominations."""
+    for pod, reason in (command.outcome.errors or {}).items():
+        situation.say(failed_scheduling(pod, reason))
+    for name, pods in (command.outcome.existing or {}).items():
+        node = situation.view.node_by_name[name]
+        orders.nominate(node)
+        situation.say(*(nominated(pod_key(pod), node) for pod in pods))

@@ -1,0 +1,98 @@
+"""What it costs to disrupt a node, and what the node costs.
+
+Core ``pkg/utils/disruption/disruption.go``, ``pkg/controllers/disruption/types.go``.
+"""
+
+from collections.abc import Iterable
+from math import inf
+
+from harness.engine.clock import parse
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ZONE, Vocabulary
+from harness.karpenter.requirements import Requirements
+from harness.karpenter.scheduling.settling import NEVER
+from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.objects import Object, annotations_of, metadata_of, spec_of
+from harness.kube.go.durations import parse_duration
+
+__all__ = [
+    "BASE_COST",
+    "eviction_cost",
+    "labelled_price",
+    "lifetime_remaining",
+    "lowest_price",
+    "moving_cost",
+    "rescheduling_cost",
+]
+
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+BASE_COST = 1.0
+"""What draining any node costs."""
+
+_MOST = 10.0
+
+
+def eviction_cost(pod: Object) -> float:
+    """Between -10 and 10, 1 for most pods: by deletion cost and priority."""
+    cost = 1.0
+    text = annotations_of(pod).get(DELETION_COST)
+    if text is not None:
+        cost += _number(text) / 2.0**27
+    priority = spec_of(pod).get("priority")
+    if priority is not None:
+        cost += float(priority) / 2.0**25
+    return min(max(cost, -_MOST), _MOST)
+
+
+def _number(text: str) -> float:
+    """What Go's ParseFloat reads, 0 where it reads nothing."""
+    try:
+        return 0.0 if "_" in text or text != text.strip() else float(text)
+    except ValueError:
+        return 0.0
+
+
+def rescheduling_cost(pods: Iterable[Object]) -> float:
+    """The eviction costs of all pods together."""
+    cost = 0.0
+    for pod in pods:
+        cost += eviction_cost(pod)
+    return cost
+
+
+def moving_cost(pods: Iterable[Object]) -> float:
+    """The base cost, and the eviction costs of the pods that have any."""
+    cost = BASE_COST
+    for pod in pods:
+        cost += max(0.0, eviction_cost(pod))
+    return cost
+
+
+def lifetime_remaining(nodeclaim: Object, now: int) -> float:
+    """Which part of its life the NodeClaim has before it; 1 when it never expires."""
+    text = spec_of(nodeclaim).get("expireAfter")
+    if text is None or text == NEVER:
+        return 1.0
+    total = parse_duration(text) / 1e9
+    age = (now - parse(metadata_of(nodeclaim)["creationTimestamp"])) / 1e9
+    if total == 0:
+        return 0.0 if age > 0 else 1.0
+    return min(max((total - age) / total, 0.0), 1.0)
+
+
+def labelled_price(node: StateNode, instance_type: InstanceType | None) -> float:
+    """USD per hour of the offering with exactly the node's zone and capacity type; 0 without one."""
+    if instance_type is None:
+        return 0.0
+    zone, kind = node.labels.get(ZONE) or "", node.labels.get(CAPACITY_TYPE) or ""
+    for offering in instance_type.offerings:
+        if offering.zone == zone and offering.capacity_type == kind:
+            return offering.price
+    return 0.0
+
+
+def lowest_price(node: StateNode, instance_type: InstanceType, vocabulary: Vocabulary) -> float | None:
+    """USD per hour of the cheapest offering that the node's labels accept; None without one."""
+    accepted = Requirements.from_labels(node.labels, vocabulary=vocabulary)
+    lowest = min((offering.price for offering in instance_type.compatible_offerings(accepted)), default=inf)
+    return None if lowest == inf else lowest

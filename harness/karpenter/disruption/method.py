@@ -1,0 +1,66 @@
+"""What the methods of disruption have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from harness.karpenter.disruption.balanced import Totals
+from harness.karpenter.disruption.candidates import Candidate
+from harness.karpenter.disruption.commands import Command
+from harness.karpenter.disruption.situation import Deliberation, Situation
+
+__all__ = ["DRIFTED", "EMPTY", "UNDERUTILIZED", "Findings", "Method", "Proposal"]
+
+EMPTY, DRIFTED, UNDERUTILIZED = "Empty", "Drifted", "Underutilized"
+
+
+@dataclass(slots=True)
+class Proposal:
+    """What a method is given: candidates in the order of the state, what budgets allow, what NodePools cost.
+
+    ``unseen`` are NodePools that single-node consolidation did not get to before its time was up. ``validates``: whether commands
+    are looked at again after a while.
+    """
+
+    candidates: list[Candidate]
+    budgets: dict[str, int]
+    totals: Mapping[str, Totals] = field(default_factory=dict)
+    unseen: frozenset[str] = frozenset()
+    validates: bool = True
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a method comes to.
+
+    ``order``: the candidates as it looked at them. ``consolidated``: it needs not look again until something changes.
+    """
+
+    commands: list[Command] = field(default_factory=list)
+    order: Sequence[Candidate] = ()
+    consolidated: bool | None = None
+    error: Exception | None = None
+
+
+class Method(ABC):
+    """One way to find nodes that can go.
+
+    ``name`` is that of core's type, ``reason`` the budgets' and the conditions', ``kind`` the metrics' consolidation type.
+    ``eventual``: pods and budgets of NodeClaims with a terminationGracePeriod do not block it. ``scores``: the policy Balanced has
+    a say.
+    """
+
+    name: ClassVar[str]
+    reason: ClassVar[str]
+    kind: ClassVar[str]
+    eventual: ClassVar[bool] = False
+    scores: ClassVar[bool] = False
+
+    @abstractmethod
+    def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
+        """Whether the method looks at the candidate; may say why not."""
+
+    @abstractmethod
+    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+        """The commands."""

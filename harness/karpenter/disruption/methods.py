@@ -1,0 +1,56 @@
+"""The methods of a release, in the order in which the controller tries them.
+
+Core ``pkg/controllers/disruption/controller.go`` (NewMethods, disrupt).
+"""
+
+from collections.abc import Sequence
+
+from harness.karpenter.disruption.balanced import Totals, nodepool_totals
+from harness.karpenter.disruption.budgets import disruption_budgets
+from harness.karpenter.disruption.candidates import Candidate, find_candidates
+from harness.karpenter.disruption.drift import Drift
+from harness.karpenter.disruption.emptiness import Emptiness
+from harness.karpenter.disruption.method import Findings, Method, Proposal
+from harness.karpenter.disruption.multi_node import MultiNodeConsolidation
+from harness.karpenter.disruption.rules import DisruptionRules
+from harness.karpenter.disruption.single_node import SingleNodeConsolidation
+from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.disruption.static_drift import StaticDrift
+
+__all__ = ["Attempt", "attempt", "methods_of"]
+
+
+def methods_of(rules: DisruptionRules) -> Sequence[Method]:
+    """Emptiness before drift before consolidation, several nodes before one."""
+    static: Sequence[Method] = (StaticDrift(),) if rules.static_nodepools else ()
+    return (Emptiness(), *static, Drift(), MultiNodeConsolidation(), SingleNodeConsolidation())
+
+
+class Attempt:
+    """One method's turn: its candidates, what budgets allowed before it spent any, and what it found.
+
+    ``budgets`` and ``findings`` are None when there was no candidate.
+    """
+
+    def __init__(self, method: Method, candidates: Sequence[Candidate]) -> None:
+        self.method, self.candidates = method, tuple(candidates)
+        self.totals: dict[str, Totals] = {}
+        self.budgets: dict[str, int] | None = None
+        self.findings: Findings | None = None
+
+
+def attempt(
+    situation: Situation, method: Method, *, unseen: frozenset[str] = frozenset(), validates: bool = True
+) -> Deliberation[Attempt]:
+    """Lets a method look for commands."""
+    candidates = find_candidates(situation, method.should_disrupt, eventual=method.eventual)
+    made = Attempt(method, candidates)
+    if not candidates:
+        return made
+    if method.scores and situation.rules.balanced:
+        made.totals = nodepool_totals(situation)
+    budgets = disruption_budgets(situation, method.reason)
+    made.budgets = dict(budgets)
+    proposal = Proposal(candidates, budgets, made.totals, unseen, validates)
+    made.findings = yield from method.compute(situation, proposal)
+    return made

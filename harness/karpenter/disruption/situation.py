@@ -1,0 +1,139 @@
+"""What the disruption controller knows at one moment, and what it has said in this turn."""
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.disruption.rules import DisruptionRules, disruption_rules_of
+from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
+from harness.karpenter.scheduling.simulation import Simulations
+from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.objects import Object, name_of, spec_of, status_of
+
+if TYPE_CHECKING:
+    from harness.karpenter.releases import ProviderRelease
+
+__all__ = ["Deliberation", "Situation", "View", "Wait", "after_waiting"]
+
+T = TypeVar("T")
+
+
+class View:
+    """The cluster at one moment, as Karpenter keeps it.
+
+    ``nominated`` says until when nodes are meant for a pending pod, by the name of the node; ``queued`` names the Nodes that a command is
+    still about. Times are in nanoseconds since the start. Nodes are in the order of their provider ids.
+    """
+
+    def __init__(
+        self,
+        snapshot: ClusterSnapshot,
+        instance_types: Mapping[str, Sequence[InstanceType]],
+        *,
+        release: "ProviderRelease",
+        options: SchedulingOptions,
+        indexes: CatalogIndexes | None = None,
+        nominated: Mapping[str, int] | None = None,
+        queued: frozenset[str] = frozenset(),
+    ) -> None:
+        self.snapshot, self.instance_types, self.release = snapshot, instance_types, release
+        self.now, self.nominated, self.queued = snapshot.now, nominated or {}, queued
+        self.simulations = Simulations(snapshot, instance_types, release=release, options=options, indexes=indexes)
+        self.nodes: list[StateNode] = sorted(self.simulations.state.nodes, key=lambda node: node.provider_id)
+        self.nodepools = {
+            name_of(pool): pool
+            for pool in sorted(snapshot.nodepools, key=name_of)
+            if _node_class_of(pool) == options.node_class
+        }
+
+    @cached_property
+    def types_by_name(self) -> dict[str, dict[str, InstanceType]]:
+        """Instance types by NodePool and name; NodePools without any are left out."""
+        known: dict[int, dict[str, InstanceType]] = {}
+        found = {}
+        for name in self.nodepools:
+            types = self.instance_types.get(name)
+            if types:
+                if id(types) not in known:
+                    known[id(types)] = {each.name: each for each in types}
+                found[name] = known[id(types)]
+        return found
+
+    @cached_property
+    def node_by_name(self) -> dict[str, StateNode]:
+        """State nodes by the name that they go by."""
+        return {node.name: node for node in self.nodes}
+
+    def pods_on(self, node: StateNode) -> list[Object]:
+        """All pods bound to the node, by namespace and name."""
+        return self.simulations.state.pods_on(node)
+
+    def is_nominated(self, node: StateNode) -> bool:
+        """Whether the node is meant for a pending pod."""
+        return self.nominated.get(node.name, self.now) > self.now
+
+    def is_queued(self, node: StateNode) -> bool:
+        """Whether a command is already about the node."""
+        return node.node is not None and name_of(node.node) in self.queued
+
+    @property
+    def synced(self) -> bool:
+        """Whether the state knows every NodeClaim's machine and every Node."""
+        known = self.simulations.state.by_node
+        return all(status_of(each).get("providerID") for each in self.snapshot.nodeclaims) and all(
+            name_of(each) in known for each in self.snapshot.nodes
+        )
+
+
+def _node_class_of(pool: Object) -> tuple[str, str]:
+    reference = spec_of(spec_of(pool).get("template") or {}).get("nodeClassRef") or {}
+    return reference.get("group") or "", reference.get("kind") or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The controller wants to look again so many seconds later."""
+
+    seconds: float
+
+
+Deliberation = Generator[Wait, None, T]
+"""Work that may wait: whoever runs it goes on with it when the time has come, with a new view in the situation."""
+
+
+class Situation:
+    """One turn of the controller: the view it looks at, its gates, and the events so far, equal ones once."""
+
+    def __init__(self, view: View, *, spot_to_spot: bool = False) -> None:
+        rules = disruption_rules_of(view.release.core)
+        if rules is None:
+            raise ValueError(f"how core {view.release.core.version} disrupts nodes is not known")
+        self.view, self.spot_to_spot = view, spot_to_spot
+        self.rules: DisruptionRules = rules
+        self._events: dict[SchedulingEvent, None] = {}
+
+    @property
+    def events(self) -> tuple[SchedulingEvent, ...]:
+        """What was said, each once."""
+        return tuple(self._events)
+
+    def say(self, *events: SchedulingEvent) -> None:
+        """Publishes events."""
+        self._events.update(dict.fromkeys(events))
+
+    def say_all(self, events: Iterable[SchedulingEvent]) -> None:
+        """Publishes events."""
+        self.say(*events)
+
+
+def after_waiting(deliberation: Deliberation[T], wait: Callable[[float], None]) -> T:
+    """Runs a deliberation to its end; ``wait(seconds)`` lets the time pass, and renews the view."""
+    while True:
+        try:
+            wanted = next(deliberation)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        wait(wanted.seconds)

@@ -1,0 +1,136 @@
+"""What all simulations over one snapshot have in common: found out once, and never changed by one of them."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.catalog import Amounts, CatalogIndex
+from harness.karpenter.scheduling.claims import SchedulingEvent
+from harness.karpenter.scheduling.existing import ExistingNode
+from harness.karpenter.scheduling.rules import rules_of
+from harness.karpenter.scheduling.shapes import PodShape, ShapeCatalog
+from harness.karpenter.scheduling.snapshot import BEST_EFFORT, ClaimsIn, SchedulingOptions
+from harness.karpenter.scheduling.state import ClusterState
+from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods
+from harness.karpenter.scheduling.topology.domains import domains_by_key
+from harness.karpenter.scheduling.topology.groups import RunningPods
+from harness.karpenter.scheduling.volumes import VolumeLookup
+from harness.kube.api.objects import Object, name_of, spec_of
+from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, Taint
+
+if TYPE_CHECKING:
+    from harness.karpenter.releases import ProviderRelease
+
+
+class Ground:
+    """NodePools as templates, nodes with their room, the shapes of pods, and where pods run.
+
+    ``existing`` are the active nodes in the order in which pods try them; sets of them are masks by position. ``refused`` keeps,
+    by what a pod asks of nodes (:attr:`PodShape.fit`), the nodes that can never take it: they only fill up.
+    """
+
+    def __init__(
+        self,
+        state: ClusterState,
+        volumes: VolumeLookup,
+        nodepools: Sequence[Object],
+        indexes: Mapping[str, CatalogIndex],
+        release: "ProviderRelease",
+        options: SchedulingOptions,
+    ) -> None:
+        self.state, self.nodepools, self.indexes, self.options = state, nodepools, indexes, options
+        self.rules = rules_of(release.core)
+        self.algebra = Algebra(release.vocabulary)
+        self.best_effort = self.rules.min_values_relaxable and options.min_values_policy == BEST_EFFORT
+        self._claims_in = self.rules.resource_claims if options.ignore_resource_claims else ClaimsIn.NOWHERE
+        demands = partial(volumes.demands, self.algebra, self.rules)
+        self.shapes = ShapeCatalog(
+            self.algebra, options.preference_policy, self._tolerates_preferences(), demands, self._claims_in
+        )
+        self._shape_of: dict[int, tuple[Object, PodShape]] = {}
+        self.running = RunningPods(state)
+        self.refused: dict[int, int] = {}
+        self._rooms: dict[str, Amounts] = {}
+        self._roomy: dict[tuple[tuple[str, int], ...], int] = {}
+
+    def _tolerates_preferences(self) -> bool:
+        return any(
+            taint.get("effect") == PREFER_NO_SCHEDULE
+            for pool in self.nodepools
+            for taint in spec_of(spec_of(pool).get("template") or {}).get("taints") or ()
+        )
+
+    def shape_of(self, pod: Object) -> PodShape:
+        """The shape of a pod, of which each simulation needs a fresh one. Raises QuantityError and ValueError."""
+        known = self._shape_of.get(id(pod))
+        if known is None or known[0] is not pod:
+            known = self._shape_of[id(pod)] = (pod, self.shapes.of(pod))
+        return known[1]
+
+    @cached_property
+    def templates(self) -> tuple[Template, ...]:
+        """The NodePools that have an instance type left, heaviest first."""
+        templates = [template for template, _ in self.judged_nodepools if template.mask]
+        for template in templates:
+            template.add_daemons(self._daemons, self.algebra, self.rules)
+        return tuple(templates)
+
+    @cached_property
+    def judged_nodepools(self) -> list[tuple[Template, dict[str, int]]]:
+        """All NodePools, with the keys whose ``minValues`` they miss, which leaves them no instance type."""
+        found = []
+        for pool in self.nodepools:
+            index = self.indexes.get(name_of(pool)) or CatalogIndex((), self.algebra.vocabulary)
+            template = Template(pool, index, self.algebra, self.rules)
+            unmet = template.unmet_min_values(template.requirements, template.mask)
+            if unmet and not self.best_effort:
+                template.mask = 0
+            found.append((template, unmet))
+        return found
+
+    @cached_property
+    def events(self) -> tuple[SchedulingEvent, ...]:
+        """About NodePools without an instance type."""
+        found = []
+        for template, unmet in self.judged_nodepools:
+            if not template.mask:
+                text = "NodePool requirements filtered out all compatible available instance types"
+                text += " due to minValues incompatibility" if unmet and self.rules.min_values_relaxable else ""
+                found.append(SchedulingEvent("NodePool", template.name, "Warning", "NoCompatibleInstanceTypes", text))
+        return tuple(found)
+
+    @cached_property
+    def _daemons(self) -> list[DaemonPod]:
+        snapshot = self.state.snapshot
+        return daemon_pods(snapshot.daemonsets, snapshot.pods, self._claims_in, self.rules)
+
+    @cached_property
+    def existing(self) -> tuple[ExistingNode, ...]:
+        """Initialized nodes first, then by name."""
+        assert self.templates is not None  # a DaemonSet's search for a term that fits begins with the templates
+        active = sorted(self.state.active(), key=lambda node: (not node.initialized, node.name))
+        return tuple(ExistingNode(node, self._daemons, self.algebra, self.rules) for node in active)
+
+    @cached_property
+    def position_of(self) -> dict[str, int]:
+        """Positions of existing nodes by name."""
+        return {node.name: position for position, node in enumerate(self.existing)}
+
+    def with_room(self, amounts: tuple[tuple[str, int], ...]) -> int:
+        """The existing nodes that have, as long as nothing is put on them, that much of each resource."""
+        mask = self._roomy.get(amounts)
+        if mask is None:
+            mask = (1 << len(self.existing)) - 1
+            for name, amount in amounts:
+                rooms = self._rooms.get(name)
+                if rooms is None:
+                    rooms = self._rooms[name] = Amounts([node.amounts.get(name, 0) for node in self.existing])
+                mask &= rooms.holding(amount)
+            self._roomy[amounts] = mask
+        return mask
+
+    @cached_property
+    def domains(self) -> dict[str, dict[str, list[Sequence[Taint]]]]:
+        """Worked out only when a pod has a constraint: it looks at every instance type."""
+        return domains_by_key(self.algebra, self.nodepools, self.indexes)

@@ -1,0 +1,204 @@
+"""What the methods do with small clusters, and what they say about nodes that they leave alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.engine.clock import SECOND, parse
+from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed_disruptions
+from harness.karpenter.disruption.commands import Command
+from harness.karpenter.disruption.methods import attempt, methods_of
+from harness.karpenter.disruption.situation import Situation, after_waiting
+from harness.karpenter.releases import provider
+from tests.disruption.fleet import NOW, Json, machine, nodepool, pod, situation
+
+
+def found(made: Situation, method: str, **how: Any) -> list[Command]:
+    """The commands of a method; the time before its validation passes without anything happening."""
+    (chosen,) = (each for each in methods_of(made.rules) if each.name == method)
+    done = after_waiting(attempt(made, chosen, **how), lambda seconds: None)
+    return [] if done.findings is None else done.findings.commands
+
+
+def said(made: Situation, node: str) -> list[str]:
+    return [each.message for each in made.events if (each.kind, each.object) == ("Node", node)]
+
+
+def test_an_empty_node_is_deleted() -> None:
+    made = situation([machine("a"), machine("b")], [pod("p", "a")])
+    (command,) = found(made, "Emptiness")
+    assert str(command) == "delete: [b]"
+    assert command.savings(made.rules, made.view.release.vocabulary) == pytest.approx(0.2)
+
+
+def test_a_pod_that_costs_nothing_leaves_its_node_empty_from_core_1_14_on() -> None:
+    cheap = pod("p", "a", annotations={"controller.kubernetes.io/pod-deletion-cost": "-200000000"})
+    assert [str(each) for each in found(situation([machine("a")], [cheap]), "Emptiness")] == ["delete: [a]"]
+    assert not found(situation([machine("a")], [cheap], release=provider("1.13.1")), "Emptiness")
+
+
+def test_pods_move_to_a_node_that_has_room() -> None:
+    made = situation([machine("a"), machine("b")], [pod("p", "a"), pod("q", "b", "3")])
+    (command,) = found(made, "SingleNodeConsolidation")
+    assert str(command) == "delete: [a]"
+    assert {node: len(pods) for node, pods in (command.outcome.existing or {}).items()} == {"b": 1}
+
+
+def test_a_dear_node_is_replaced_by_a_cheaper_one() -> None:
+    made = situation([machine("a", "eight")], [pod("p", "a", "1500m")])
+    (command,) = found(made, "SingleNodeConsolidation")
+    (planned,) = command.replacements
+    assert [each.name for each in planned.instance_types] == ["two", "four"]
+    assert "Consolidation candidate: replace: [a] -> [1 replacement] (savings: $0.38)" in said(made, "a")
+
+
+def test_several_nodes_go_at_once() -> None:
+    machines = [machine(name) for name in "abc"]
+    made = situation(machines, [pod(name, name, "1") for name in "abc"])
+    (command,) = found(made, "MultiNodeConsolidation")
+    assert str(command) == "delete: [a, b]"
+
+
+def test_a_node_that_took_a_pod_lately_takes_none_of_others_from_core_1_14_on() -> None:
+    pools = [nodepool(consolidateAfter="30m")]
+    machines = [machine("a"), machine("b")]
+    machines[1][1]["status"]["lastPodEventTime"] = "2026-01-07T10:29:00Z"
+    pods = [pod("p", "a"), pod("q", "b", "3")]
+    assert not [
+        each for each in found(situation(machines, pods, pools), "SingleNodeConsolidation") if not each.replacements
+    ]
+    old = situation(machines, pods, pools, release=provider("1.13.1"))
+    assert [str(each) for each in found(old, "SingleNodeConsolidation")] == ["delete: [a]"]
+
+
+def test_spot_to_spot_has_a_gate_and_wants_fifteen_types() -> None:
+    machines, pools = [machine("a", "eight", kind="spot")], [nodepool(kinds=("spot",))]
+    pods = [pod("p", "a", "1500m")]
+    off = situation(machines, pods, pools)
+    assert not found(off, "SingleNodeConsolidation")
+    assert said(off, "a") == ["SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"]
+    on = situation(machines, pods, pools, spot_to_spot=True)
+    assert not found(on, "SingleNodeConsolidation")
+    assert (
+        "requires 15 cheaper instance type options than the current candidate to consolidate, got 2" in said(on, "a")[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("node", "pods", "text"),
+    [
+        (
+            {"annotations": {"karpenter.sh/do-not-disrupt": "true"}},
+            [],
+            'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation',
+        ),
+        (
+            {},
+            [pod("p", "a", annotations={"karpenter.sh/do-not-disrupt": "true"})],
+            'Pod has "karpenter.sh/do-not-disrupt" annotation (Pod=default/p)',
+        ),
+        ({"pool": "gone"}, [], "NodePool not found (NodePool=gone)"),
+    ],
+)
+def test_blocked_nodes(node: Json, pods: list[Json], text: str) -> None:
+    made = situation([machine("a", **node)], pods)
+    assert not found(made, "Emptiness")
+    assert said(made, "a") == [text]
+
+
+def test_a_budget_that_allows_no_eviction_blocks_its_node() -> None:
+    budget = {
+        "metadata": {"name": "pdb", "namespace": "default"},
+        "spec": {"selector": {}, "minAvailable": 1},
+        "status": {"disruptionsAllowed": 0},
+    }
+    made = situation([machine("a"), machine("b")], [pod("p", "a", labels={"x": "y"})], pdbs=[budget])
+    assert not found(made, "SingleNodeConsolidation")
+    assert said(made, "a") == ["Pdb prevents pod evictions (PodDisruptionBudget=[default/pdb])"]
+
+
+def test_a_nomination_ends() -> None:
+    machines = [machine("a")]
+    assert not found(situation(machines, nominated={"a": parse(NOW) + SECOND}), "Emptiness")
+    assert found(situation(machines, nominated={"a": parse(NOW)}), "Emptiness")
+
+
+def test_a_drifted_node_goes_whatever_its_replacement_costs() -> None:
+    made = situation([machine("a", "two", conditions=("Drifted",))], [pod("p", "a", "1500m")])
+    (command,) = found(made, "Drift")
+    assert str(command) == "replace: [a] -> [1 replacement]"
+    assert command.savings(made.rules, made.view.release.vocabulary) < 0.1
+
+
+def test_a_command_that_no_longer_holds_is_dropped() -> None:
+    made = situation([machine("a"), machine("b")], [pod("p", "a"), pod("q", "b", "3")])
+    later = situation([machine("a"), machine("b")], [pod("p", "a"), pod("q", "b", "3950m")])
+    (single,) = (each for each in methods_of(made.rules) if each.name == "SingleNodeConsolidation")
+
+    def wait(seconds: float) -> None:
+        assert seconds == 15
+        made.view = later.view
+
+    done = after_waiting(attempt(made, single), wait)
+    assert done.findings is not None
+    assert not done.findings.commands
+    assert not done.findings.consolidated
+    assert said(made, "a") == ["Consolidation rejected: delete: [a], reason: scheduling (savings: $0.20)"]
+
+
+@pytest.mark.parametrize(
+    ("budgets", "nodes", "allowed"),
+    [
+        ([], 10, UNLIMITED),
+        ([{"nodes": "10%"}], 11, 2),
+        ([{"nodes": "10%"}], 0, 0),
+        ([{"nodes": "3"}, {"nodes": "50%"}], 4, 2),
+        ([{"nodes": "0", "reasons": ["Drifted"]}], 4, UNLIMITED),
+        ([{"nodes": "0", "reasons": ["Drifted", "Empty"]}], 4, 0),
+        ([{"nodes": "0", "schedule": "0 11 * * *", "duration": "8h"}], 4, UNLIMITED),
+        ([{"nodes": "0", "schedule": "0 10 * * *", "duration": "8h"}], 4, 0),
+    ],
+)
+def test_budgets(budgets: list[Json], nodes: int, allowed: int) -> None:
+    assert allowed_disruptions(nodepool(budgets=budgets), nodes, "Empty", parse(NOW)) == allowed
+
+
+@pytest.mark.parametrize(
+    "budget", [{"nodes": "many"}, {"nodes": "1", "schedule": "x", "duration": "1h", "reasons": ["Drifted"]}]
+)
+def test_a_budget_that_cannot_be_read_allows_nothing_for_any_reason(budget: Json) -> None:
+    pool = nodepool(budgets=[budget])
+    with pytest.raises(BudgetError):
+        allowed_disruptions(pool, 4, "Empty", parse(NOW))
+    assert not found(situation([machine("a")], pools=[pool]), "Emptiness")
+
+
+def test_budgets_are_spent_by_nodes_that_are_not_ready() -> None:
+    machines = [machine(name) for name in "abc"]
+    machines[0][0]["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    made = situation(machines, pools=[nodepool(budgets=[{"nodes": "2"}])])
+    (command,) = found(made, "Emptiness")
+    assert len(command.candidates) == 1
+
+
+def test_what_simulations_share_does_not_change_their_outcome() -> None:
+    machines = [machine(name) for name in "abcd"]
+    pods = [pod(f"{name}{number}", name, "700m", labels={"app": "x"}) for name in "abcd" for number in range(3)]
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+    }
+    for each in pods:
+        each["spec"]["topologySpreadConstraints"] = [spread]
+    shared = situation(machines, pods).view.simulations
+    for name in "abcdab":
+        moving = [each for each in pods if each["spec"]["nodeName"] == name]
+        alone = situation(machines, pods).view.simulations
+        mine, fresh = (each.without({name}, moving, settled=True) for each in (shared, alone))
+        assert mine.existing == fresh.existing
+        assert [str(each) for each in mine.errors.values()] == [str(each) for each in fresh.errors.values()]
+        assert [each.to_nodeclaim() for each in mine.nodeclaims] == [each.to_nodeclaim() for each in fresh.nodeclaims]

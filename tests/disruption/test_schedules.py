@@ -1,0 +1,67 @@
+"""When windows of disruption budgets are open, as robfig/cron and Karpenter's walk back in time have it."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from harness.engine.clock import parse
+from harness.karpenter.disruption.schedules import Schedule, ScheduleError, is_within
+from harness.kube.go.durations import parse_duration
+
+WEDNESDAY = "2026-01-07T10:30:00Z"
+
+
+@pytest.mark.parametrize(
+    ("schedule", "duration", "open_"),
+    [
+        ("0 10 * * *", "1h", True),
+        ("0 9 * * *", "1h", False),
+        ("0 11 * * *", "8h", False),
+        ("0 22 * * *", "13h", True),
+        ("30 10 * * *", "5m", True),  # its first instant
+        ("25 10 * * *", "5m", False),  # its last
+        ("@daily", "10h30m", False),
+        ("@daily", "10h31m", True),
+        ("*/15 10 * * 3", "1m", True),
+        ("0 9 * * mon-fri", "8h", True),
+        ("0 9 * * 6,0", "8h", False),
+        ("0 0 1,15 * wed", "11h", True),  # a day of the month or of the week will do
+        ("0 0 1,15 * *", "11h", False),
+        ("0 0 30 feb *", "1m", True),  # never comes, which Karpenter takes for long ago
+        ("@every 2h", "3h", True),
+        ("@every 3h", "2h", False),
+        ("@hourly", "30m", False),
+        ("30/10 * * * *", "1m", True),
+        ("? 10 * * ?", "1m", True),
+    ],
+)
+def test_windows(schedule: str, duration: str, open_: bool) -> None:
+    assert is_within(schedule, parse_duration(duration), parse(WEDNESDAY)) is open_
+
+
+@pytest.mark.parametrize(
+    ("schedule", "text"),
+    [
+        ("", "expected exactly 5 fields, found 0: []"),
+        ("* * * *", "expected exactly 5 fields"),
+        ("60 * * * *", "end of range (60) above maximum (59): 60"),
+        ("* * 0 * *", "beginning of range (0) below minimum (1): 0"),
+        ("5-2 * * * *", "beginning of range (5) beyond end of range (2): 5-2"),
+        ("1-2-3 * * * *", "too many hyphens: 1-2-3"),
+        ("*/2/3 * * * *", "too many slashes: */2/3"),
+        ("*/0 * * * *", "step of range should be a positive number: */0"),
+        ("x * * * *", "failed to parse int from x"),
+        ("@never", "unrecognized descriptor: @never"),
+        ("@every soon", "failed to parse duration @every soon"),
+    ],
+)
+def test_what_is_no_schedule(schedule: str, text: str) -> None:
+    with pytest.raises(ScheduleError) as raised:
+        Schedule.parse(schedule)
+    assert str(raised.value).startswith(text)
+
+
+def test_the_next_hit_is_later_than_now() -> None:
+    noon = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    assert Schedule.parse("0 12 * * *").next_after(noon) == datetime(2026, 2, 1, 12, tzinfo=UTC)
+    assert Schedule.parse("0 0 29 2 *").next_after(noon) == datetime(2028, 2, 29, tzinfo=UTC)
