@@ -16,7 +16,7 @@ from harness.kube.api.builtin_kinds import CONSEQUENCES
 from harness.kube.api.kinds import KINDS, served
 from harness.scenario.language.core_objects import core_problems, field_problems
 from harness.scenario.language.kind_names import kind_mistake
-from harness.scenario.reading.documents import MAX_BYTES, decoded
+from harness.scenario.reading.documents import read_stream
 from harness.scenario.reading.manifests import Manifest, manifests_of_text, read_manifests
 from harness.scenario.reading.problems import Mark, Problem, ScenarioError
 
@@ -121,7 +121,7 @@ def _files(paths: Sequence[Path], problems: list[Problem]) -> Iterator[Path]:
 
 def _read(path: Path) -> tuple[Manifest, ...]:
     if path == STDIN:
-        return manifests_of_text(decoded(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"), "stdin")
+        return manifests_of_text(read_stream(sys.stdin.buffer, "stdin"), "stdin")
     return read_manifests(path, display_name(path))
 
 

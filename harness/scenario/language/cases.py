@@ -122,7 +122,10 @@ def _expanded(document: Document, manifests: Sequence[Manifest], source: Source)
     ids: set[str] = set()
     seen: list[Mapping[str, str]] = []
     varies = bool(document.variables())
-    named = [(manifest, manifest.document.variables()) for manifest in manifests]
+    named = []
+    for manifest in manifests:
+        names = manifest.document.variables()
+        named.append((replace(manifest, document=manifest.document.composed()) if names else manifest, names))
     numbers: Sequence[int | None] = range(len(axes.cases)) if axes.cases else [None]
     for number, values in product(numbers, [*product(*axes.matrix.values())]):
         chosen = dict(zip(axes.matrix, values, strict=True))

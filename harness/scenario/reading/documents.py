@@ -6,20 +6,26 @@ A mistake in one document does not hide the mistakes of the others, so every `--
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from harness.scenario.reading import one_pass
 from harness.scenario.reading import yaml_tree as nodes
 from harness.scenario.reading.problems import FileUnreadable, Mark, Problem, ScenarioError
 from harness.scenario.reading.yaml_values import kubernetes_value, text_value
 
-__all__ = ["MAX_BYTES", "Document", "decoded", "documents", "read_text", "substitute"]
+__all__ = ["MAX_BYTES", "MAX_HEADER", "Document", "documents", "read_stream", "read_text", "substitute"]
 
-MAX_BYTES = 4 * 1024 * 1024
+MAX_BYTES = 1 << 30
+"""No file is larger: a dump of a cluster has some hundred MiB. What has no end is not read for ever."""
 
+MAX_HEADER = 4 << 20
+"""A header of a scenario is written by hand."""
+
+_FIRST = 1 << 16
 _MARKER = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -28,12 +34,21 @@ PathTuple = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One YAML document: `value` as text for a header, as kubectl reads it for a manifest; `node` knows the lines."""
+    """One YAML document: `value` as text for a header, as kubectl reads it for a manifest; its tree knows the lines.
+
+    `tree` is made when it is asked for where the value was read without it. `parts` are the places of a List's items then.
+    """
 
     file: str
-    node: nodes.Node
+    tree: nodes.Node | one_pass.Excerpt
     value: Any
     prefix: PathTuple = ()
+    parts: Callable[[], Sequence[one_pass.Excerpt]] = tuple
+
+    @property
+    def node(self) -> nodes.Node:
+        """The tree."""
+        return self.tree.tree(self.file) if isinstance(self.tree, one_pass.Excerpt) else self.tree
 
     @property
     def is_header(self) -> bool:
@@ -69,13 +84,19 @@ class Document:
         """This document with each `$(NAME)` of `values` replaced, in keys and in values; what is not quoted is read anew."""
         node = substitute(self.node, values)
         value = text_value(node) if self.is_header else kubernetes_value(node)
-        document = replace(self, node=node, value=value)
+        document = replace(self, tree=node, value=value)
         for part in self.prefix:
             document = replace(document, value=document.value[part])
         return document
 
+    def composed(self) -> Document:
+        """The same with its tree at hand, for whoever looks at it often."""
+        return replace(self, tree=self.node, parts=tuple)
+
     def variables(self) -> set[str]:
         """The names in `$(NAME)` anywhere in it."""
+        if isinstance(self.tree, one_pass.Excerpt) and self.tree.text.find("$(", self.tree.start, self.tree.end) < 0:
+            return set()
         return set(_names(self.node))
 
     def items(self) -> Iterator[Document]:
@@ -85,8 +106,12 @@ class Document:
             and self.value.get("kind") == "List"
             and isinstance(self.value.get("items"), list)
         ):
+            parts = self.parts()
             for index, item in enumerate(self.value["items"]):
-                yield replace(self, value=item, prefix=(*self.prefix, "items", index))
+                if parts:
+                    yield Document(self.file, parts[index], item)
+                else:
+                    yield replace(self, value=item, prefix=(*self.prefix, "items", index))
         else:
             yield self
 
@@ -152,41 +177,37 @@ def _names(node: nodes.Node) -> Iterator[str]:
 
 
 def read_text(path: Path, file: str | None = None) -> str:
-    """The text of a file; FileUnreadable when it is absent, larger than 4 MiB, or not text."""
+    """The text of a file; FileUnreadable when it is absent, not text, or too large."""
     name = file or str(path)
     try:
         if path.is_dir():
             raise _unreadable(name, "is a directory")
         with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-            size = path.stat().st_size if len(data) > MAX_BYTES else len(data)
+            return read_stream(stream, name)
     except OSError as error:
         raise _unreadable(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-    return decoded(data, name, size)
 
 
-def decoded(data: bytes, name: str, size: int = 0) -> str:
-    """The text of what was read from `name` (`size` bytes, if more than the limit); FileUnreadable as for `read_text`."""
-
-    def unreadable(what: str, hint: str = "", place: tuple[int, int] = (1, 1)) -> FileUnreadable:
-        return _unreadable(name, what, hint, place)
-
+def read_stream(stream: BinaryIO, name: str) -> str:
+    """The text of a stream, called `name`; FileUnreadable as for `read_text`."""
+    data = stream.read(_FIRST)
+    if b"\0" not in data:  # else it is told at once, also of what has no end
+        data += stream.read(MAX_BYTES + 1 - len(data))
     if len(data) > MAX_BYTES:
-        raise unreadable(
-            f"is {max(size, len(data)) / 1024 / 1024:.1f} MiB large", f"scenario files end at {MAX_BYTES >> 20} MiB"
-        )
+        raise _unreadable(name, "is too large", f"files end at {MAX_BYTES >> 30} GiB")
     if b"\0" in data:
-        raise unreadable("is binary, not YAML")
+        raise _unreadable(name, "is binary, not YAML")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise unreadable(f"byte 0x{data[error.start]:02x} is not UTF-8", place=(line, 1)) from None
+        raise _unreadable(name, f"byte 0x{data[error.start]:02x} is not UTF-8", place=(line, 1)) from None
+    del data  # a dump is large
     bad = _UNPRINTABLE.search(text)
     if bad:
         line = text.count("\n", 0, bad.start()) + 1
         column = bad.start() - text.rfind("\n", 0, bad.start())
-        raise unreadable(f"character U+{ord(bad.group()):04X} is not allowed in YAML", place=(line, column))
+        raise _unreadable(name, f"character U+{ord(bad.group()):04X} is not allowed in YAML", place=(line, column))
     return text
 
 
@@ -198,27 +219,43 @@ def documents(text: str, file: str) -> tuple[list[Document], list[Problem]]:
     """The documents of a text, empty ones left out, and every problem of their YAML."""
     found: list[Document] = []
     problems: list[Problem] = []
-    for first_line, chunk in _chunks(text):
-        try:
-            node, issues = nodes.compose(chunk, file=file, first_line=first_line)
-        except ScenarioError as error:
-            problems.extend(error.problems)
+    if text.lstrip()[:1] == "{":
+        read = one_pass.read_json(text)
+        if read is not None and not any("scenario" in one.value for one, _ in read):
+            return [Document(file, place, one.value, parts=one.items) for one, place in read], []
+    plain = one_pass.without_managed_fields(text)
+    for start, end in _chunks(plain):
+        read_one = one_pass.read_yaml(plain, start, end) if "scenario" not in text[start:end] else None
+        if read_one is not None:
+            place = one_pass.Excerpt(plain, start, end)
+            found.append(Document(file, place, read_one.value, parts=read_one.items))
             continue
-        problems.extend(issues)
-        if node is None:
-            continue
-        header = isinstance(node, nodes.Mapping) and "scenario" in node.pairs
-        value = text_value(node) if header else kubernetes_value(node)
-        found.append(Document(file, node, value))
+        document, issues = _with_tree(plain, start, end, file)
+        problems += issues
+        found += [document] if document is not None else []
     return found, problems
 
 
-def _chunks(text: str) -> Iterator[tuple[int, str]]:
+def _with_tree(text: str, start: int, end: int, file: str) -> tuple[Document | None, list[Problem]]:
+    """The document between two places, and what is wrong with its YAML."""
+    line = text.count("\n", 0, start) + 1
+    try:
+        node, problems = nodes.compose(text[start:end], file=file, first_line=line)
+    except ScenarioError as error:
+        return None, list(error.problems)
+    if node is None:
+        return None, problems
+    header = isinstance(node, nodes.Mapping) and "scenario" in node.pairs
+    if header and end - start > MAX_HEADER:
+        what = f"is {(end - start) / 1024 / 1024:.1f} MiB large"
+        problems.append(Problem(Mark(file, line, 1), "", what, f"headers of scenarios end at {MAX_HEADER >> 20} MiB"))
+        return None, problems
+    return Document(file, node, text_value(node) if header else kubernetes_value(node)), problems
+
+
+def _chunks(text: str) -> Iterator[tuple[int, int]]:
+    """Where each document begins and ends."""
     starts = [match.start() for match in _MARKER.finditer(text)]
     if not starts or text[: starts[0]].strip():
         starts.insert(0, 0)
-    line = text.count("\n", 0, starts[0]) + 1
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        chunk = text[start:end]
-        yield line, chunk
-        line += chunk.count("\n")
+    yield from zip(starts, [*starts[1:], len(text)], strict=True)

@@ -14,7 +14,7 @@ import yaml
 
 from harness.scenario.reading.problems import Mark, Problem, ScenarioError
 
-__all__ = ["Mapping", "Node", "Scalar", "Sequence", "compose"]
+__all__ = ["MAX_DEPTH", "Mapping", "Node", "Scalar", "Sequence", "compose", "new_loader"]
 
 MAX_DEPTH = 100
 MAX_VALUES = 400_000  # as many values as go-yaml allows aliases to make
@@ -202,8 +202,13 @@ def compose(text: str, *, file: str, first_line: int = 1) -> tuple[Node | None, 
     return root, builder.problems
 
 
+def new_loader(text: str) -> Any:
+    """A parser of a text, with `get_event` and `dispose`."""
+    return _Loader(text)
+
+
 def _events(text: str) -> Iterator[Any]:
-    loader = _Loader(text)
+    loader = new_loader(text)
     try:
         while loader.check_event():
             yield loader.get_event()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from harness.scenario.reading.yaml_tree import Node, Scalar, Sequence
@@ -21,7 +21,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INT = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)")
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def resolve(text: str) -> Any:
     """The value of an unquoted scalar as go-yaml v2 reads it: bool, int, float, None or text."""
     if text in _WORDS:

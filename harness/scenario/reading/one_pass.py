@@ -1,0 +1,253 @@
+"""Manifests in one pass, from the text to what kubectl would send: large dumps are read without a tree.
+
+Only plain YAML and JSON go this way. Whatever is unusual (anchors, tags, merged keys, a key set twice, a mistake) is left to the tree
+(`yaml_tree`), which says what is wrong and where; the values are the same. Nor are managedFields read: nothing here depends on who wrote
+what, and they are half of a dump.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from harness.scenario.reading import yaml_tree
+from harness.scenario.reading.problems import ScenarioError
+from harness.scenario.reading.yaml_values import resolve
+
+__all__ = ["Excerpt", "Read", "read_json", "read_yaml", "without_managed_fields"]
+
+_MANAGED = re.compile(r"^( +)managedFields:\n(?=\1(?:  )?- apiVersion: )(?:\1(?:-| ).*\n)+", re.MULTILINE)
+_ITEMS = "items"
+# half of a pair of surrogates, which Go reads as U+FFFD
+_LONE = re.compile(
+    r"\\u[dD][89aAbB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89aAbB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")  # YAML has no pairs of them
+_BLANK = re.compile(r"[ \t\r\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The part of a text that a value was read from. Its tree, which knows the lines, is made when somebody asks for it."""
+
+    text: str = field(repr=False)
+    start: int
+    end: int
+
+    def tree(self, file: str) -> yaml_tree.Node:
+        """The tree; of a text that YAML cannot read (there is such JSON) its beginning."""
+        begin = self.text.rfind("\n", 0, self.start) + 1
+        line = self.text.count("\n", 0, begin) + 1
+        column = self.start - begin
+        part = " " * column + _SURROGATE.sub(r"\\ufffd", self.text[self.start : self.end])
+        try:
+            root, _ = yaml_tree.compose(part, file=file, first_line=line)
+        except ScenarioError:
+            root = None
+        return root or yaml_tree.Mapping(line, column + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A value; `items` are the places of its `items`, known when they are asked for."""
+
+    value: Any
+    items: Callable[[], list[Excerpt]]
+
+
+class _Unusual(Exception):
+    """Something that only the tree reads."""
+
+
+def without_managed_fields(text: str) -> str:
+    """The text with blank lines for each list of managedFields, so that all other lines keep their numbers."""
+    if "managedFields:" not in text:
+        return text
+    return _MANAGED.sub(lambda match: "\n" * match[0].count("\n"), text)
+
+
+def read_yaml(text: str, start: int, end: int) -> Read | None:
+    """The YAML document between two places of a text, or None for the tree to read it."""
+    part = text[start:end]
+    try:
+        value, starts, last = _Builder().read(part)
+    except (_Unusual, yaml.YAMLError):
+        return None
+
+    def items() -> list[Excerpt]:
+        found = []
+        for number, first in enumerate(starts):
+            after = part.rfind("\n", 0, starts[number + 1]) + 1 if number + 1 < len(starts) else last
+            found.append(Excerpt(text, start + first, start + after))
+        return found if all(one.start < one.end for one in found) else []
+
+    return Read(value, items)
+
+
+class _Builder:
+    """Turns the events of plain YAML into values; texts that come again are kept once."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def read(self, text: str) -> tuple[Any, list[int], int]:
+        """The value, where the items of its `items` begin, and where they end."""
+        loader: Any = yaml_tree.new_loader(text)
+        try:
+            return self._document(loader.get_event)
+        finally:
+            loader.dispose()
+
+    def _document(self, next_event: Callable[[], Any]) -> tuple[Any, list[int], int]:
+        kept = self.texts.setdefault
+        scalar, map_start, list_start = yaml.ScalarEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent
+        ends = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
+        root: list[Any] = []
+        here: Any = root  # the container that is open
+        key: str | None = None
+        open_: list[tuple[Any, str | None]] = []  # the containers around it, and the key under which each goes on
+        starts: list[int] = []
+        last = 0
+        listed: Any = None  # the list under `items`
+        while True:
+            event = next_event()
+            kind = event.__class__
+            if kind is scalar:
+                if event.tag is not None or event.anchor is not None:
+                    raise _Unusual
+                text = event.value
+                text = kept(text, text)
+                plain = not event.style
+                if here.__class__ is dict and key is None:
+                    if (plain and resolve(text).__class__ is not str) or text in here or text == "<<":
+                        raise _Unusual
+                    key = text
+                    continue
+                value = resolve(text) if plain else text
+            elif kind is map_start or kind is list_start:
+                if event.anchor is not None or event.tag is not None or len(open_) >= yaml_tree.MAX_DEPTH:
+                    raise _Unusual
+                value = {} if kind is map_start else []
+                if here.__class__ is dict:
+                    if key is None:
+                        raise _Unusual
+                    if key == _ITEMS and len(open_) == 1 and kind is list_start and not event.flow_style:
+                        listed = value  # its items begin on lines of their own
+                    here[key] = value
+                else:
+                    if here is listed:
+                        starts.append(event.start_mark.index)
+                    here.append(value)
+                open_.append((here, None))
+                here, key = value, None
+                continue
+            elif kind in ends:
+                if here is listed:
+                    last = event.start_mark.index
+                here, key = open_.pop()
+                continue
+            elif kind is yaml.StreamEndEvent:
+                break
+            elif kind is yaml.AliasEvent:
+                raise _Unusual
+            else:
+                continue
+            if here.__class__ is dict:
+                here[key] = value
+                key = None
+            else:
+                here.append(value)
+                if here is listed:
+                    starts.append(event.start_mark.index)
+        if len(root) != 1 or root[0] is None:
+            raise _Unusual
+        return root[0], starts, last
+
+
+def read_json(text: str) -> list[tuple[Read, Excerpt]] | None:
+    """The objects of a JSON text, one after the other as kubectl takes them; None when it is none.
+
+    A key that is set twice, NaN and what is no JSON at all are left to the tree.
+    """
+    found: list[tuple[Read, Excerpt]] = []
+    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refused, parse_int=_integer)
+    text = _LONE.sub(r"\\ufffd", text)
+    place = _after_blanks(text, 0)
+    try:
+        while place < len(text):
+            value, end = decoder.raw_decode(text, place)
+            if not isinstance(value, dict):
+                return None
+            found.append((Read(value, _JsonItems(text, place)), Excerpt(text, place, end)))
+            place = _after_blanks(text, end)
+    except (ValueError, RecursionError, _Unusual):
+        return None
+    return found
+
+
+def _after_blanks(text: str, place: int) -> int:
+    match = _BLANK.match(text, place)
+    return match.end() if match is not None else place
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _Unusual
+    if "managedFields" in value and isinstance(value["managedFields"], list):
+        del value["managedFields"]
+    return value
+
+
+def _integer(text: str) -> int | float:
+    """A number that no 64 bits hold is a float, as in Go."""
+    number = int(text) if len(text) < 21 else 1 << 64
+    return number if -(2**63) <= number < 2**64 else float(text)
+
+
+def _refused(_: str) -> Any:
+    raise _Unusual
+
+
+class _JsonItems:
+    """Where the items of a JSON list stand; found out once, when a mistake is told."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self._text, self._start = text, start
+        self._found: list[Excerpt] | None = None
+
+    def __call__(self) -> list[Excerpt]:
+        if self._found is None:
+            self._found = list(self._items())
+        return self._found
+
+    def _items(self) -> list[Excerpt]:
+        text, decoder = self._text, json.JSONDecoder()
+        place = self._after(self._start, "{")
+        while text[place] != "}":
+            key, place = decoder.raw_decode(text, place)
+            place = self._after(self._after(place), ":")
+            if key == _ITEMS:
+                break
+            _, place = decoder.raw_decode(text, place)
+            place = self._after(self._after(place), ",")
+        if text[place] != "[":
+            return []
+        found = []
+        place = self._after(place, "[")
+        while text[place] != "]":
+            _, end = decoder.raw_decode(text, place)
+            found.append(Excerpt(text, place, end))
+            place = self._after(self._after(end), ",")
+        return found
+
+    def _after(self, place: int, sign: str = "") -> int:
+        """The next place that is not blank, after `sign` if it stands here."""
+        if sign and self._text[place] == sign:
+            place += 1
+        return _after_blanks(self._text, place)
