@@ -12,9 +12,11 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness answer`."""
+    from harness.karpenter.releases import DEFAULT_RELEASE
+
     parser.add_argument(
         "--release",
-        default="1.14.0",
+        default=DEFAULT_RELEASE,
         metavar="R",
         help="release of karpenter-provider-azure that answers (default %(default)s)",
     )

@@ -24,6 +24,8 @@ _QUESTIONS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness labels`."""
+    from harness.karpenter.releases import DEFAULT_RELEASE
+
     parser.add_argument(
         "keys",
         nargs="*",
@@ -32,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "and a release; or `explain KEY`: the whole story of a key; or `pages DIR`: the pages of the documentation",
     )
     parser.add_argument(
-        "--release", default="1.14.0", metavar="R", help="release of the provider (default %(default)s)"
+        "--release", default=DEFAULT_RELEASE, metavar="R", help="release of the provider (default %(default)s)"
     )
     parser.add_argument("--region", default="eastus", metavar="R", help="Azure region (default %(default)s)")
     parser.add_argument("--mode", metavar="M", help="provision mode; the release's default when absent")

@@ -19,10 +19,12 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness requirements`."""
+    from harness.karpenter.releases import DEFAULT_RELEASE
+
     parser.add_argument("--size", required=True, metavar="S", help="VM size, for example Standard_D4s_v5")
     parser.add_argument("--region", default="eastus", metavar="R", help="Azure region (default %(default)s)")
     parser.add_argument(
-        "--release", default="1.14.0", metavar="R", help="release of the provider (default %(default)s)"
+        "--release", default=DEFAULT_RELEASE, metavar="R", help="release of the provider (default %(default)s)"
     )
     parser.add_argument("--nodepool", type=Path, metavar="FILE", help="file with the NodePool to compute it for")
     parser.add_argument("--nodeclass", type=Path, metavar="FILE", help="file with the AKSNodeClass to compute it with")

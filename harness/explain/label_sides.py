@@ -12,7 +12,7 @@ from harness.explain.claims import Answer, Difference, decisions, differences_of
 from harness.explain.labels import LabelProbe, PodOutcome, default_objects, known_keys
 from harness.karpenter.cloudprovider import DroppedSize
 from harness.karpenter.labels.azure import AKS_ARTIFACT_STREAMING, AKS_FIPS
-from harness.karpenter.releases import Policy, ProviderRelease
+from harness.karpenter.releases import SHARED_GALLERY, Policy, ProviderRelease
 from harness.karpenter.validation import crd_set
 from harness.karpenter.validation.crds import named_keys
 from harness.kube.api.versions import Version
@@ -44,7 +44,6 @@ _NODECLASSES: Mapping[str, tuple[str, Object]] = {
 }
 """Labels that an AKSNodeClass asks for."""
 
-_GALLERY = {"use_sig": True, "sig_subscription_id": "10945678-1234-1234-1234-123456789012"}
 _NOT_TOLD_BY_KARPENTER = ("kubelet-default", "aks-rp")
 """Where a kubelet's labels come from that Karpenter did not tell it."""
 
@@ -156,7 +155,7 @@ class TriedSide:
             text, spec = _NODECLASSES[key]
             nodeclass = {**default_objects()[0], "spec": spec}
             if not self._world.judge(nodeclass):
-                yield text, LabelProbe(lambda: self._new_world(options=_GALLERY), (nodeclass,))
+                yield text, LabelProbe(lambda: self._new_world(options=SHARED_GALLERY), (nodeclass,))
             return
         for size in self._world.caches.catalogue.region(self._world.region).by_name:
             found = self._world.requirements_of(size)

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProvisionMode
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, MACHINE_MODES, ProvisionMode
 
 __all__ = [
-    "GALLERY_SUBSCRIPTION",
     "LIMITS",
     "Cluster",
     "Hosting",
@@ -22,9 +21,6 @@ __all__ = [
     "network_options",
     "violations",
 ]
-
-GALLERY_SUBSCRIPTION = "10945678-1234-1234-1234-123456789012"
-"""A subscription for AKS's own image gallery, which only a controller that AKS runs may read."""
 
 
 class Hosting(StrEnum):
@@ -110,8 +106,7 @@ def _network_refused(cluster: Cluster) -> bool:
 
 
 def _own_token(cluster: Cluster, mode: ProvisionMode) -> bool:
-    machines = (ProvisionMode.AKS_MACHINE_API, ProvisionMode.AKS_MACHINE_API_HEADER_BATCH)
-    return cluster.token_rotation and mode not in machines
+    return cluster.token_rotation and mode not in MACHINE_MODES
 
 
 LIMITS: tuple[Limit, ...] = (

@@ -306,11 +306,11 @@ class ClusterRunners:
     def _http(self) -> Any:
         from harness.clusters.http.cluster import HttpCluster
         from harness.engine.clock import Clock
-        from harness.karpenter.releases import ALL_PROVIDER_RELEASES, provider
+        from harness.karpenter.releases import DEFAULT_RELEASE, provider
         from harness.karpenter.validation.crds import crd_set
         from harness.world.recorder import Recorder
 
-        release = provider(ALL_PROVIDER_RELEASES[-1])
+        release = provider(DEFAULT_RELEASE)
         cluster = HttpCluster(Recorder(Clock()), crds=crd_set(release.crds), kubernetes=release.defaults.kubernetes)
         self._open.append(cluster.start())
         return cluster

@@ -36,7 +36,7 @@ class Groups:
         return self._files[file].get(name, file)
 
     def _groups(self, file: str) -> Mapping[str, str]:
-        from harness.karpenter.releases import ALL_PROVIDER_RELEASES
+        from harness.karpenter.releases import DEFAULT_RELEASE
         from harness.scenario.language.files import load
         from harness.scenario.reading.problems import ScenarioError
 
@@ -46,9 +46,8 @@ class Groups:
             cases = [case for scenario in load(self._root / file, file) for case in scenario.cases]
         except (ScenarioError, OSError):
             return {}
-        newest = ALL_PROVIDER_RELEASES[-1]
         return {
-            case.name: f"{(case.given.karpenter or newest).removeprefix('v')} {case.given.provision_mode or ''}".strip()
+            case.name: f"{(case.given.karpenter or DEFAULT_RELEASE).removeprefix('v')} {case.given.provision_mode or ''}".strip()
             for case in cases
         }
 

@@ -11,7 +11,14 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from fakeazure.market.spec import market_mistakes
-from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProviderOptions, ProvisionMode, UnknownRelease, provider
+from harness.karpenter.releases import (
+    ALL_PROVIDER_RELEASES,
+    DEFAULT_RELEASE,
+    ProviderOptions,
+    ProvisionMode,
+    UnknownRelease,
+    provider,
+)
 from harness.kube.api.versions import version_mistake
 from harness.wording import did_you_mean
 from harness.world.caches import Caches, default_caches
@@ -84,7 +91,7 @@ def region_mistake(name: str, caches: Caches | None = None) -> InputMistake | No
 
 def size_mistake(size: str, region: str | None = None, caches: Caches | None = None) -> InputMistake | None:
     """Why a region, the default one if none is named, does not sell a size. Raises UnknownRegion."""
-    region = region or provider(ALL_PROVIDER_RELEASES[-1]).defaults.region
+    region = region or provider(DEFAULT_RELEASE).defaults.region
     sold = (caches or default_caches()).catalogue.region(region).by_name
     if size in sold:
         return None

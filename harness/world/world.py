@@ -19,7 +19,14 @@ from harness.engine.ports import Layer as LabelLayer
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.provider.offers import Offers
-from harness.karpenter.releases import ProviderOptions, ProviderRelease, ProvisionMode, provider
+from harness.karpenter.releases import (
+    DEFAULT_RELEASE,
+    MACHINE_MODES,
+    SHARED_GALLERY,
+    ProviderOptions,
+    ProviderRelease,
+    provider,
+)
 from harness.karpenter.validation.admission import Crds, admit
 from harness.karpenter.validation.crds import crd_set
 from harness.karpenter.validation.layers import Layer, Rejection
@@ -39,9 +46,6 @@ from harness.world.caches import Caches, default_caches
 from harness.world.karpenter import Karpenter
 from harness.world.recorder import Event, LogLine, Recorder
 from harness.world.shapes import misshapen
-
-_MACHINE_MODES = (ProvisionMode.AKS_MACHINE_API, ProvisionMode.AKS_MACHINE_API_HEADER_BATCH)
-_GALLERY_SUBSCRIPTION = "10945678-1234-1234-1234-123456789012"
 
 Rejected: TypeAlias = list[Rejection]
 Objects: TypeAlias = list[dict[str, Any]]
@@ -63,7 +67,7 @@ class World:
     def __init__(
         self,
         *,
-        karpenter: str = "1.14.0",
+        karpenter: str = DEFAULT_RELEASE,
         crds: str | Crds | None = None,
         kubernetes: str | None = None,
         region: str | None = None,
@@ -87,9 +91,9 @@ class World:
         changes = dict(options or {})
         if provision_mode is not None:
             changes["provision_mode"] = provision_mode
-        if changes.get("provision_mode") in _MACHINE_MODES:
+        if changes.get("provision_mode") in MACHINE_MODES:
             # AKS machines boot from AKS's own gallery only, so such a controller runs with USE_SIG.
-            changes = {"use_sig": True, "sig_subscription_id": _GALLERY_SUBSCRIPTION, **changes}
+            changes = {**SHARED_GALLERY, **changes}
         self.options = ProviderOptions.of(defaults, region=self.region, **changes)
         self.caches = caches or default_caches()
         self.clock = Clock()

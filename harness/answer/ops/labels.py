@@ -10,11 +10,10 @@ from harness.answer.provider_inputs import location_of, nodeclass_of, options_of
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.launch import Launch, LaunchEnvironment, LaunchError, VmPlan, plan, populated_labels
 from harness.karpenter.launch.images import gallery_image_id, image_family
-from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.releases import GALLERY_SUBSCRIPTION, ProviderRelease
 from harness.kube.api.resources import render
 
-# The image gallery of the provider's tests (kaz pkg/test/nodeclass.go); they have images of these families only.
-_IMAGE_SUBSCRIPTION = "10945678-1234-1234-1234-123456789012"
+# The images of the provider's tests (kaz pkg/test/nodeclass.go), which have these families only.
 _IMAGE_VERSION = "202410.09.0"
 _FAMILIES_WITH_IMAGES = ("Ubuntu2204", "AzureLinux")
 _DEFAULT_KUBERNETES = "1.34.0"
@@ -110,7 +109,7 @@ def _with_status(nodeclass: dict[str, Any], kubernetes: str, release: ProviderRe
         family = image_family(spec["imageFamily"], fips=fips, kubernetes=kubernetes, release=release)
         images = [
             {
-                "id": gallery_image_id(family, image, _IMAGE_VERSION, subscription=_IMAGE_SUBSCRIPTION),
+                "id": gallery_image_id(family, image, _IMAGE_VERSION, subscription=GALLERY_SUBSCRIPTION),
                 "requirements": image.requirements(),
             }
             for image in family.default_images(use_sig=True, fips=fips)

@@ -10,7 +10,7 @@ from harness.answer.ops.catalog import instance_types
 from harness.engine.clock import parse
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.vocabulary import Vocabulary
-from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.releases import STRICT, ProviderRelease
 from harness.karpenter.scheduling import (
     CatalogIndexes,
     ClusterSnapshot,
@@ -83,7 +83,7 @@ def scheduling_options(options: Mapping[str, Any]) -> SchedulingOptions:
     """Karpenter's own options. Raises ValueError for policies that it does not have."""
     return SchedulingOptions(
         preference_policy=options.get("preferencePolicy") or "Respect",
-        min_values_policy=options.get("minValuesPolicy") or "Strict",
+        min_values_policy=options.get("minValuesPolicy") or STRICT,
         stable_inflight_sort=bool(options.get("stableInflightSort")),
         reservation_label=options.get("reservationLabel") or None,
     )

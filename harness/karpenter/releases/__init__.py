@@ -3,6 +3,7 @@
 from functools import cache
 
 from harness.karpenter.releases.model import (
+    MACHINE_MODES,
     ArtifactStreamingDefault,
     ClaimRequirementLabels,
     CoreRelease,
@@ -13,14 +14,26 @@ from harness.karpenter.releases.model import (
     ProviderRelease,
     ProvisionMode,
 )
-from harness.karpenter.releases.options import ProviderOptions
+from harness.karpenter.releases.options import (
+    BEST_EFFORT,
+    GALLERY_SUBSCRIPTION,
+    SHARED_GALLERY,
+    STRICT,
+    ProviderOptions,
+)
 from harness.karpenter.releases.policies import DEFAULT_BASE, POLICIES, Policy, overlaid, split_name
 from harness.karpenter.releases.table import PROVIDER_RELEASES
 
 __all__ = [
     "ALL_PROVIDER_RELEASES",
+    "BEST_EFFORT",
     "DEFAULT_BASE",
+    "DEFAULT_RELEASE",
+    "GALLERY_SUBSCRIPTION",
+    "MACHINE_MODES",
     "POLICIES",
+    "SHARED_GALLERY",
+    "STRICT",
     "ArtifactStreamingDefault",
     "ClaimRequirementLabels",
     "CoreRelease",
@@ -37,6 +50,9 @@ __all__ = [
     "provider",
     "releases_of",
 ]
+
+DEFAULT_RELEASE = "1.14.0"
+"""The release that is meant when nobody names one: the newest whose every operation is measured against the real code."""
 
 ALL_PROVIDER_RELEASES: tuple[str, ...] = tuple(PROVIDER_RELEASES)
 """Versions without ``v``, oldest first."""

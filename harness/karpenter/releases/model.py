@@ -12,6 +12,7 @@ from typing import Any
 from harness.karpenter.labels.vocabulary import Vocabulary
 
 __all__ = [
+    "MACHINE_MODES",
     "ArtifactStreamingDefault",
     "ClaimRequirementLabels",
     "CoreRelease",
@@ -31,6 +32,10 @@ class ProvisionMode(StrEnum):
     BOOTSTRAPPING_CLIENT = "bootstrappingclient"
     AKS_MACHINE_API = "aksmachineapi"
     AKS_MACHINE_API_HEADER_BATCH = "aksmachineapiheaderbatch"
+
+
+MACHINE_MODES = frozenset({ProvisionMode.AKS_MACHINE_API, ProvisionMode.AKS_MACHINE_API_HEADER_BATCH})
+"""The modes in which nodes are AKS machines rather than plain virtual machines."""
 
 
 class EphemeralRule(StrEnum):

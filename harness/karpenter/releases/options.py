@@ -4,9 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from harness.karpenter.releases.model import Defaults, ProvisionMode
+from harness.karpenter.releases.model import MACHINE_MODES, Defaults, ProvisionMode
 
-__all__ = ["ProviderOptions"]
+__all__ = ["BEST_EFFORT", "GALLERY_SUBSCRIPTION", "SHARED_GALLERY", "STRICT", "ProviderOptions"]
+
+STRICT, BEST_EFFORT = "Strict", "BestEffort"
+"""Core's policies for minValues."""
+
+GALLERY_SUBSCRIPTION = "10945678-1234-1234-1234-123456789012"
+"""A subscription for AKS's own image gallery, which only a controller that AKS runs may read (the one of kaz pkg/test/nodeclass.go)."""
+
+SHARED_GALLERY: Mapping[str, Any] = {"use_sig": True, "sig_subscription_id": GALLERY_SUBSCRIPTION}
+"""The options of a controller whose nodes boot from AKS's own gallery."""
 
 # The JSON names that are not the camel case of ours.
 _JSON_NAMES = {
@@ -66,7 +75,7 @@ class ProviderOptions:
     tenant_id: str = "55555555-6666-7777-8888-999999999999"
     subscription_id: str = "00000000-1111-2222-3333-444444444444"
     preference_policy: str = "Respect"
-    min_values_policy: str = "Strict"
+    min_values_policy: str = STRICT
     batch_idle_seconds: float = 1.0
     batch_max_seconds: float = 10.0
 
@@ -120,7 +129,7 @@ class ProviderOptions:
     @property
     def machine_api(self) -> bool:
         """Whether nodes are AKS machines rather than plain virtual machines."""
-        return self.provision_mode in (ProvisionMode.AKS_MACHINE_API, ProvisionMode.AKS_MACHINE_API_HEADER_BATCH)
+        return self.provision_mode in MACHINE_MODES
 
 
 def _typed(name: str, value: Any, current: Any) -> Any:

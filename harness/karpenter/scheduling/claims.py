@@ -17,7 +17,7 @@ from harness.karpenter.scheduling.catalog import CatalogIndex, bits
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.reasons import MinValuesUnmet, Reason, TruncationUnmet, smallest
 from harness.karpenter.scheduling.reservations import Reservations
-from harness.karpenter.scheduling.snapshot import BEST_EFFORT, SchedulingOptions, SchedulingRules
+from harness.karpenter.scheduling.snapshot import SchedulingOptions, SchedulingRules
 from harness.karpenter.scheduling.templates import SIMULATION_KEYS
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.kube.api.objects import Object, annotations_of, copy_json, name_of, namespace_of, spec_of, uid_of
@@ -105,8 +105,7 @@ class PlannedNodeClaim:
             masks = tuple(group.mask & self.mask for group in template.groups)
             rules = self._rules
             mask = index.cheapest(rules.max_instance_types, accepted, masks, rules.equal_prices_by_name)
-            lenient = self._rules.min_values_relaxable and self._options.min_values_policy == BEST_EFFORT
-            if requirements.has_min_values and not lenient:
+            if requirements.has_min_values and not self._options.relaxes_min_values(rules):
                 unmet = template.unmet_min_values(requirements, mask)
                 if unmet:
                     cause = MinValuesUnmet(unmet, self._rules.min_values_text)

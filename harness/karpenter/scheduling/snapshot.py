@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.karpenter.releases.options import BEST_EFFORT, STRICT
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.pods import has_resource_claims
 
 RESPECT, IGNORE = "Respect", "Ignore"
-STRICT, BEST_EFFORT = "Strict", "BestEffort"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,10 @@ class SchedulingOptions:
     reservation_label: str | None = None
     time_limit: float = 60.0
     attempt_seconds: float = 0.0
+
+    def relaxes_min_values(self, rules: "SchedulingRules") -> bool:
+        """Whether a NodeClaim may be made although it misses ``minValues``."""
+        return rules.min_values_relaxable and self.min_values_policy == BEST_EFFORT
 
     def __post_init__(self) -> None:
         """Raises ValueError for policies that Karpenter does not have."""

@@ -16,24 +16,25 @@ __all__ = ["hosting_options", "violations_of"]
 def violations_of(given: Given) -> Iterator[Violation]:
     """The documented limits that the described cluster breaks, outdated ones included. Raises UnknownRelease."""
     from harness.karpenter.hosting import Hosting, violations
-    from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProvisionMode, provider
+    from harness.karpenter.releases import DEFAULT_RELEASE, ProvisionMode, provider
 
     if given.cluster is None:
         return
     if given.provision_mode is not None:
         mode = ProvisionMode(given.provision_mode)
     else:
-        mode = provider(given.karpenter or ALL_PROVIDER_RELEASES[-1]).defaults.provision_mode
+        mode = provider(given.karpenter or DEFAULT_RELEASE).defaults.provision_mode
     yield from violations(_cluster(given), Hosting(given.hosting or "self-hosted"), mode)
 
 
 def hosting_options(given: Given) -> dict[str, Any]:
     """Options that hosting mode and cluster imply; what `given.options` says wins."""
-    from harness.karpenter.hosting import GALLERY_SUBSCRIPTION, network_options
+    from harness.karpenter.hosting import network_options
+    from harness.karpenter.releases import SHARED_GALLERY
 
     found: dict[str, Any] = {}
     if given.hosting == "nap":
-        found |= {"use_sig": True, "sig_subscription_id": GALLERY_SUBSCRIPTION}
+        found |= SHARED_GALLERY
     if given.cluster is not None:
         found |= network_options(_cluster(given))
     return found
