@@ -9,9 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fakeazure.arm.tokens import Tokens
-
-Predicate = Callable[[Mapping[str, Any]], bool]
+from fakeazure.arm.tokens import Conditions, Predicate, at_path
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),]))"
@@ -57,28 +55,7 @@ def _literal(token: str) -> Any:
         raise FilterError(f"{token!r} is not a literal") from None
 
 
-def _field(item: Mapping[str, Any], path: str) -> Any:
-    value: Any = item
-    for part in path.split("/"):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
-
-
-class _Parser(Tokens):
-    def either(self) -> Predicate:
-        left = self.both()
-        while self.peek() == "or":
-            self.take()
-            left = _or(left, self.both())
-        return left
-
-    def both(self) -> Predicate:
-        left = self.unary()
-        while self.peek() == "and":
-            self.take()
-            left = _and(left, self.unary())
-        return left
-
+class _Parser(Conditions):
     def unary(self) -> Predicate:
         token = self.take()
         if token == "not":
@@ -90,20 +67,12 @@ class _Parser(Tokens):
             return inner
         if token in _FUNCTIONS:
             self.take("(")
-            path = self.take()
+            path = self.take().split("/")
             self.take(",")
             part = str(_literal(self.take()))
             self.take(")")
             function = _FUNCTIONS[token]
-            return lambda item: function(str(_field(item, path) or ""), part)
+            return lambda item: function(str(at_path(item, path) or ""), part)
         compare = _COMPARISONS[self.take(*_COMPARISONS)]
-        value = _literal(self.take())
-        return lambda item: compare(_field(item, token), value)
-
-
-def _or(left: Predicate, right: Predicate) -> Predicate:
-    return lambda item: left(item) or right(item)
-
-
-def _and(left: Predicate, right: Predicate) -> Predicate:
-    return lambda item: left(item) and right(item)
+        value, path = _literal(self.take()), token.split("/")
+        return lambda item: compare(at_path(item, path), value)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-__all__ = ["Tokens"]
+__all__ = ["Conditions", "Predicate", "Tokens", "at_path"]
+
+Predicate = Callable[[Mapping[str, Any]], bool]
 
 
 class Tokens:
@@ -34,3 +39,43 @@ class Tokens:
             raise self._error(f"expected {' or '.join(wanted) or 'more'}, found {token!r}")
         self._position += 1
         return token
+
+
+class Conditions(Tokens):
+    """Conditions joined by `and`, which binds closer, and `or`; the language says what one condition is."""
+
+    @abstractmethod
+    def unary(self) -> Predicate:
+        """One condition, negated or in parentheses if the text says so."""
+
+    def either(self) -> Predicate:
+        """Conditions joined by `or`."""
+        left = self.both()
+        while self.peek() == "or":
+            self.take()
+            left = _or(left, self.both())
+        return left
+
+    def both(self) -> Predicate:
+        """Conditions joined by `and`."""
+        left = self.unary()
+        while self.peek() == "and":
+            self.take()
+            left = _and(left, self.unary())
+        return left
+
+
+def at_path(item: Mapping[str, Any], path: Iterable[str]) -> Any:
+    """What stands at a path of keys, None where there is nothing."""
+    value: Any = item
+    for part in path:
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _or(left: Predicate, right: Predicate) -> Predicate:
+    return lambda item: left(item) or right(item)
+
+
+def _and(left: Predicate, right: Predicate) -> Predicate:
+    return lambda item: left(item) and right(item)

@@ -12,10 +12,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fakeazure.arm.tokens import Tokens
+from fakeazure.arm.tokens import Conditions, Predicate, at_path
 
 Row = Mapping[str, Any]
-Predicate = Callable[[Row], bool]
 Stage = Callable[[list[Row]], list[Row]]
 
 _TOKEN = re.compile(
@@ -90,7 +89,7 @@ _TESTS: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-class _Parser(Tokens):
+class _Parser(Conditions):
     def stage(self) -> Stage:
         name = self.take("where", "project", "limit", "take", "count", "order")
         if name == "where":
@@ -108,26 +107,12 @@ class _Parser(Tokens):
             self.take("by")
             path = self.path(self.take())
             descending = self.peek() in ("asc", "desc") and self.take() == "desc"
-            return lambda rows: sorted(rows, key=lambda row: _text(_at(row, path)), reverse=descending)
+            return lambda rows: sorted(rows, key=lambda row: _text(at_path(row, path)), reverse=descending)
         columns = [self.path(self.take())]
         while self.peek() == ",":
             self.take()
             columns.append(self.path(self.take()))
-        return lambda rows: [{".".join(path): _at(row, path) for path in columns} for row in rows]
-
-    def either(self) -> Predicate:
-        left = self.both()
-        while self.peek() == "or":
-            self.take()
-            left = _or(left, self.both())
-        return left
-
-    def both(self) -> Predicate:
-        left = self.unary()
-        while self.peek() == "and":
-            self.take()
-            left = _and(left, self.unary())
-        return left
+        return lambda rows: [{".".join(path): at_path(row, path) for path in columns} for row in rows]
 
     def unary(self) -> Predicate:
         token = self.take()
@@ -145,7 +130,7 @@ class _Parser(Tokens):
             path = self.path(self.take())
             self.take(")")
             test = _TESTS[token]
-            return lambda row: test(_at(row, path))
+            return lambda row: test(at_path(row, path))
         return self.comparison(token)
 
     def comparison(self, token: str) -> Predicate:
@@ -159,9 +144,9 @@ class _Parser(Tokens):
                 values.append(self.literal(self.take()))
             self.take(")")
             member = _MEMBERSHIP[operator]
-            return lambda row: member(_at(row, path), values)
+            return lambda row: member(at_path(row, path), values)
         compare, value = _OPERATORS[operator], self.literal(self.take())
-        return lambda row: compare(_at(row, path), value)
+        return lambda row: compare(at_path(row, path), value)
 
     def path(self, token: str) -> tuple[str, ...]:
         if not _WORD.fullmatch(token):
@@ -183,18 +168,3 @@ class _Parser(Tokens):
         if token[0].isdigit():
             return float(token) if "." in token else int(token)
         raise QueryError(f"expected a literal, found {token!r}")
-
-
-def _at(row: Row, path: tuple[str, ...]) -> Any:
-    value: Any = row
-    for part in path:
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
-
-
-def _or(left: Predicate, right: Predicate) -> Predicate:
-    return lambda row: left(row) or right(row)
-
-
-def _and(left: Predicate, right: Predicate) -> Predicate:
-    return lambda row: left(row) and right(row)

@@ -13,8 +13,7 @@ from harness.karpenter.disruption.controller import Refusal
 from harness.karpenter.disruption.limits import exceeded
 from harness.karpenter.disruption.rules import disruption_rules_of
 from harness.karpenter.disruption.situation import Situation, View
-from harness.karpenter.labels.vocabulary import NODEPOOL
-from harness.karpenter.lifecycle.names import DISRUPTED_TAINT
+from harness.karpenter.labels.core import DISRUPTED_TAINT, NODEPOOL
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingOptions
 from harness.karpenter.scheduling.state import StateNode

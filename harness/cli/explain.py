@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
 from harness.cli.output import add_format, bad_input, print_json, show
+from harness.kube.api.labels import INSTANCE_TYPE
 
 if TYPE_CHECKING:
     from harness.explain.scheduling import PodExplanation
@@ -81,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _sizes(world: World, explained: Sequence[PodExplanation], size: str | None) -> Iterator[str]:
     """The sizes that the explanation names: those of the pods' Nodes, of the changes, and the one that was asked about."""
-    key = "node.kubernetes.io/instance-type"
+    key = INSTANCE_TYPE
     yield from ([size] if size else ())
     for one in explained:
         yield from (change.size for change in one.changes)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
 from harness.cli.output import add_format, bad_input, counted, print_json, show
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 
 if TYPE_CHECKING:
     from fakeazure.journal import Call
@@ -96,10 +98,10 @@ def _nodes(world: World, pods: Sequence[Mapping[str, Any]]) -> list[dict[str, An
         rows.append(
             {
                 "name": name,
-                "nodepool": labels.get("karpenter.sh/nodepool"),
-                "size": labels.get("node.kubernetes.io/instance-type"),
-                "zone": labels.get("topology.kubernetes.io/zone"),
-                "capacityType": labels.get("karpenter.sh/capacity-type"),
+                "nodepool": labels.get(NODEPOOL),
+                "size": labels.get(INSTANCE_TYPE),
+                "zone": labels.get(ZONE),
+                "capacityType": labels.get(CAPACITY_TYPE),
                 "pods": len(bound.get(name, ())),
                 "bound": bound.get(name, []),
                 "labels": labels,

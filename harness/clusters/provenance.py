@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from harness.engine.ports import Identity, Layer
+from harness.engine.label_layers import LabelLayer, winners
+from harness.engine.ports import Identity
+from harness.karpenter.labels.core import INITIALIZED, REGISTERED
 from harness.kube.admission.node_restriction import forbidden_labels
 from harness.kube.api.objects import Object, labels_of
 from harness.kube.api.status import ApiError
@@ -83,16 +85,16 @@ class Launch:
     revision: int
     vm: str
     path: str
-    layers: Sequence[Layer]
-    withheld: Sequence[Layer]
+    layers: Sequence[LabelLayer]
+    withheld: Sequence[LabelLayer]
 
     def source(self, key: str, value: str | None) -> str | None:
         """Where the value of a key comes from: the layer that first said what the last ones say, if that is the value."""
-        winner = _winners(self.layers).get(key)
+        winner = winners(self.layers).get(key)
         return winner.source if winner is not None and winner.value == value else None
 
 
-_KARPENTER_MARKS = {"karpenter.sh/registered": "registration", "karpenter.sh/initialized": "initialization"}
+_KARPENTER_MARKS = {REGISTERED: "registration", INITIALIZED: "initialization"}
 
 
 def label_writes(
@@ -122,7 +124,7 @@ def label_writes(
             each = said.pop(0)
             wanted[each.by] = each.labels
             if each.by == "kubelet" and "kubelet" in paths:
-                for layer in _winners(paths["kubelet"].withheld).values():
+                for layer in winners(paths["kubelet"].withheld).values():
                     write = Write(WriteKind.WITHHELD, "kubelet", layer.source, layer.value, each.revision)
                     found.setdefault(layer.key, []).append(write)
             for key, (value, _) in each.labels.items():
@@ -161,12 +163,3 @@ def label_writes(
 def _said_before(writes: Sequence[Write], by: str, value: str) -> bool:
     """Whether this value is the sender's own, or it has said so already (a write that was retried after a conflict)."""
     return any(write.by == by and write.value == value and write.kind is WriteKind.SAME for write in writes[-1:])
-
-
-def _winners(layers: Sequence[Layer]) -> dict[str, Layer]:
-    found: dict[str, Layer] = {}
-    for layer in layers:
-        present = found.get(layer.key)
-        if present is None or present.value != layer.value:
-            found[layer.key] = layer
-    return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
+from harness.engine.label_layers import LabelLayer
 from harness.kube.api.objects import Object
 
 PatchType = Literal["merge", "strategic", "json"]
@@ -193,18 +194,9 @@ class Sink(Protocol):
         """Refusals of objects that a controller wrote or judged, as the judge words them."""
         ...
 
-    def launched(self, vm: str, path: str, layers: Sequence[Layer], withheld: Sequence[Layer]) -> None:
+    def launched(self, vm: str, path: str, layers: Sequence[LabelLayer], withheld: Sequence[LabelLayer]) -> None:
         """What Karpenter wrote into a machine (`path` kubelet) or onto its NodeClaim (`path` nodeclaim), layer by layer.
 
         `withheld` are the labels that it left out of the machine because a kubelet may not set them.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One label of one source. The last layer of a key wins; earlier ones were overwritten."""
-
-    key: str
-    value: str
-    source: str

@@ -15,6 +15,7 @@ from harness.karpenter.labels.azure import AKS_ARTIFACT_STREAMING, AKS_FIPS
 from harness.karpenter.releases import SHARED_GALLERY, Policy, ProviderRelease
 from harness.karpenter.validation import crd_set
 from harness.karpenter.validation.crds import named_keys
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.versions import Version
 from harness.world import World
 
@@ -204,9 +205,9 @@ def _pinned_pool(world: World, name: str) -> Object:
     zone = min((one.zone for one in size.offerings if one.zone.startswith(world.region)), default="")
     _, pool = default_objects()
     spec = pool["spec"]["template"]["spec"]
-    pins = [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [name]}]
+    pins = [{"key": INSTANCE_TYPE, "operator": "In", "values": [name]}]
     if zone:
-        pins.append({"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]})
+        pins.append({"key": ZONE, "operator": "In", "values": [zone]})
     template = {"spec": {**spec, "requirements": [*spec["requirements"], *pins]}}
     return {**pool, "spec": {**pool["spec"], "template": template}}
 

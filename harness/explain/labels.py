@@ -15,15 +15,16 @@ from importlib.resources import files
 from typing import Any
 
 from harness.clusters.provenance import Write
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation.layers import Rejection
+from harness.kube.api.labels import HOSTNAME
 from harness.world import World
 
 __all__ = ["LabelFact", "LabelProbe", "PodFact", "PodOutcome", "PoolFact", "default_objects", "known_keys", "plain_pod"]
 
 Object = Mapping[str, Any]
 
-SIZE = "node.kubernetes.io/instance-type"
 POD = "probe"
 _UNKNOWN = "does not have known values"
 
@@ -112,7 +113,7 @@ def default_objects() -> tuple[Object, Object]:
         "metadata": {"name": "default"},
         "spec": {},
     }
-    requirements = [{"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]}]
+    requirements = [{"key": CAPACITY_TYPE, "operator": "In", "values": ["on-demand"]}]
     reference = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
     nodepool = {
         "apiVersion": "karpenter.sh/v1",
@@ -188,7 +189,7 @@ class LabelProbe:
     def value_of(self, key: str) -> str:
         """A value that makes sense: the Node's, one that some size has, one that Karpenter knows, or any."""
         labels, _ = self._plain
-        if key in labels and key != "kubernetes.io/hostname":
+        if key in labels and key != HOSTNAME:
             return labels[key]
         vocabulary = self._empty.release.vocabulary
         normal = vocabulary.normalized_keys.get(key, key)

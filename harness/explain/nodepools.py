@@ -8,13 +8,13 @@ from typing import Any
 
 from harness.explain.render import pool_lines, pool_value
 from harness.explain.scheduling import Explainer, PoolExplanation
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.ledger import TypeVerdict
 from harness.kube.api.objects import name_of
 from harness.world import World
 
 __all__ = ["NodePoolSizes", "nodepool_sizes", "sizes_text", "sizes_value"]
 
-_NODEPOOL = "karpenter.sh/nodepool"
 _SHOWN = 10  # sizes that are named
 
 
@@ -59,7 +59,7 @@ def _asking(nodepool: str) -> dict[str, Any]:
         "kind": "Pod",
         "metadata": {"name": _name(nodepool), "namespace": "default"},
         "spec": {
-            "nodeSelector": {_NODEPOOL: nodepool},
+            "nodeSelector": {NODEPOOL: nodepool},
             "tolerations": [{"operator": "Exists"}],
             "containers": [{"name": "any", "image": "any"}],
         },

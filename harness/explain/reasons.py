@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from harness.explain.amounts import amount_text
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ZONE
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Conflicts, UndefinedKey
 from harness.karpenter.scheduling.ledger import (
@@ -21,6 +21,7 @@ from harness.karpenter.scheduling.ledger import (
     TypeReason,
     TypeVerdict,
 )
+from harness.kube.api.labels import ZONE
 
 __all__ = ["Cause", "causes_of", "offering_text"]
 

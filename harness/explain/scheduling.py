@@ -17,9 +17,11 @@ from harness.explain.guesses import counted_guesses
 from harness.explain.reasons import Cause, causes_of
 from harness.explain.waiting import nominations, waiting_reasons
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
 from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolFiltered, PoolTried, TypeVerdict
 from harness.kube.api.fingerprint import fingerprint
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import name_of, namespace_of
 from harness.world import World
 
@@ -209,9 +211,9 @@ class Explainer:
         if not node:
             return ""
         labels = (self._world.get("Node", node) or {}).get("metadata", {}).get("labels") or {}
-        keys = ("node.kubernetes.io/instance-type", "topology.kubernetes.io/zone", "karpenter.sh/capacity-type")
+        keys = (INSTANCE_TYPE, ZONE, CAPACITY_TYPE)
         facts = [labels[key] for key in keys if key in labels]
-        pool = labels.get("karpenter.sh/nodepool")
+        pool = labels.get(NODEPOOL)
         of_pool = f" of NodePool {pool}" if pool else ""
         return f"Node {node}{of_pool}" + (f" ({', '.join(facts)})" if facts else "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.karpenter.labels.vocabulary import NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.validation.layers import Layer
 from harness.kube.api.objects import condition, labels_of, name_of, spec_of, status_of
 from harness.kube.scheduling.pods import is_provisionable

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ZONE
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirements import Requirements
+from harness.kube.api.labels import ZONE
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList, merge, subtract
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.kube.api.labels import NOT_READY
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -190,7 +191,7 @@ def _daemon_runs_on(template: Object, node: Object) -> bool:
     tolerations = [*(spec_of(template).get("tolerations") or ()), *_DAEMON_TOLERATIONS]
     return all(
         taint.get("effect") not in (NO_SCHEDULE, NO_EXECUTE)
-        or taint.get("key") == "node.kubernetes.io/not-ready"
+        or taint.get("key") == NOT_READY
         or any(tolerates(each, taint) for each in tolerations)
         for taint in spec_of(node).get("taints") or ()
     )

@@ -11,28 +11,36 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from harness.engine.engine import DONE, ReconcileError, Result
 from harness.engine.ports import Change, Sink, View, Writer
+from harness.kube.api.labels import (
+    BETA_INSTANCE_TYPE,
+    BETA_REGION,
+    BETA_ZONE,
+    INSTANCE_TYPE,
+    REGION,
+    UNINITIALIZED,
+    ZONE,
+)
 from harness.kube.api.objects import Object, assign, labels_of, name_of, spec_of, with_metadata
 from harness.kube.api.status import ApiError
 from harness.nodes.machine import Machine
-from harness.nodes.node_object import UNINITIALIZED
 from harness.nodes.registry import Machines
 
 
 def cloud_labels(machine: Machine) -> dict[str, str]:
     """The labels that the platform's facts give a Node."""
     return {
-        "beta.kubernetes.io/instance-type": machine.size,
-        "node.kubernetes.io/instance-type": machine.size,
-        "failure-domain.beta.kubernetes.io/zone": machine.topology_zone,
-        "topology.kubernetes.io/zone": machine.topology_zone,
-        "failure-domain.beta.kubernetes.io/region": machine.region,
-        "topology.kubernetes.io/region": machine.region,
+        BETA_INSTANCE_TYPE: machine.size,
+        INSTANCE_TYPE: machine.size,
+        BETA_ZONE: machine.topology_zone,
+        ZONE: machine.topology_zone,
+        BETA_REGION: machine.region,
+        REGION: machine.region,
     }
 
 
 def initialized(node: Object, machine: Machine) -> Object:
     """The Node after initialisation."""
-    taints = [taint for taint in spec_of(node).get("taints") or () if taint.get("key") != UNINITIALIZED["key"]]
+    taints = [taint for taint in spec_of(node).get("taints") or () if taint.get("key") != UNINITIALIZED]
     spec = {**spec_of(node), "taints": taints, "providerID": spec_of(node).get("providerID") or machine.provider_id}
     if not taints:
         del spec["taints"]
@@ -78,4 +86,4 @@ class CloudNodeManager:
 
 
 def _waits(node: Object) -> bool:
-    return any(taint.get("key") == UNINITIALIZED["key"] for taint in spec_of(node).get("taints") or ())
+    return any(taint.get("key") == UNINITIALIZED for taint in spec_of(node).get("taints") or ())

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from harness.kube.api.labels import ARCH, BETA_ARCH, BETA_OS, HOSTNAME, OS, UNINITIALIZED
 from harness.kube.api.quantity import Quantity
 from harness.nodes.boot import BootPlan, taints_json
 from harness.nodes.machine import Machine
 
-UNINITIALIZED = {"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}
+UNINITIALIZED_TAINT = {"key": UNINITIALIZED, "value": "true", "effect": "NoSchedule"}
 _OS_DISK_BYTES = 128 * 10**9
 _NODEFS_RESERVED = 10  # percent kept by the default eviction threshold nodefs.available<10%
 
@@ -20,11 +21,11 @@ _NODEFS_RESERVED = 10  # percent kept by the default eviction threshold nodefs.a
 def default_labels(node_name: str, arch: str) -> dict[str, str]:
     """The labels that every kubelet gives its Node before `--node-labels`."""
     return {
-        "beta.kubernetes.io/arch": arch,
-        "beta.kubernetes.io/os": "linux",
-        "kubernetes.io/arch": arch,
-        "kubernetes.io/hostname": node_name,
-        "kubernetes.io/os": "linux",
+        BETA_ARCH: arch,
+        BETA_OS: "linux",
+        ARCH: arch,
+        HOSTNAME: node_name,
+        OS: "linux",
     }
 
 
@@ -74,7 +75,7 @@ def initial_node(plan: BootPlan, machine: Machine, now: str) -> dict[str, Any]:
     """The Node as the kubelet creates it: not ready yet."""
     taints = taints_json(plan.taints)
     if plan.external_cloud_provider:
-        taints.append(dict(UNINITIALIZED))
+        taints.append(dict(UNINITIALIZED_TAINT))
     total = capacity(plan, machine)
     spec: dict[str, Any] = {"taints": taints} if taints else {}
     if plan.provider_id:

@@ -8,7 +8,8 @@ from typing import Any
 
 from harness.clusters.provenance import Assertion, Launch
 from harness.engine.clock import Clock, nanoseconds
-from harness.engine.ports import Layer, View
+from harness.engine.label_layers import LabelLayer
+from harness.engine.ports import View
 from harness.kube.api.objects import Key, Object, key_of
 
 
@@ -89,7 +90,7 @@ class Recorder:
             if each not in self.rejections:
                 self.rejections.append(each)
 
-    def launched(self, vm: str, path: str, layers: Sequence[Layer], withheld: Sequence[Layer]) -> None:
+    def launched(self, vm: str, path: str, layers: Sequence[LabelLayer], withheld: Sequence[LabelLayer]) -> None:
         """Records what Karpenter gave a machine or its NodeClaim."""
         self.launches.append(Launch(self._revision, vm, path, tuple(layers), tuple(withheld)))
 

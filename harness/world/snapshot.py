@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.karpenter.labels.core import NODEPOOL
+from harness.kube.api.labels import ARCH, ZONE
 from harness.kube.api.objects import controller_of, labels_of, name_of, namespace_of, spec_of, status_of
 from harness.world.world import World
 
 __all__ = ["differences", "snapshot"]
 
 _MISSING = "(nothing)"
-_ZONE = "topology.kubernetes.io/zone"
 _OWN_CONDITIONS = ("Launched", "Registered", "Initialized")
 
 
-_ARCH = "kubernetes.io/arch"
-_OF_HOST = frozenset({f"beta.{_ARCH}", _ARCH})
+_OF_HOST = frozenset({f"beta.{ARCH}", ARCH})
 """Labels about the processor, in which the host of a real kubelet shows: one that it is not told, and one that it writes over."""
 
 
@@ -54,10 +54,10 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
                     key: [
                         f"{write.kind} by {write.by} from {write.from_}: {write.value}"
                         # a real kubelet writes the host's again with every report of its status (kubelet_node_status.go updateNode)
-                        for write in (writes if capacity or key != _ARCH else writes[:1])
+                        for write in (writes if capacity or key != ARCH else writes[:1])
                     ]
                     for key, writes in world.writes(name_of(node)).items()
-                    if capacity or key not in _OF_HOST - {_ARCH}
+                    if capacity or key not in _OF_HOST - {ARCH}
                 },
                 **({"allocatable": dict(status_of(node).get("allocatable") or {})} if capacity else {}),
             }
@@ -78,7 +78,7 @@ def _without_zones(objects: dict[str, Any]) -> list[str]:
     """
     zones = []
     for name, each in objects.items():
-        zone = each["labels"].get(_ZONE)
+        zone = each["labels"].get(ZONE)
         if zone and "-" in zone:  # a region without zones has numbers of fault domains
             zones.append(zone)
             objects[name] = json.loads(re.sub(rf"\b{re.escape(zone)}\b", "its zone", json.dumps(each)))
@@ -98,7 +98,7 @@ def _renamed(found: dict[str, Any]) -> dict[str, Any]:
         texts = {name: anyone.sub("*", json.dumps(each, sort_keys=True)) for name, each in found[kind].items()}
         count: dict[str, int] = {}
         for name in sorted(texts, key=lambda name: texts[name]):
-            pool = found[kind][name]["labels"].get("karpenter.sh/nodepool") or "?"
+            pool = found[kind][name]["labels"].get(NODEPOOL) or "?"
             count[pool] = count.get(pool, 0) + 1
             names[name] = f"{kind} {count[pool]} of {pool}"
     text = anyone.sub(lambda match: names[match[0]], json.dumps(found))

@@ -14,8 +14,8 @@ from harness.clusters.provenance import Write, label_writes
 from harness.engine.clock import Clock
 from harness.engine.engine import Engine, Settled
 from harness.engine.ids import Ids
+from harness.engine.label_layers import LabelLayer
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER, PatchType
-from harness.engine.ports import Layer as LabelLayer
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.provider.offers import Offers

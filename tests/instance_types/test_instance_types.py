@@ -19,8 +19,8 @@ from harness.karpenter.instancetypes import (
 )
 from harness.karpenter.instancetypes.vmsize import GRAMMARS
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.vocabulary import ZONE
 from harness.karpenter.releases import Defaults, ProviderOptions, provider
+from harness.kube.api.labels import ZONE
 from harness.kube.api.resources import render
 
 LATEST = provider("1.14.0")

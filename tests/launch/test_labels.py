@@ -17,7 +17,7 @@ SPOT: dict[str, Any] = {"size": ["Standard_D2s_v3"], "zone": ["southcentralus-1"
 
 
 def history(labels: Any, key: str) -> list[tuple[str, str]]:
-    return [(layer.value, str(layer.from_)) for layer in labels.history(key)]
+    return [(layer.value, str(layer.source)) for layer in labels.history(key)]
 
 
 def test_a_spot_node_boots_as_regular_and_its_claim_says_spot(launch: Launcher) -> None:
@@ -46,7 +46,7 @@ def test_equal_values_stay_with_the_first_source(launch: Launcher) -> None:
     labels = launch(nodeclaim(**SPOT)).labels
     key = "kubernetes.azure.com/cluster"
     assert history(labels, key) == [("MC_rg_c_southcentralus", "base"), ("MC_rg_c_southcentralus", "instance-type")]
-    assert labels.winners()[key].from_ is Source.BASE
+    assert labels.winners()[key].source is Source.BASE
 
 
 def test_what_kubelet_may_not_set_is_withheld(launch: Launcher) -> None:

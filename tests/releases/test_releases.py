@@ -1,10 +1,13 @@
 """What each release knows: label sets, known values, flags, options."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, DO_NOT_SYNC_TAINTS
+from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_SYNC_TAINTS
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, Defaults, ProviderOptions, UnknownRelease, provider
+from harness.karpenter.scheduling.rules import rules_of
 
 # The first release that has each well-known label (kaz pkg/apis/v1beta1/labels.go of the tags).
 WELL_KNOWN_SINCE = {
@@ -190,3 +193,8 @@ def test_options_from_the_providers_own_names() -> None:
 def test_options_of_the_wrong_type(changes: dict[str, object]) -> None:
     with pytest.raises(TypeError):
         ProviderOptions().with_json(changes)
+
+
+def test_a_core_release_that_nobody_compared_with_has_no_rules() -> None:
+    with pytest.raises(UnknownRelease, match=r"unknown Karpenter release '1\.14\.9'; known: 1\.4\.0, .*1\.14\.0$"):
+        rules_of(replace(provider("1.14.0").core, version="1.14.9"))

@@ -11,6 +11,7 @@ from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.launch import Launch, LaunchEnvironment, LaunchError, VmPlan, plan, populated_labels
 from harness.karpenter.launch.images import gallery_image_id, image_family
 from harness.karpenter.releases import GALLERY_SUBSCRIPTION, ProviderRelease
+from harness.kube.api.labels import ZONE
 from harness.kube.api.resources import render
 
 # The images of the provider's tests (kaz pkg/test/nodeclass.go), which have these families only.
@@ -78,7 +79,7 @@ def _answer(request: Mapping[str, Any], context: AnswerContext) -> dict[str, Any
         "annotations": created.annotations,
         "capacity": render(created.capacity),
         "allocatable": render(created.allocatable),
-        "zone": labels.get("topology.kubernetes.io/zone", ""),
+        "zone": labels.get(ZONE, ""),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from harness.engine.ports import View
+from harness.kube.api.labels import NOT_READY
 from harness.kube.api.objects import (
     Object,
     condition,
@@ -31,7 +32,6 @@ __all__ = ["Said", "unrest", "unsaid"]
 Said = tuple[str, str, str]
 """Of an Event of kube-scheduler: namespace and name of the pod, and the message."""
 
-_NOT_READY = "node.kubernetes.io/not-ready"
 _LONGEST = 1024  # an Event cuts longer messages
 _WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
@@ -63,7 +63,7 @@ def _nodes(view: View, machines: Collection[str]) -> Iterator[str]:
             continue
         if name_of(node) in machines and not condition_is(node, "Ready"):
             yield f"Node/{name_of(node)}: not Ready"
-        tainted = any(taint.get("key") == _NOT_READY for taint in spec_of(node).get("taints") or ())
+        tainted = any(taint.get("key") == NOT_READY for taint in spec_of(node).get("taints") or ())
         if tainted == condition_is(node, "Ready"):
             yield f"Node/{name_of(node)}: the not-ready taint does not fit the Ready condition"
 

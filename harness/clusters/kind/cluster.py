@@ -21,6 +21,7 @@ from harness.clusters.real.cluster import RealCluster
 from harness.clusters.real.pki import Authority, MissingTool
 from harness.clusters.rest.connection import ClusterLost
 from harness.clusters.waiting import poll, stopwatch
+from harness.kube.api.labels import ARCH
 from harness.kube.api.objects import Object
 from harness.kube.api.resources import ResourceList, parse_list, subtract
 from harness.kube.scheduling.pods import requests_for_pods
@@ -34,9 +35,6 @@ __all__ = ["PREFIX", "BorrowedKind", "KindCluster", "docker_available"]
 
 PREFIX = "karpenter-harness-kind-"
 """How the folders with these clusters' certificates are called, below the system's folder for temporary files."""
-
-
-_ARCH = "kubernetes.io/arch"
 
 
 def docker_available(environ: Mapping[str, str] = os.environ) -> None:
@@ -116,7 +114,7 @@ class _Kind(RealCluster):
         Raises JoinRefused, NodeError, TimedOut, and OtherHardware for a machine with another processor architecture than this host,
         unless its own labels say so: then its Node differs in what the kubelet says of the processor alone.
         """
-        if plan.labels.get(_ARCH, self.arch()) != plan.arch:
+        if plan.labels.get(ARCH, self.arch()) != plan.arch:
             raise OtherHardware(f"{plan.node_name} is {plan.arch}, node containers here are {self.arch()}")
         name = plan.node_name
         told: Any = {

@@ -15,7 +15,7 @@ from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Controller, Result, Router
 from harness.engine.ports import Change, ChangeType, View, Writer
 from harness.kube import workloads
-from harness.kube.admission.defaults import NOT_READY, UNREACHABLE
+from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.kube.api.objects import (
     Object,
     condition,

@@ -15,10 +15,10 @@ from harness.explain.advice import advice
 from harness.explain.upgrade.trial import Trial, trial
 from harness.explain.upgrade.verdicts import refusals_by, runtime_refusals, since
 from harness.explain.upgrade.workload import Placement, placements
-from harness.karpenter.labels.vocabulary import ARCH
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation import Layer, Rejection, admit, crd_set, nodepool_hash
+from harness.kube.api.labels import ARCH, BETA_ZONE, HOSTNAME, INSTANCE_TYPE, ZONE
 from harness.world import World
 
 __all__ = ["Effect", "Finding", "UpgradeCheck"]
@@ -27,8 +27,8 @@ Object = Mapping[str, Any]
 Pointer = tuple[str | int, ...]
 
 KARPENTER_KINDS = ("AKSNodeClass", "NodePool")
-_OWN_NAME = frozenset({"kubernetes.io/hostname"})
-_ZONES = frozenset({"topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"})
+_OWN_NAME = frozenset({HOSTNAME})
+_ZONES = frozenset({ZONE, BETA_ZONE})
 
 
 class Effect(StrEnum):
@@ -216,7 +216,7 @@ class UpgradeCheck:
             return
         if (old.size, old.capacity_type) != (new.size, new.capacity_type):  # equally cheap zones are drawn by lot
             yield _choice(name, "a plain pod's Node", old, new)
-            pins = {"node.kubernetes.io/instance-type": old.size}
+            pins = {INSTANCE_TYPE: old.size}
             old = trial(self._old_world(), pool, nodeclasses, selector=pins)
             new = trial(self._upgraded(), pool, nodeclasses, self._install, selector=pins)
         told = list(_labels(name, old, new))
@@ -232,7 +232,7 @@ class UpgradeCheck:
     ) -> Iterator[Finding]:
         """The labels of Nodes of an architecture that a plain pod's Node does not have; some labels depend on it."""
         old = trial(self._old_world(), pool, nodeclasses, selector={ARCH: architecture})
-        pins = {"node.kubernetes.io/instance-type": old.size}
+        pins = {INSTANCE_TYPE: old.size}
         new = trial(self._upgraded(), pool, nodeclasses, self._install, selector=pins)
         return _labels(name, old, new, f"{architecture} Nodes")
 

@@ -14,8 +14,10 @@ from harness.explain.price import price_per_hour
 from harness.karpenter.cloudprovider import DroppedSize
 from harness.karpenter.instancetypes.build import InstanceTypeList, NoInstanceTypes
 from harness.karpenter.instancetypes.computed import architecture_of
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.validation import Layer, Rejection
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.world import World
 
 __all__ = ["Trial", "trial"]
@@ -43,17 +45,17 @@ class Trial:
     @property
     def size(self) -> str:
         """The Node's size."""
-        return self.labels.get("node.kubernetes.io/instance-type", "")
+        return self.labels.get(INSTANCE_TYPE, "")
 
     @property
     def zone(self) -> str:
         """The Node's zone label."""
-        return self.labels.get("topology.kubernetes.io/zone", "")
+        return self.labels.get(ZONE, "")
 
     @property
     def capacity_type(self) -> str:
         """The Node's capacity type."""
-        return self.labels.get("karpenter.sh/capacity-type", "")
+        return self.labels.get(CAPACITY_TYPE, "")
 
     @property
     def architectures(self) -> frozenset[str]:

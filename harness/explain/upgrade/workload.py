@@ -12,6 +12,7 @@ from harness.engine.runaway import Runaway
 from harness.explain.events import last_sentence
 from harness.explain.labels import default_objects
 from harness.karpenter.validation import Layer
+from harness.kube.api.labels import INSTANCE_TYPE
 from harness.world import World
 
 __all__ = ["Placement", "placements"]
@@ -91,7 +92,7 @@ def _placement(
     for pod in pods:
         node = world.get("Node", pod["spec"]["nodeName"]) if pod["spec"].get("nodeName") else None
         if node is not None:
-            sizes[(node["metadata"].get("labels") or {}).get("node.kubernetes.io/instance-type", "?")] += 1
+            sizes[(node["metadata"].get("labels") or {}).get(INSTANCE_TYPE, "?")] += 1
         elif not sentence:
             sentence = last_sentence(world, pod["metadata"]["name"], pod["metadata"].get("namespace") or "default")
         endless = endless or (runaway is not None and pod["metadata"]["name"] in runaway.subject)

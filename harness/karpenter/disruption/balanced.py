@@ -12,8 +12,9 @@ from harness.karpenter.disruption.commands import Command
 from harness.karpenter.disruption.costs import BASE_COST, eviction_cost
 from harness.karpenter.disruption.events import approved, nodepool_approved
 from harness.karpenter.disruption.situation import Situation
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, NODEPOOL, ZONE
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
 from harness.kube.scheduling.pods import is_daemon
 

@@ -10,7 +10,7 @@ from typing import Any
 from harness.karpenter.disruption.events import nodepool_blocked
 from harness.karpenter.disruption.schedules import ScheduleError, is_within
 from harness.karpenter.disruption.situation import Situation
-from harness.karpenter.labels.vocabulary import NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.objects import Object, condition_is, spec_of
 from harness.kube.go.durations import DurationError, parse_duration
 

@@ -17,11 +17,11 @@ from harness.karpenter.disruption.costs import (
 )
 from harness.karpenter.disruption.events import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, NODEPOOL, ZONE
-from harness.karpenter.lifecycle.names import DO_NOT_DISRUPT
+from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_DISRUPT, NODEPOOL
 from harness.karpenter.scheduling.claims import pod_key
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, condition, name_of, spec_of
 from harness.kube.go.text import quote
 from harness.kube.scheduling.pods import is_reschedulable

@@ -11,7 +11,8 @@ from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.costs import lowest_price
 from harness.karpenter.disruption.rules import DisruptionRules
 from harness.karpenter.disruption.simulating import Outcome
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ON_DEMAND, SPOT, Vocabulary
+from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.reasons import MinValuesUnmet
 

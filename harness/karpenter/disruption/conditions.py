@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 from harness.engine.clock import SECOND, parse, render
 from harness.karpenter.cloudprovider import RESERVED, InstanceType
 from harness.karpenter.disruption.rules import DisruptionRules
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, Vocabulary
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, ON_DEMAND
+from harness.karpenter.labels.core import NODEPOOL_HASH as HASH
+from harness.karpenter.labels.core import NODEPOOL_HASH_VERSION as HASH_VERSION
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.names import is_managed
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.scheduling.claims import HASH, HASH_VERSION
 from harness.karpenter.scheduling.settling import consolidate_after, is_settling
 from harness.karpenter.validation.hashing import nodepool_hash
+from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -147,7 +150,7 @@ def hashed(nodepool: Object, nodeclaims: Sequence[Object]) -> tuple[Object, list
 
 
 def _is_outdated(nodeclaim: Object, nodepool: str | None) -> bool:
-    own = is_managed(nodeclaim) and labels_of(nodeclaim).get("karpenter.sh/nodepool") == nodepool
+    own = is_managed(nodeclaim) and labels_of(nodeclaim).get(NODEPOOL) == nodepool
     return own and annotations_of(nodeclaim).get(HASH_VERSION) != CURRENT_HASH_VERSION
 
 

@@ -18,11 +18,12 @@ from harness.karpenter.disruption.events import candidate as candidate_event
 from harness.karpenter.disruption.events import rejected, sentence, unconsolidatable
 from harness.karpenter.disruption.simulating import Outcome, simulate
 from harness.karpenter.disruption.situation import Situation
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, SPOT, ZONE
+from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.reasons import MinValuesUnmet
 from harness.karpenter.scheduling.settling import consolidate_after
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import spec_of
 from harness.kube.go.sort import sort_slice
 from harness.kube.go.text import quote

@@ -8,10 +8,12 @@ from math import inf
 
 from harness.engine.clock import parse
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ZONE, Vocabulary
+from harness.karpenter.labels.core import CAPACITY_TYPE
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.settling import NEVER
 from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, metadata_of, spec_of
 from harness.kube.go.durations import parse_duration
 

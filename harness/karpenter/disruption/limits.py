@@ -4,7 +4,7 @@ Core ``pkg/apis/v1/nodepool.go`` (Limits.ExceededBy), ``pkg/controllers/state/cl
 """
 
 from harness.karpenter.disruption.situation import View
-from harness.karpenter.labels.vocabulary import NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.objects import Object, name_of, spec_of
 from harness.kube.api.quantity import NANO, Quantity
 from harness.kube.api.resources import merge, parse_list

@@ -8,7 +8,7 @@ from harness.karpenter.disruption.commands import Command
 from harness.karpenter.disruption.method import DRIFTED, Findings, Method, Proposal
 from harness.karpenter.disruption.simulating import Outcome
 from harness.karpenter.disruption.situation import Deliberation, Situation
-from harness.karpenter.labels.vocabulary import NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.claims import PlannedNodeClaim
 from harness.kube.api.objects import labels_of, name_of, spec_of
 from harness.kube.api.quantity import NANO, Quantity

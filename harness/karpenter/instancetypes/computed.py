@@ -8,9 +8,10 @@ from harness.karpenter.instancetypes.knobs import Knobs
 from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Ephemeral, Sku
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.vocabulary import ARCH, CAPACITY_TYPE, INSTANCE_TYPE, OS, REGION, SPOT, ZONE
+from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.releases import EphemeralRule, ProviderOptions, ProviderRelease
 from harness.karpenter.requirements import Requirement
+from harness.kube.api.labels import ARCH, INSTANCE_TYPE, OS, REGION, ZONE
 from harness.kube.go.text import to_int64
 
 __all__ = [

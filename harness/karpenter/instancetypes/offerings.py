@@ -8,9 +8,10 @@ from harness.karpenter.instancetypes.registries import known_skus, skus_without_
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ON_DEMAND, SPOT, ZONE
+from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
+from harness.kube.api.labels import ZONE
 
 __all__ = ["OfferingFactory", "arm_zone", "placement_scope", "zone_label"]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from harness.karpenter.instancetypes.sku import Sku
-from harness.karpenter.labels.vocabulary import SPOT
+from harness.karpenter.labels.core import SPOT
 
 __all__ = ["DEFAULT_TTL", "WHOLE_FAMILY", "Mark", "UnavailableOfferings"]
 

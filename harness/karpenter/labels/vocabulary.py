@@ -8,30 +8,30 @@ everything that builds requirements.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from harness.karpenter.labels.core import CAPACITY_TYPE, GROUP, NODEPOOL
+from harness.kube.api.labels import (
+    ARCH,
+    BETA_ARCH,
+    BETA_INSTANCE_TYPE,
+    BETA_OS,
+    BETA_REGION,
+    BETA_ZONE,
+    HOSTNAME,
+    INSTANCE_TYPE,
+    OS,
+    REGION,
+    WINDOWS_BUILD,
+    ZONE,
+)
 from harness.kube.go.text import bracketed
-
-NODEPOOL = "karpenter.sh/nodepool"
-CAPACITY_TYPE = "karpenter.sh/capacity-type"
-INITIALIZED = "karpenter.sh/initialized"
-REGISTERED = "karpenter.sh/registered"
-DO_NOT_SYNC_TAINTS = "karpenter.sh/do-not-sync-taints"
-ZONE = "topology.kubernetes.io/zone"
-REGION = "topology.kubernetes.io/region"
-INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-ARCH = "kubernetes.io/arch"
-OS = "kubernetes.io/os"
-HOSTNAME = "kubernetes.io/hostname"
-WINDOWS_BUILD = "node.kubernetes.io/windows-build"
-
-SPOT, ON_DEMAND, RESERVED = "spot", "on-demand", "reserved"
 
 CORE_WELL_KNOWN = frozenset({NODEPOOL, CAPACITY_TYPE, ZONE, REGION, INSTANCE_TYPE, ARCH, OS, WINDOWS_BUILD})
 CORE_NORMALIZED_KEYS: Mapping[str, str] = {
-    "failure-domain.beta.kubernetes.io/zone": ZONE,
-    "failure-domain.beta.kubernetes.io/region": REGION,
-    "beta.kubernetes.io/arch": ARCH,
-    "beta.kubernetes.io/os": OS,
-    "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
+    BETA_ZONE: ZONE,
+    BETA_REGION: REGION,
+    BETA_ARCH: ARCH,
+    BETA_OS: OS,
+    BETA_INSTANCE_TYPE: INSTANCE_TYPE,
 }
 
 
@@ -55,7 +55,7 @@ class Vocabulary:
 
     well_known: frozenset[str] = CORE_WELL_KNOWN
     restricted_labels: frozenset[str] = frozenset({HOSTNAME})
-    restricted_domains: frozenset[str] = frozenset({"karpenter.sh"})
+    restricted_domains: frozenset[str] = frozenset({GROUP})
     domain_exceptions: frozenset[str] = frozenset()
     known_values: Mapping[str, frozenset[str]] = field(default_factory=dict)
     normalized_keys: Mapping[str, str] = field(default_factory=lambda: CORE_NORMALIZED_KEYS)

@@ -9,7 +9,7 @@ from harness.karpenter.launch.claim import Created, populated_labels
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.errors import FailureKind, LaunchError
 from harness.karpenter.launch.failures import AzureFailure, Verdict, classify
-from harness.karpenter.launch.layers import LabelLayer, Labels, Source
+from harness.karpenter.launch.layers import Labels, Source
 from harness.karpenter.launch.plan import Launch, MachinePlan, VmPlan, plan
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "Choice",
     "Created",
     "FailureKind",
-    "LabelLayer",
     "Labels",
     "Launch",
     "LaunchEnvironment",

@@ -11,11 +11,24 @@ from harness.karpenter.instancetypes.knobs import (
     local_dns_enabled,
 )
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.vocabulary import DO_NOT_SYNC_TAINTS
+from harness.karpenter.labels.core import DO_NOT_SYNC_TAINTS
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.launch.images import image_family
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.kube.api.labels import (
+    ARCH,
+    BETA_ARCH,
+    BETA_INSTANCE_TYPE,
+    BETA_OS,
+    BETA_REGION,
+    BETA_ZONE,
+    HOSTNAME,
+    INSTANCE_TYPE,
+    OS,
+    REGION,
+    ZONE,
+)
 from harness.kube.api.versions import Version
 
 __all__ = ["base_labels", "can_kubelet_set", "is_kubelet_managed"]
@@ -25,17 +38,17 @@ _KUBERNETES_DOMAINS = ("kubernetes.io", "k8s.io")
 _KUBELET_DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")
 _KUBELET_LABELS = frozenset(
     {
-        "kubernetes.io/hostname",
-        "topology.kubernetes.io/zone",
-        "topology.kubernetes.io/region",
-        "failure-domain.beta.kubernetes.io/zone",
-        "failure-domain.beta.kubernetes.io/region",
-        "beta.kubernetes.io/instance-type",
-        "node.kubernetes.io/instance-type",
-        "kubernetes.io/os",
-        "kubernetes.io/arch",
-        "beta.kubernetes.io/os",
-        "beta.kubernetes.io/arch",
+        HOSTNAME,
+        ZONE,
+        REGION,
+        BETA_ZONE,
+        BETA_REGION,
+        BETA_INSTANCE_TYPE,
+        INSTANCE_TYPE,
+        OS,
+        ARCH,
+        BETA_OS,
+        BETA_ARCH,
     }
 )
 

@@ -10,10 +10,11 @@ from typing import Any
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.offerings import placement_scope
 from harness.karpenter.labels.azure import SKU_ULTRA_SSD
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, SPOT, ZONE
+from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.resources import fits, parse_list
 
 __all__ = ["Choice", "Shuffle", "choose", "claim_requirements", "resolve_instance_types", "wants_ultra_ssd"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.karpenter.instancetypes.offerings import placement_scope, zone_label
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, NODEPOOL, ON_DEMAND, SPOT, ZONE
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, ON_DEMAND, SPOT
 from harness.karpenter.launch.choice import Choice, claim_requirements
 from harness.karpenter.launch.errors import LaunchPanic
 from harness.karpenter.launch.layers import Labels, Source, single_values
@@ -14,6 +14,7 @@ from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.launch.tags import NODEPOOL_TAG, hashed_tags, in_place_update_hash
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.requirement import EmptyRange
+from harness.kube.api.labels import ZONE
 from harness.kube.api.resources import ResourceList
 
 __all__ = ["IN_PLACE_UPDATE_HASH", "Created", "created_from_machine", "created_from_vm", "populated_labels"]

@@ -11,7 +11,7 @@ from harness.karpenter.instancetypes.offerings import placement_scope
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.instancetypes.unavailable import DEFAULT_TTL, UnavailableOfferings
 from harness.karpenter.labels.azure import REGIONAL_ZONE
-from harness.karpenter.labels.vocabulary import ON_DEMAND, SPOT
+from harness.karpenter.labels.core import ON_DEMAND, SPOT
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease

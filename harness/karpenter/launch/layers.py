@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.engine.label_layers import LabelLayer, winners
 from harness.karpenter.requirements import Requirements
 
-__all__ = ["LabelLayer", "Labels", "Source", "single_values"]
+__all__ = ["Labels", "Source", "single_values"]
 
 
 class Source(StrEnum):
@@ -21,15 +22,6 @@ class Source(StrEnum):
     INSTANCE_TYPE = "instance-type"
     OFFERING = "offering"
     VM = "vm"
-
-
-@dataclass(frozen=True, slots=True)
-class LabelLayer:
-    """One value for one key; ``from_`` is its source."""
-
-    key: str
-    value: str
-    from_: Source
 
 
 @dataclass(frozen=True)
@@ -56,12 +48,7 @@ class Labels:
 
     def winners(self) -> dict[str, LabelLayer]:
         """By key, the layer whose value counts: the last; among equal values at the end, the first of them."""
-        found: dict[str, LabelLayer] = {}
-        for layer in self.layers:
-            present = found.get(layer.key)
-            if present is None or present.value != layer.value:
-                found[layer.key] = layer
-        return found
+        return winners(self.layers)
 
     def values(self) -> dict[str, str]:
         """The labels themselves."""

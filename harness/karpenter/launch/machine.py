@@ -10,7 +10,7 @@ from harness.karpenter.instancetypes.knobs import artifact_streaming_enabled, ku
 from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.vocabulary import SPOT
+from harness.karpenter.labels.core import SPOT
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.images import image_family, node_image_version
 from harness.karpenter.launch.layers import Labels

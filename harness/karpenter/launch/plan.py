@@ -10,7 +10,7 @@ from harness.karpenter.instancetypes.computed import architecture_of, ephemeral_
 from harness.karpenter.instancetypes.knobs import kubernetes_version
 from harness.karpenter.instancetypes.sku import Ephemeral, Sku
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch.base_labels import base_labels, can_kubelet_set, is_kubelet_managed
 from harness.karpenter.launch.bootstrapping import BootstrapInput, provision_values
 from harness.karpenter.launch.choice import Choice, Shuffle, choose, claim_requirements, resolve_instance_types
@@ -35,22 +35,35 @@ from harness.karpenter.launch.taints import claim_taints
 from harness.karpenter.launch.vm import VmInput, billing_extension, custom_script_extension, nic_body, vm_body
 from harness.karpenter.releases import ClaimRequirementLabels, ProviderOptions, ProviderRelease, ProvisionMode
 from harness.karpenter.requirements import Requirements
+from harness.kube.api.labels import (
+    ARCH,
+    BETA_ARCH,
+    BETA_INSTANCE_TYPE,
+    BETA_OS,
+    BETA_REGION,
+    BETA_ZONE,
+    INSTANCE_TYPE,
+    OS,
+    REGION,
+    WINDOWS_BUILD,
+    ZONE,
+)
 
 __all__ = ["Launch", "MachinePlan", "VmPlan", "plan"]
 
 _MACHINE_LEFT_OUT = frozenset(
     {
-        "beta.kubernetes.io/instance-type",
-        "failure-domain.beta.kubernetes.io/region",
-        "beta.kubernetes.io/os",
-        "beta.kubernetes.io/arch",
-        "failure-domain.beta.kubernetes.io/zone",
-        "topology.kubernetes.io/zone",
-        "topology.kubernetes.io/region",
-        "node.kubernetes.io/instance-type",
-        "kubernetes.io/arch",
-        "kubernetes.io/os",
-        "node.kubernetes.io/windows-build",
+        BETA_INSTANCE_TYPE,
+        BETA_REGION,
+        BETA_OS,
+        BETA_ARCH,
+        BETA_ZONE,
+        ZONE,
+        REGION,
+        INSTANCE_TYPE,
+        ARCH,
+        OS,
+        WINDOWS_BUILD,
     }
 )
 

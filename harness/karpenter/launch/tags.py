@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from harness.karpenter.labels.vocabulary import NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases import InPlaceTags, ProviderOptions, ProviderRelease
 
 __all__ = [

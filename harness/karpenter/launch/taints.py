@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["UNREGISTERED", "claim_taints", "render"]
+from harness.karpenter.labels.core import UNREGISTERED_TAINT
 
-UNREGISTERED: Mapping[str, str] = {"key": "karpenter.sh/unregistered", "effect": "NoExecute"}
+__all__ = ["claim_taints", "render"]
+
 """Keeps pods away until Karpenter has registered the node."""
 
 
@@ -14,10 +15,10 @@ def claim_taints(nodeclaim: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]],
     spec = nodeclaim.get("spec") or {}
     general, startup = list(spec.get("taints") or ()), list(spec.get("startupTaints") or ())
     if not any(
-        taint.get("key") == UNREGISTERED["key"] and taint.get("effect") == UNREGISTERED["effect"]
+        taint.get("key") == UNREGISTERED_TAINT["key"] and taint.get("effect") == UNREGISTERED_TAINT["effect"]
         for taint in general + startup
     ):
-        startup.append(UNREGISTERED)
+        startup.append(UNREGISTERED_TAINT)
     return general, startup
 
 

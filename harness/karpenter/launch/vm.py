@@ -9,7 +9,7 @@ from harness.karpenter.instancetypes.knobs import max_pods
 from harness.karpenter.instancetypes.offerings import arm_zone
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels.azure import SKU_ACCELERATED_NETWORKING
-from harness.karpenter.labels.vocabulary import SPOT
+from harness.karpenter.labels.core import SPOT
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.subnets import Subnet

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from harness.engine.clock import Clock, parse, render
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.karpenter.labels.core import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.launch.errors import LaunchPanic
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.draft import Draft
@@ -17,7 +18,7 @@ from harness.karpenter.lifecycle.health import RegistrationHealth
 from harness.karpenter.lifecycle.initialization import Initialization
 from harness.karpenter.lifecycle.launch import Launch
 from harness.karpenter.lifecycle.liveness import Liveness
-from harness.karpenter.lifecycle.names import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP, is_managed, nodes_of
+from harness.karpenter.lifecycle.names import is_managed, nodes_of
 from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound, Provider
 from harness.karpenter.lifecycle.registration import Registration
 from harness.karpenter.releases import CoreRelease

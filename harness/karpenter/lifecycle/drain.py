@@ -10,7 +10,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Sink, View, Writer
-from harness.karpenter.lifecycle.names import DISRUPTED_TAINT, DO_NOT_DISRUPT, claim_of
+from harness.karpenter.labels.core import DISRUPTED_TAINT, DO_NOT_DISRUPT
+from harness.karpenter.lifecycle.names import claim_of
 from harness.kube.api.objects import (
     Object,
     annotations_of,

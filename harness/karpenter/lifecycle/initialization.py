@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.engine.ports import Sink, View, Writer
+from harness.karpenter.labels.core import INITIALIZED
 from harness.karpenter.lifecycle.draft import Draft
-from harness.karpenter.lifecycle.names import INITIALIZED_LABEL, is_known_ephemeral, nodes_of
+from harness.karpenter.lifecycle.names import is_known_ephemeral, nodes_of
 from harness.karpenter.releases import CoreRelease
 from harness.kube.api.objects import Object, condition_is, labels_of, name_of, spec_of, status_of
 from harness.kube.api.quantity import Quantity
@@ -41,8 +42,8 @@ class Initialization:
         if obstacle is not None:
             conditions.set_unknown("Initialized", *obstacle)
             return
-        if labels_of(node).get(INITIALIZED_LABEL) != "true":
-            self._writer.patch("Node", name_of(node), {"metadata": {"labels": {INITIALIZED_LABEL: "true"}}})
+        if labels_of(node).get(INITIALIZED) != "true":
+            self._writer.patch("Node", name_of(node), {"metadata": {"labels": {INITIALIZED: "true"}}})
         self._sink.log(
             "info", "nodeclaim.lifecycle", "initialized nodeclaim", NodeClaim=name_of(claim), Node=name_of(node)
         )

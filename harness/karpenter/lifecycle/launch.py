@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from harness.engine.ports import Sink, Writer
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch.errors import FailureKind, LaunchError, LaunchPanic
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.provider import Instance, Provider
 from harness.karpenter.validation.layers import Layer, Rejection
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import name_of, uid_of
 from harness.kube.api.status import ApiError
 
@@ -58,9 +60,9 @@ class Launch:
                 NodeClaim=name_of(draft.stored),
                 **{
                     "provider-id": created.provider_id,
-                    "instance-type": created.labels.get("node.kubernetes.io/instance-type"),
-                    "zone": created.labels.get("topology.kubernetes.io/zone"),
-                    "capacity-type": created.labels.get("karpenter.sh/capacity-type"),
+                    "instance-type": created.labels.get(INSTANCE_TYPE),
+                    "zone": created.labels.get(ZONE),
+                    "capacity-type": created.labels.get(CAPACITY_TYPE),
                 },
             )
             self._created[uid_of(draft.stored)] = created

@@ -9,32 +9,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.engine.ports import View
+from harness.karpenter.labels import azure
+from harness.karpenter.labels.core import NODEPOOL, UNREGISTERED_TAINT
 from harness.karpenter.releases import CoreRelease
+from harness.kube.api.labels import NOT_READY, UNINITIALIZED, UNREACHABLE
 from harness.kube.api.objects import Object, metadata_of, spec_of, status_of
-
-TERMINATION_FINALIZER = "karpenter.sh/termination"
-NODEPOOL_LABEL = "karpenter.sh/nodepool"
-REGISTERED_LABEL = "karpenter.sh/registered"
-INITIALIZED_LABEL = "karpenter.sh/initialized"
-DO_NOT_SYNC_TAINTS_LABEL = "karpenter.sh/do-not-sync-taints"
-TERMINATION_TIMESTAMP = "karpenter.sh/nodeclaim-termination-timestamp"
-DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
-EXCLUDE_BALANCERS_LABEL = "node.kubernetes.io/exclude-from-external-load-balancers"
-
-UNREGISTERED_TAINT: Mapping[str, str] = {"key": "karpenter.sh/unregistered", "effect": "NoExecute"}
-DISRUPTED_TAINT: Mapping[str, str] = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
 
 _EPHEMERAL = frozenset(
     {
-        ("node.kubernetes.io/not-ready", "NoSchedule"),
-        ("node.kubernetes.io/unreachable", "NoSchedule"),
-        ("node.cloudprovider.kubernetes.io/uninitialized", "NoSchedule"),
-        ("karpenter.sh/unregistered", "NoExecute"),
+        (NOT_READY, "NoSchedule"),
+        (UNREACHABLE, "NoSchedule"),
+        (UNINITIALIZED, "NoSchedule"),
+        (UNREGISTERED_TAINT["key"], UNREGISTERED_TAINT["effect"]),
     }
 )
 
 
-_NOT_READY = ("node.kubernetes.io/not-ready", "NoExecute")
+_NOT_READY = (NOT_READY, "NoExecute")
 
 
 def is_known_ephemeral(taint: Mapping[str, Any], core: CoreRelease) -> bool:
@@ -48,7 +39,7 @@ def is_known_ephemeral(taint: Mapping[str, Any], core: CoreRelease) -> bool:
 def is_managed(claim: Object) -> bool:
     """Whether a NodeClaim is for this provider."""
     ref = spec_of(claim).get("nodeClassRef") or {}
-    return ref.get("group") == "karpenter.azure.com" and ref.get("kind") == "AKSNodeClass"
+    return ref.get("group") == azure.GROUP and ref.get("kind") == "AKSNodeClass"
 
 
 def nodes_of(view: View, claim: Object) -> Sequence[Object]:
@@ -66,4 +57,4 @@ def claim_of(view: View, node: Object) -> Object | None:
 
 def nodepool_of(obj: Object) -> str:
     """The name of the NodePool that a NodeClaim or Node belongs to, "" when to none."""
-    return str((metadata_of(obj).get("labels") or {}).get(NODEPOOL_LABEL) or "")
+    return str((metadata_of(obj).get("labels") or {}).get(NODEPOOL) or "")

@@ -11,6 +11,7 @@ from typing import Any
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.karpenter.labels.core import NODEPOOL_HASH, NODEPOOL_HASH_VERSION
 from harness.karpenter.lifecycle.conditions import FALSE, NODEPOOL, TRUE, UNKNOWN, Conditions
 from harness.karpenter.lifecycle.health import HEALTHY, RegistrationHealth
 from harness.karpenter.lifecycle.names import nodepool_of
@@ -32,8 +33,6 @@ from harness.kube.api.patch import merge_diff
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import merge, parse_list, render
 
-HASH = "karpenter.sh/nodepool-hash"
-HASH_VERSION = "karpenter.sh/nodepool-hash-version"
 CURRENT_HASH_VERSION = "v3"
 
 
@@ -95,7 +94,7 @@ class NodePools:
         if wanted is None:
             return DONE
         hash_, problem = self._judge(pool)
-        marks = {HASH: hash_, HASH_VERSION: CURRENT_HASH_VERSION}
+        marks = {NODEPOOL_HASH: hash_, NODEPOOL_HASH_VERSION: CURRENT_HASH_VERSION}
         if any(annotations_of(pool).get(name) != value for name, value in marks.items()):
             pool = self._writer.patch("NodePool", name_of(pool), {"metadata": {"annotations": marks}})
         conditions = Conditions(pool, NODEPOOL, self._clock.timestamp())

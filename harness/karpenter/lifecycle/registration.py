@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.engine.ports import Sink, View, Writer
-from harness.karpenter.lifecycle.draft import Draft
-from harness.karpenter.lifecycle.names import (
-    DO_NOT_SYNC_TAINTS_LABEL,
-    REGISTERED_LABEL,
+from harness.karpenter.labels.core import (
+    DO_NOT_SYNC_TAINTS,
+    REGISTERED,
     TERMINATION_FINALIZER,
     UNREGISTERED_TAINT,
-    nodes_of,
 )
+from harness.karpenter.lifecycle.draft import Draft
+from harness.karpenter.lifecycle.names import nodes_of
 from harness.karpenter.releases import CoreRelease
 from harness.kube.api.objects import (
     Object,
@@ -60,7 +60,7 @@ class Registration:
             return False
         node = nodes[0]
         tainted = any(same_taint(each, UNREGISTERED_TAINT) for each in spec_of(node).get("taints") or ())
-        if REGISTERED_LABEL not in labels_of(node) and not tainted:
+        if REGISTERED not in labels_of(node) and not tainted:
             self._sink.log("error", "nodeclaim.lifecycle", "node claim registration error", NodeClaim=name_of(claim))
             self._sink.event(claim, "Warning", "UnregisteredTaintMissing", _MISSING_TAINT)
         synced = synced_node(claim, node, self._core)
@@ -92,7 +92,7 @@ def synced_node(claim: Object, node: Object, core: CoreRelease) -> dict[str, Any
     meta["ownerReferences"] = [*others, own]
     spec = dict(spec_of(node))
     taints: Sequence[Mapping[str, Any]] = spec.get("taints") or ()
-    managed = labels_of(node).get(DO_NOT_SYNC_TAINTS_LABEL) == "true" and core.honours_do_not_sync_taints
+    managed = labels_of(node).get(DO_NOT_SYNC_TAINTS) == "true" and core.honours_do_not_sync_taints
     if not managed:
         taints = _merged(taints, spec_of(claim).get("taints") or ())
         taints = _merged(taints, spec_of(claim).get("startupTaints") or ())
@@ -103,7 +103,7 @@ def synced_node(claim: Object, node: Object, core: CoreRelease) -> dict[str, Any
         spec.pop("taints", None)
     if metadata_of(claim).get("annotations"):
         meta["annotations"] = {**(meta.get("annotations") or {}), **metadata_of(claim)["annotations"]}
-    meta["labels"] = {**labels_of(node), **labels_of(claim), REGISTERED_LABEL: "true"}
+    meta["labels"] = {**labels_of(node), **labels_of(claim), REGISTERED: "true"}
     return {**node, "metadata": meta, "spec": spec}
 
 

@@ -10,17 +10,12 @@ from collections.abc import Hashable, Iterable, Mapping
 from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.karpenter.labels.core import DISRUPTED_TAINT, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.drain import Drain, Evictions, is_drainable
-from harness.karpenter.lifecycle.names import (
-    DISRUPTED_TAINT,
-    EXCLUDE_BALANCERS_LABEL,
-    TERMINATION_FINALIZER,
-    TERMINATION_TIMESTAMP,
-    claim_of,
-    nodepool_of,
-)
+from harness.karpenter.lifecycle.names import claim_of, nodepool_of
 from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound, Provider
+from harness.kube.api.labels import EXCLUDE_BALANCERS
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -186,7 +181,7 @@ class NodeTermination:
             "spec": {**spec_of(node), "taints": taints},
             "metadata": {
                 **metadata_of(node),
-                "labels": {**labels_of(node), EXCLUDE_BALANCERS_LABEL: "karpenter"},
+                "labels": {**labels_of(node), EXCLUDE_BALANCERS: "karpenter"},
             },
         }
         patch = merge_diff(node, tainted)

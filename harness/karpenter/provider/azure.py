@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from harness.engine.clock import Clock
-from harness.engine.ports import Layer, Sink, View
+from harness.engine.ports import Sink, View
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.instancetypes import NoInstanceTypes
@@ -168,11 +168,9 @@ class AzureProvider:
         return LaunchEnvironment(self._region, backend_pool_ids=tuple(pools), network_security_group_id=group)
 
     def _tell(self, claim: Object, vm: str, labels: Labels, created: Created) -> None:
-        given = [Layer(each.key, each.value, each.from_.value) for each in labels.layers]
-        withheld = [Layer(each.key, each.value, each.from_.value) for each in labels.withheld]
-        self._sink.launched(vm, "kubelet", given, withheld)
+        self._sink.launched(vm, "kubelet", labels.layers, labels.withheld)
         own = populated_labels(claim, created, self._offers.release)
-        self._sink.launched(vm, "nodeclaim", [Layer(each.key, each.value, each.from_.value) for each in own.layers], ())
+        self._sink.launched(vm, "nodeclaim", own.layers, ())
 
 
 def _instance(claim: Object, choice: Choice, created: Created, release: ProviderRelease) -> Instance:

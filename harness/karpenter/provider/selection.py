@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.offerings import placement_scope
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE, ON_DEMAND, SPOT
+from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
 from harness.karpenter.launch import claim_requirements, resolve_instance_types
 from harness.karpenter.releases import ProviderRelease
+from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object
 
 _CAPACITY_RANK: Mapping[str, int] = {SPOT: 0, ON_DEMAND: 1}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.engine.clock import SECOND, parse
-from harness.karpenter.labels.vocabulary import NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.launch import LaunchError, VmPlan
 from harness.karpenter.launch.names import provider_id
 from harness.karpenter.launch.tags import NODEPOOL_TAG

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from harness.engine.ports import View
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
+from harness.karpenter.labels.core import REGISTERED
 from harness.karpenter.labels.vocabulary import Vocabulary
-from harness.karpenter.lifecycle.names import REGISTERED_LABEL, nodes_of
+from harness.karpenter.lifecycle.names import nodes_of
 from harness.karpenter.requirements import Conflicts, Requirements, UndefinedKey
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, uid_of
 
@@ -55,7 +56,7 @@ class Circles:
             if self._view.get("NodeClaim", name) is None:
                 return None, f"NodeClaim/{name} is gone: {self._failures.get(name) or 'deleted'}"
             nodes = nodes_of(self._view, last)
-            speaker = nodes[0] if nodes and labels_of(nodes[0]).get(REGISTERED_LABEL) == "true" else last
+            speaker = nodes[0] if nodes and labels_of(nodes[0]).get(REGISTERED) == "true" else last
             offered = Requirements.from_labels(labels_of(speaker), vocabulary=self._vocabulary)
             cause = offered.compatible(Requirements.from_pod(pod, vocabulary=self._vocabulary, strict=True))
             if isinstance(cause, UndefinedKey):

@@ -12,7 +12,7 @@ from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes import NoInstanceTypes
-from harness.karpenter.lifecycle.names import DISRUPTED_TAINT
+from harness.karpenter.labels.core import DISRUPTED_TAINT
 from harness.karpenter.lifecycle.nodepools import exceeded_limit, nodeclass_name
 from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provisioning.batcher import Batcher

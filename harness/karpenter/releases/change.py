@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.vocabulary import CORE_NORMALIZED_KEYS, ZONE
+from harness.karpenter.labels.vocabulary import CORE_NORMALIZED_KEYS
 from harness.karpenter.releases.core import CORE_RELEASES, CORE_VOCABULARIES
 from harness.karpenter.releases.model import ProviderRelease
+from harness.kube.api.labels import ZONE
 
 __all__ = ["Change", "releases"]
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT, Vocabulary
+from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.releases.model import CoreRelease
 
 __all__ = ["CORE_RELEASES", "CORE_VOCABULARIES"]

@@ -7,17 +7,7 @@ change stands at the first tag of the provider's repository that has it.
 from collections.abc import Mapping
 
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.vocabulary import (
-    ARCH,
-    CAPACITY_TYPE,
-    DO_NOT_SYNC_TAINTS,
-    INSTANCE_TYPE,
-    ON_DEMAND,
-    OS,
-    REGION,
-    SPOT,
-    ZONE,
-)
+from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_SYNC_TAINTS, ON_DEMAND, SPOT
 from harness.karpenter.releases.change import Change, releases
 from harness.karpenter.releases.model import (
     ArtifactStreamingDefault,
@@ -29,6 +19,7 @@ from harness.karpenter.releases.model import (
     ProviderRelease,
     ProvisionMode,
 )
+from harness.kube.api.labels import ARCH, INSTANCE_TYPE, OS, REGION, ZONE
 
 __all__ = ["PROVIDER_RELEASES"]
 

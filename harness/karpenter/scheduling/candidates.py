@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
@@ -10,6 +9,7 @@ from harness.karpenter.scheduling.order import InflightOrder
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.topology.group import TopologyGroup
 from harness.karpenter.scheduling.topology.topology import Topology
+from harness.kube.api.labels import HOSTNAME
 
 
 class Candidates:

@@ -7,7 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT, Vocabulary
+from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT
+from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Requirements
 from harness.kube.go.sort import sort_slice

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE, INSTANCE_TYPE
+from harness.karpenter.labels.core import CAPACITY_TYPE, MIN_VALUES_RELAXED, NODEPOOL_HASH, NODEPOOL_HASH_VERSION
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
@@ -20,14 +20,12 @@ from harness.karpenter.scheduling.reservations import Reservations
 from harness.karpenter.scheduling.snapshot import SchedulingOptions, SchedulingRules
 from harness.karpenter.scheduling.templates import SIMULATION_KEYS
 from harness.karpenter.validation.hashing import nodepool_hash
+from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, annotations_of, copy_json, name_of, namespace_of, spec_of, uid_of
 from harness.kube.api.resources import ResourceList, merge, render
 from harness.kube.go.durations import parse_duration, print_duration
 from harness.kube.go.sort import sort_slice
 
-HASH = "karpenter.sh/nodepool-hash"
-HASH_VERSION = "karpenter.sh/nodepool-hash-version"
-MIN_VALUES_RELAXED = "karpenter.sh/nodeclaim-min-values-relaxed"
 _HASH_VERSION = "v3"
 _TAINTS = ("taints", "startupTaints")
 
@@ -154,8 +152,8 @@ class PlannedNodeClaim:
             labels.update(self._custom_labels(requirements))
         annotations = {
             **annotations_of(spec_of(template.nodepool).get("template") or {}),
-            HASH: nodepool_hash(template.nodepool),
-            HASH_VERSION: _HASH_VERSION,
+            NODEPOOL_HASH: nodepool_hash(template.nodepool),
+            NODEPOOL_HASH_VERSION: _HASH_VERSION,
         }
         if self._rules.min_values_relaxable and not self._static:
             annotations[MIN_VALUES_RELAXED] = "true" if template.min_values_relaxed else "false"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.engine.clock import parse, render
-from harness.karpenter.lifecycle.names import DISRUPTED_TAINT, DO_NOT_DISRUPT
+from harness.karpenter.labels.core import DISRUPTED_TAINT, DO_NOT_DISRUPT
 from harness.karpenter.scheduling.claims import SchedulingEvent, pod_key
 from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.kube.api.objects import Object, annotations_of, condition, labels_of, namespace_of, spec_of, status_of

@@ -6,7 +6,6 @@ Core ``pkg/controllers/provisioning/scheduling/existingnode.go``.
 from collections.abc import Iterable
 from copy import copy
 
-from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.inflight import port_conflict
@@ -22,6 +21,7 @@ from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.state import StateNode
 from harness.karpenter.scheduling.templates import DaemonPod
 from harness.karpenter.scheduling.topology.topology import Topology
+from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.pods import requests_for_pods
 from harness.kube.scheduling.taints import untolerated

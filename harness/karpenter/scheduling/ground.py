@@ -10,7 +10,7 @@ from harness.karpenter.scheduling.claims import SchedulingEvent
 from harness.karpenter.scheduling.existing import ExistingNode
 from harness.karpenter.scheduling.rules import rules_of
 from harness.karpenter.scheduling.shapes import PodShape, ShapeCatalog
-from harness.karpenter.scheduling.snapshot import BEST_EFFORT, ClaimsIn, SchedulingOptions
+from harness.karpenter.scheduling.snapshot import ClaimsIn, SchedulingOptions
 from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods
 from harness.karpenter.scheduling.topology.domains import domains_by_key
@@ -42,7 +42,7 @@ class Ground:
         self.state, self.nodepools, self.indexes, self.options = state, nodepools, indexes, options
         self.rules = rules_of(release.core)
         self.algebra = Algebra(release.vocabulary)
-        self.best_effort = self.rules.min_values_relaxable and options.min_values_policy == BEST_EFFORT
+        self.best_effort = options.relaxes_min_values(self.rules)
         self._claims_in = self.rules.resource_claims if options.ignore_resource_claims else ClaimsIn.NOWHERE
         demands = partial(volumes.demands, self.algebra, self.rules)
         self.shapes = ShapeCatalog(

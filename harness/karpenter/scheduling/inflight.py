@@ -6,7 +6,6 @@ Core ``pkg/controllers/provisioning/scheduling/nodeclaim.go``.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Conflicts, KeyConflict
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
@@ -26,6 +25,7 @@ from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.templates import DaemonGroup, Template
 from harness.karpenter.scheduling.topology.topology import Topology
+from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object
 from harness.kube.api.resources import ResourceList
 from harness.kube.scheduling.pods import HostPort

@@ -8,7 +8,7 @@ Core ``pkg/controllers/provisioning/scheduling/{reservationmanager,nodeclaim}.go
 from collections.abc import Iterable
 
 from harness.karpenter.cloudprovider import RESERVED
-from harness.karpenter.labels.vocabulary import CAPACITY_TYPE
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.catalog import CatalogIndex

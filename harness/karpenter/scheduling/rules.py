@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from harness.karpenter.releases import CoreRelease, UnknownRelease
 from harness.karpenter.scheduling.snapshot import ClaimChecks, ClaimsIn, SchedulingRules
-
-if TYPE_CHECKING:
-    from harness.karpenter.releases import CoreRelease
 
 _NEWEST = SchedulingRules()
 _V1_13 = replace(
@@ -64,9 +61,12 @@ _RULES: Mapping[str, SchedulingRules] = {
     "1.12.0": _V1_12_0,
     "1.12.1": _V1_12_1,
     "1.13.0": _V1_13,
+    "1.14.0": _NEWEST,
 }
 
 
-def rules_of(core: "CoreRelease") -> SchedulingRules:
-    """The rules of a core release; releases that the table does not name follow the newest rules."""
-    return _RULES.get(core.version, _NEWEST)
+def rules_of(core: CoreRelease) -> SchedulingRules:
+    """The rules of a core release. Raises UnknownRelease for one that nobody has compared with."""
+    if core.version not in _RULES:
+        raise UnknownRelease(core.version, tuple(_RULES))
+    return _RULES[core.version]

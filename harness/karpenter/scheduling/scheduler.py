@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.scheduling.algebra import RequirementSet
 from harness.karpenter.scheduling.candidates import Candidates
 from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingResults, pod_key
@@ -32,6 +31,7 @@ from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.state import NODES
 from harness.karpenter.scheduling.templates import Template, limits_left
 from harness.karpenter.scheduling.topology.topology import Topology
+from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object, uid_of
 from harness.kube.api.quantity import Quantity
 

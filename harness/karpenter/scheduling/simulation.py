@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.vocabulary import HOSTNAME, NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
 from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.displaced import Displaced
@@ -29,6 +29,7 @@ from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOpt
 from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.scheduling.templates import Template
 from harness.karpenter.scheduling.volumes import VolumeLookup
+from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object, name_of, spec_of, status_of
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.karpenter.labels.vocabulary import HOSTNAME, INITIALIZED, INSTANCE_TYPE, NODEPOOL, REGISTERED
+from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
 from harness.karpenter.lifecycle.names import is_known_ephemeral
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.volumes import VolumeError, VolumeLookup, Volumes
+from harness.kube.api.labels import HOSTNAME, INSTANCE_TYPE
 from harness.kube.api.objects import (
     Object,
     annotations_of,

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter.labels.vocabulary import INITIALIZED, NODEPOOL, REGISTERED
+from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.catalog import CatalogIndex

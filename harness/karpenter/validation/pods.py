@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from harness.karpenter.labels.vocabulary import NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.requirement import DOES_NOT_EXIST
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.validation.layers import Layer, Rejection

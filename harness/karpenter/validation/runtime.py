@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.karpenter.labels.vocabulary import NODEPOOL, ON_DEMAND, RESERVED, SPOT
+from harness.karpenter.labels.core import NODEPOOL, ON_DEMAND, RESERVED, SPOT
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.kube.api.names import WORDING, NameWording, label_value_errors, qualified_name_errors
 from harness.kube.custom_resources.admission import api_server

@@ -9,10 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.kube.api.quantity import Quantity
-
-NOT_READY = "node.kubernetes.io/not-ready"
-UNREACHABLE = "node.kubernetes.io/unreachable"
 
 _SYSTEM_PRIORITIES: Mapping[str, Mapping[str, Any]] = {
     name: {"metadata": {"name": name}, "value": value}

@@ -8,21 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from harness.kube.api.labels import (
+    ARCH,
+    BETA_ARCH,
+    BETA_INSTANCE_TYPE,
+    BETA_OS,
+    BETA_REGION,
+    BETA_ZONE,
+    HOSTNAME,
+    INSTANCE_TYPE,
+    OS,
+    REGION,
+    ZONE,
+)
 from harness.kube.api.objects import Object, labels_of
 
 KUBELET_LABELS = frozenset(
     {
-        "kubernetes.io/hostname",
-        "kubernetes.io/os",
-        "kubernetes.io/arch",
-        "beta.kubernetes.io/os",
-        "beta.kubernetes.io/arch",
-        "node.kubernetes.io/instance-type",
-        "beta.kubernetes.io/instance-type",
-        "topology.kubernetes.io/zone",
-        "topology.kubernetes.io/region",
-        "failure-domain.beta.kubernetes.io/zone",
-        "failure-domain.beta.kubernetes.io/region",
+        HOSTNAME,
+        OS,
+        ARCH,
+        BETA_OS,
+        BETA_ARCH,
+        INSTANCE_TYPE,
+        BETA_INSTANCE_TYPE,
+        ZONE,
+        REGION,
+        BETA_ZONE,
+        BETA_REGION,
     }
 )
 """The keys in Kubernetes' own domains that a kubelet may set by name."""

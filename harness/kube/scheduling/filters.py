@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.kube.api.labels import UNSCHEDULABLE
 from harness.kube.api.objects import Object, spec_of
 from harness.kube.api.quantity import Quantity
 from harness.kube.scheduling.node_affinity import required_matches
@@ -21,7 +22,7 @@ from harness.kube.scheduling.volume_binding import PodVolumes
 
 __all__ = ["Failure", "Filters"]
 
-_UNSCHEDULABLE_TAINT = {"key": "node.kubernetes.io/unschedulable", "effect": NO_SCHEDULE}
+_UNSCHEDULABLE_TAINT = {"key": UNSCHEDULABLE, "effect": NO_SCHEDULE}
 _ZERO = Quantity.parse("0")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.kube.api.labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -43,8 +44,8 @@ _OTHER_ZONE = "node(s) had no available volume zone"
 _DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
 _GENERAL: Mapping[str, str] = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    BETA_ZONE: ZONE,
+    BETA_REGION: REGION,
 }
 """The labels that say where a volume is, the old ones to the ones in use."""
 

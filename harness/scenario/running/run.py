@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.objects import controller_of, name_of, uid_of
 from harness.scenario.language.cases import Case
 from harness.scenario.language.kind_names import kind_mistake
@@ -94,7 +95,7 @@ class Run:
         """The Nodes that a reference leads to, and why there are none: of a Pod, a workload, a NodeClaim, a NodePool, or itself."""
         kind, _, name = split_reference(reference)
         if kind == "NodePool":
-            nodes = [node for node in self.world.list("Node") if _label(node, "karpenter.sh/nodepool") == name]
+            nodes = [node for node in self.world.list("Node") if _label(node, NODEPOOL) == name]
             return nodes, f"{reference} has no Node"
         found = self.find(reference)
         if found is None:

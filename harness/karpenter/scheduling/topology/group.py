@@ -6,10 +6,10 @@ Core ``pkg/controllers/provisioning/scheduling/topologygroup.go``. Domains are v
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.topology.node_filter import ADMITS_ALL, NodeFilter, odd
+from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.selectors import Selector, format_selector
 
 SPREAD, AFFINITY, ANTI_AFFINITY = "topology spread", "pod affinity", "pod anti-affinity"

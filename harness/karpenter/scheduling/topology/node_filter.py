@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, overload
 
-from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.kube.api.labels import HOSTNAME
 from harness.kube.scheduling.taints import Taint, Toleration, untolerated
 
 HONOR, IGNORE = "Honor", "Ignore"

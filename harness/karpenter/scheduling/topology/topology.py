@@ -6,7 +6,6 @@ Core ``pkg/controllers/provisioning/scheduling/{topology,topologydomaingroup}.go
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from harness.karpenter.labels.vocabulary import HOSTNAME
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.reasons import Reason, RequirementsIncompatible, TopologyUnsatisfiable
@@ -21,6 +20,7 @@ from harness.karpenter.scheduling.topology.group import (
 )
 from harness.karpenter.scheduling.topology.groups import Domains, RunningPods, TopologyGroups
 from harness.karpenter.scheduling.topology.own_groups import Constraint, OwnGroups, without
+from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.taints import Taint
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.requirements import Requirements
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.expectations import NodeClaimMatch, NodeClaims
 from harness.scenario.running.checks.counts import count_differences
@@ -16,8 +18,6 @@ from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
 __all__ = ["check"]
-
-SIZE = "node.kubernetes.io/instance-type"
 
 
 def check(body: NodeClaims, entry: Entry, run: Run) -> Iterator[Verdict]:
@@ -55,7 +55,7 @@ class _View:
         metadata, spec, status = claim["metadata"], claim.get("spec", {}), claim.get("status") or {}
         self.labels: Mapping[str, str] = metadata.get("labels") or {}
         self.name: str = metadata["name"]
-        self.nodepool = self.labels.get("karpenter.sh/nodepool", ABSENT)
+        self.nodepool = self.labels.get(NODEPOOL, ABSENT)
         vocabulary = run.world.release.vocabulary
         # by the keys that stand there: an old name is not read as the new one
         written: dict[str, list[Mapping[str, Any]]] = {}
@@ -65,12 +65,12 @@ class _View:
             key: next(iter(Requirements.from_node_selector(terms, vocabulary=vocabulary).values()))
             for key, terms in written.items()
         }
-        sizes = self.requirements.get(SIZE)
+        sizes = self.requirements.get(INSTANCE_TYPE)
         self.facts: dict[str, Any] = {
             "nodepool": self.nodepool,
-            "size": self.labels.get(SIZE, ABSENT),
-            "zone": self.labels.get("topology.kubernetes.io/zone", ABSENT),
-            "capacityType": self.labels.get("karpenter.sh/capacity-type", ABSENT),
+            "size": self.labels.get(INSTANCE_TYPE, ABSENT),
+            "zone": self.labels.get(ZONE, ABSENT),
+            "capacityType": self.labels.get(CAPACITY_TYPE, ABSENT),
             "sizes": sorted(sizes.values) if sizes is not None else [],
             "conditions": {one["type"]: one["status"] for one in status.get("conditions") or ()},
             "pods": [

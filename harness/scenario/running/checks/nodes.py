@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.karpenter.labels.core import CAPACITY_TYPE
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.expectations import NodeExpectation
 from harness.scenario.language.models.labels import LabelWrite, NodeLabelMap
@@ -16,9 +18,6 @@ from harness.scenario.running.verdicts import Verdict
 
 __all__ = ["check", "label_differences", "render_writes"]
 
-SIZE = "node.kubernetes.io/instance-type"
-ZONE = "topology.kubernetes.io/zone"
-CAPACITY_TYPE = "karpenter.sh/capacity-type"
 _CHANGING = ("set", "overwrote", "removed")
 
 
@@ -68,7 +67,7 @@ def _facts(node: Mapping[str, Any]) -> dict[str, Any]:
     labels = node["metadata"].get("labels") or {}
     conditions = {one["type"]: one["status"] for one in node.get("status", {}).get("conditions") or ()}
     return {
-        "size": labels.get(SIZE, ABSENT),
+        "size": labels.get(INSTANCE_TYPE, ABSENT),
         "zone": labels.get(ZONE, ABSENT),
         "capacityType": labels.get(CAPACITY_TYPE, ABSENT),
         "ready": conditions.get("Ready") == "True",

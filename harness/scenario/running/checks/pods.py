@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.karpenter.labels.core import NODEPOOL
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.language.models.expectations import Pods
@@ -80,7 +81,7 @@ def _differences(key: str, value: Any, pod: Mapping[str, Any], run: Run) -> list
 def _nodepool(pod: Mapping[str, Any], run: Run) -> str:
     node = run.world.get("Node", pod["spec"]["nodeName"], "")
     labels = (node or {}).get("metadata", {}).get("labels") or {}
-    return str(labels.get("karpenter.sh/nodepool", "a Node of no NodePool"))
+    return str(labels.get(NODEPOOL, "a Node of no NodePool"))
 
 
 def sentence(pod: Mapping[str, Any], run: Run) -> str:
