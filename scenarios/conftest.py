@@ -31,14 +31,15 @@ def pytest_testnodedown(node: Any, error: object | None) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The count."""
+    """The count of what ran; skipped cases are counted apart."""
     cells = config.stash.get(CELLS, {})
     reports = [each for kind in terminalreporter.stats.values() for each in kind if isinstance(each, pytest.TestReport)]
     bad = {report.nodeid for report in reports if report.failed}
     good = {report.nodeid for report in reports if report.passed and report.when == "call"} - bad
-    tried = {cell for found in cells.values() for cell in found}
+    tried = {cell for node in good | bad for cell in cells.get(node, ())}
     held = {cell for node in good for cell in cells.get(node, ())}
-    told = list(lines(tried, held))
+    skipped = {cell for report in reports if report.skipped for cell in cells.get(report.nodeid, ())} - tried
+    told = list(lines(tried, held, skipped))
     if told:
         terminalreporter.section("rows of the design documents")
         for line in told:

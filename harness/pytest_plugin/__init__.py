@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 __all__ = [
     "azure",
     "pytest_addoption",
+    "pytest_cmdline_main",
     "pytest_collect_file",
     "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_configure_node",
     "pytest_report_header",
+    "pytest_report_teststatus",
     "pytest_sessionfinish",
     "pytest_terminal_summary",
     "pytest_testnodedown",
@@ -129,6 +131,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         if lines:
             terminalreporter.section("clusters")
             terminalreporter.write("\n".join(lines) + "\n")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: Any, config: pytest.Config) -> tuple[str, str, str] | None:
+    """Expectations that hold are counted without a letter: with `-q`, too, progress is that of cases and ends at 100 %."""
+    if isinstance(report, pytest.SubtestReport) and report.passed and config.get_verbosity("subtests") <= 0:
+        return "subtests passed", "", ""
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """`--markers` lists the tags of the scenarios below the arguments, too: pytest does so before it collects anything."""
+    if config.option.markers:
+        from harness.pytest_plugin.tags import declare_tags
+
+        declare_tags(config)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

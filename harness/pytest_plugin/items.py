@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.pytest_plugin.clusters import runners_of
-from harness.pytest_plugin.keys import runner_of
+from harness.pytest_plugin.keys import TAGS, runner_of
 from harness.pytest_plugin.options import release_override
 from harness.reports.terminal import Style, render_verdict
 from harness.scenario.language.cases import Case
@@ -21,15 +21,14 @@ from harness.scenario.running.verdicts import Outcome, Verdict
 
 __all__ = ["ExpectationFailed", "ScenarioFile", "ScenarioItem"]
 
-_TAGS: pytest.StashKey[set[str]] = pytest.StashKey()
-
 
 class ExpectationFailed(AssertionError):
-    """One expectation that does not hold."""
+    """The expectations of a case that do not hold."""
 
-    def __init__(self, verdict: Verdict) -> None:
-        super().__init__(f"{verdict.mark}: {verdict.differences[0]}")
-        self.verdict = verdict
+    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+        more = f" (and {len(verdicts) - 1} more)" if len(verdicts) > 1 else ""
+        super().__init__(f"{verdicts[0].mark}: {verdicts[0].differences[0]}{more}")
+        self.verdicts = tuple(verdicts)
 
 
 class ScenarioFile(pytest.File):
@@ -53,7 +52,7 @@ class ScenarioItem(pytest.Function):
     def __init__(self, *, case: Case, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.case = case
-        declared = self.config.stash.setdefault(_TAGS, set())
+        declared = self.config.stash.setdefault(TAGS, set())
         for tag in case.header.tags:
             if tag not in declared:  # pytest reads all of them again for each mark
                 declared.add(tag)
@@ -67,7 +66,7 @@ class ScenarioItem(pytest.Function):
         """A failed expectation as expected beside found, bad input as its lines, anything else as usual."""
         if isinstance(excinfo.value, ExpectationFailed):
             colour = self.config.get_terminal_writer().hasmarkup
-            return render_verdict(excinfo.value.verdict, Style(colour))
+            return "\n".join(render_verdict(verdict, Style(colour)) for verdict in excinfo.value.verdicts)
         if isinstance(excinfo.value, ScenarioError) or runners_of(self.config).explains(excinfo.value):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
@@ -87,9 +86,12 @@ def _function(case: Case) -> Callable[..., None]:
         if outcome is Outcome.UNEXPECTED_PASS:
             pytest.fail(f"marked xfail and passes: {reason}", pytrace=False)
         for verdict in verdicts:
-            with subtests.test(verdict.label):
-                if not verdict.holds:
-                    raise ExpectationFailed(verdict)
+            if verdict.holds:
+                with subtests.test(verdict.label):
+                    pass
+        failed = [verdict for verdict in verdicts if not verdict.holds]
+        if failed:  # the case counts once, with all that is wrong about it
+            raise ExpectationFailed(failed)
 
     return scenario
 

@@ -11,7 +11,10 @@ from harness.pytest_plugin.options import crds_override
 if TYPE_CHECKING:
     from harness.scenario.running.runner import Runner
 
-__all__ = ["runner_of"]
+__all__ = ["TAGS", "runner_of"]
+
+TAGS: pytest.StashKey[set[str]] = pytest.StashKey()
+"""The tags of scenarios that are declared as markers."""
 
 _RUNNER: pytest.StashKey[Runner] = pytest.StashKey()
 

@@ -1,4 +1,4 @@
-"""The report as JUnit XML, for runs without pytest: one test case for each expectation, as pytest's subtests are counted."""
+"""The report as JUnit XML, for runs without pytest: one test case for each case, whatever it expects."""
 
 from __future__ import annotations
 
@@ -40,9 +40,11 @@ def _case(suite: Element, case: CaseReport) -> None:
     elif case.outcome is Outcome.UNEXPECTED_PASS:
         _detail(element, "failure", "marked xfail and passes", case.reason)
     else:
-        for verdict in case.failures:
-            failed = _element(suite, case, f"{case.name} {verdict.label}", 0.0)
-            _detail(failed, "failure", str(verdict.differences[0]), render_verdict(verdict))
+        failures = case.failures
+        if failures:
+            more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+            message = f"{failures[0].label}: {failures[0].differences[0]}{more}"
+            _detail(element, "failure", message, "\n".join(map(render_verdict, failures)))
 
 
 def _element(suite: Element, case: CaseReport, name: str, seconds: float) -> Element:

@@ -47,7 +47,7 @@ def cells_of(case: Case) -> Iterator[Cell]:
                     yield release, key, side
 
 
-def lines(tried: Iterable[Cell], held: Iterable[Cell]) -> Iterator[str]:
+def lines(tried: Iterable[Cell], held: Iterable[Cell], skipped: Iterable[Cell] = ()) -> Iterator[str]:
     """A table of the rows that held, by release and side, and the sum; nothing where no row was tried."""
     wanted = seed_keys()
     all_tried = {cell for cell in tried if cell[1] in wanted}
@@ -63,4 +63,6 @@ def lines(tried: Iterable[Cell], held: Iterable[Cell]) -> Iterator[str]:
     for release in releases:
         yield f"{release:8}" + "".join(f"{counts.get((release, side), '-'):>20}" for side in SIDES)
     keys = {key for _, key, _ in all_held}
-    yield f"{len(all_held)} of {len(all_tried)} cells held: {len(keys)} of the {len(wanted)} rows, {len(releases)} releases"
+    left = len({cell for cell in skipped if cell[1] in wanted})
+    more = f"; {left} cells skipped" if left else ""
+    yield f"{len(all_held)} of {len(all_tried)} cells held: {len(keys)} of the {len(wanted)} rows, {len(releases)} releases{more}"

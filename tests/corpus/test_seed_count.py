@@ -34,6 +34,9 @@ def test_only_what_held_counts_and_a_run_about_something_else_says_nothing() -> 
     assert [line.split() for line in told[1:3]] == [["1.6.5", "0", *"----"], ["1.14.0", "1", "-", "-", "1", "-"]]
     assert told[-1] == f"2 of 3 cells held: 2 of the {len(seed_keys())} rows, 2 releases"
     assert list(lines([("1.14.0", "no seed", VM)], [])) == []
+    told = list(lines(tried[:1], tried[:1], tried[1:]))
+    assert told[-1] == f"1 of 1 cells held: 1 of the {len(seed_keys())} rows, 1 releases; 2 cells skipped"
+    assert list(lines([], [], tried)) == []
 
 
 def test_workers_of_xdist_count_alike() -> None:

@@ -43,9 +43,7 @@ def run(project: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 def test_items_outcomes_and_texts(project: pytest.Pytester) -> None:
     project.makefile(".yaml", web=FILE)
     result = run(project, "web.yaml", "-rA")
-    result.assert_outcomes(
-        failed=3 + 2, skipped=1, xfailed=1
-    )  # the two wrong subtests, their two tests, the repaired one
+    result.assert_outcomes(failed=3, skipped=1, xfailed=1)  # the two wrong cases, each once, and the repaired one
     result.stdout.fnmatch_lines(
         [
             "*web.yaml:6:45: then[[]1[]].requirements.are.karpenter.azure.com/sku-cpu",
@@ -55,6 +53,31 @@ def test_items_outcomes_and_texts(project: pytest.Pytester) -> None:
         ]
     )
     assert "Traceback" not in result.stdout.str()
+
+
+def test_a_case_with_two_wrong_expectations_fails_once(project: pytest.Pytester) -> None:
+    wrong = "- requirements: {of: Standard_D2s_v5, are: {karpenter.azure.com/sku-cpu: 4}}\n"
+    project.makefile(".yaml", web=f"scenario: twice\nthen:\n{wrong}- pods: {{bound: 0}}\n{wrong}")
+    result = run(project, "web.yaml")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*web.yaml:3:*", "*web.yaml:5:*", "FAILED web.yaml::twice - *"])
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",), ("-q", "-q")])
+def test_progress_ends_at_100_percent(project: pytest.Pytester, quiet: tuple[str, ...]) -> None:
+    many = "".join("- pods: {bound: 0}\n" for _ in range(150))
+    project.makefile(".yaml", web=f"scenario: many\nthen:\n{many}---\nscenario: one\nthen: [{{pods: {{bound: 0}}}}]\n")
+    result = run(project, "web.yaml", *quiet)
+    assert [line.rpartition("[")[2] for line in result.stdout.lines if line.endswith("%]")] == ["100%]"]
+
+
+def test_tags_are_listed_with_the_markers(project: pytest.Pytester) -> None:
+    project.makefile(".yaml", web=FILE, bad="scenario: x\ntags: [slow, 1]\nthen: [\n")
+    lines = run(project, "--markers").stdout.lines
+    assert "@pytest.mark.fast: tag of scenarios" in lines
+    assert (
+        run(project, "-m", "fast", "--collect-only", "-q").ret == pytest.ExitCode.INTERRUPTED
+    )  # the other file has a mistake
 
 
 @pytest.mark.parametrize(

@@ -70,10 +70,21 @@ def test_json() -> None:
     assert problems["problems"][0]["hint"] == "right"
 
 
-def test_junit_counts_each_failed_expectation() -> None:
+def test_junit_has_a_test_case_for_each_case_under_its_own_name() -> None:
+    twice = CaseReport("twice", "a.yaml", MARK, Outcome.FAILED, (BAD, GOOD, BAD))
+    (suite,) = fromstring(junit.render(Summary((*CASES[:2], twice), 0.5)))
+    assert [case.get("name") for case in suite] == ["fine", "wrong[1.14.0]", "twice"]
+    assert [len(case.findall("failure")) for case in suite] == [0, 1, 1]
+    failure = suite[2].find("failure")
+    assert failure is not None
+    assert (failure.get("message") or "").endswith(" (and 1 more)")
+    assert (failure.text or "").count("then[1].node.labels.team") == 2
+
+
+def test_junit_counts_cases() -> None:
     root = fromstring(junit.render(SUMMARY))
     first, second = root.findall("testsuite")
-    assert (first.get("name"), first.get("tests"), first.get("failures")) == ("a.yaml", "3", "1")
+    assert (first.get("name"), first.get("tests"), first.get("failures")) == ("a.yaml", "2", "1")
     assert (second.get("errors"), second.get("skipped"), second.get("failures")) == ("1", "2", "1")
     failure = first.find(".//failure")
     assert failure is not None
