@@ -10,10 +10,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from heapq import heappop, heappush
-from typing import Protocol
+from typing import Any, Protocol
 
 from harness.engine.clock import SECOND, Clock, nanoseconds
-from harness.engine.ports import Change
+from harness.engine.ports import Change, ChangeType
 from harness.engine.runaway import Runaway
 
 
@@ -124,6 +124,27 @@ class Engine:
             self._controllers.append(controller)
             for kind, router in controller.watches().items():
                 self._routes.setdefault(kind, []).append((index, router))
+
+    def remove(self, *controllers: Controller) -> None:
+        """Takes controllers away, with everything that they wait for."""
+        gone = {self._controllers.index(controller) for controller in controllers}
+        for routes in self._routes.values():
+            routes[:] = [route for route in routes if route[0] not in gone]
+        tables: tuple[dict[Slot, Any], ...] = (self._pending, self._failures, self._busy)
+        for table in tables:
+            for slot in [slot for slot in table if slot[0] in gone]:
+                del table[slot]
+
+    def introduce(
+        self, controllers: Iterable[Controller], present: Callable[[str], Iterable[Mapping[str, Any]]]
+    ) -> None:
+        """Tells controllers that start now of the objects that are there; `present` answers those of a kind."""
+        for controller in controllers:
+            index = self._controllers.index(controller)
+            for kind, router in controller.watches().items():
+                for each in present(kind):
+                    for key in router(Change(ChangeType.ADDED, each, None, self.revision)):
+                        self._push(index, key, self.clock.now, Wait.PROGRESS)
 
     def notify(self, change: Change) -> None:
         """Takes a change of the cluster and queues every key that it concerns."""

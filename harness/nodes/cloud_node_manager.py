@@ -7,8 +7,10 @@ Source: k8s.io/cloud-provider controllers/node/node_controller.go (syncNode, get
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
+from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.engine.engine import DONE, ReconcileError, Result
 from harness.engine.ports import Change, Sink, View, Writer
 from harness.kube.api.labels import (
@@ -54,7 +56,13 @@ class CloudNodeManager:
     name = "cloud-node-manager"
     backoff = (0.1, 100.0)
 
-    def __init__(self, view: View, writer: Writer, sink: Sink, machines: Machines) -> None:
+    def __init__(
+        self, view: View, writer: Writer, sink: Sink, machines: Machines, clock: Clock, delay: Callable[[], float]
+    ) -> None:
+        """`delay` says how long after its first sight a Node is initialised, infinity for never."""
+        self._clock = clock
+        self._delay = delay
+        self._seen: dict[str, int] = {}
         self._view = view
         self._writer = writer
         self._sink = sink
@@ -74,7 +82,14 @@ class CloudNodeManager:
         node = self._view.get("Node", name)
         running = self._machines.of_node(name)
         if node is None or running is None or not _waits(node):
+            self._seen.pop(name, None)
             return DONE
+        delay = self._delay()
+        if math.isinf(delay):
+            return DONE
+        left = self._seen.setdefault(name, self._clock.now) + nanoseconds(delay) - self._clock.now
+        if left > 0:
+            return Result(left / SECOND)
         machine = running.machine
         self._sink.asserted(name, "cloud-node-manager", {k: (v, "vm") for k, v in cloud_labels(machine).items()})
         try:

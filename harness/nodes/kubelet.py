@@ -5,6 +5,7 @@ Every write goes out with the identity `system:node:NAME`, so that NodeRestricti
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,18 +20,22 @@ from harness.nodes.machine import Machine
 from harness.nodes.node_object import default_labels, initial_node, node_labels, ready_conditions
 from harness.nodes.registry import Machines, Phase, Running
 
+NEVER = math.inf
+"""The time of what does not happen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Timing:
     """How long machines take, in seconds of virtual time.
 
-    `boot`: from power-on to the registration of the Node. `ready`: from there to Ready. `device_plugin`: from there to the
-    GPUs; None when no device plugin runs. `pod_start`, `pod_stop`: of a container. `silence`: after which a Node without
-    heartbeats is Unknown.
+    `boot`: from power-on to the creation of the Node. `ready`: from there to Ready. `cloud_node_manager`: from the Node's creation until it
+    is initialised with the platform's facts. Each of them may be NEVER. `device_plugin`: from Ready to the GPUs; None when no device plugin
+    runs. `pod_start`, `pod_stop`: of a container. `silence`: after which a Node without heartbeats is Unknown.
     """
 
     boot: float = 30.0
     ready: float = 5.0
+    cloud_node_manager: float = 0.0
     device_plugin: float | None = 5.0
     pod_start: float = 1.0
     pod_stop: float = 1.0
@@ -99,7 +104,8 @@ class Kubelets:
     def power_on(self, machine: Machine) -> None:
         """A machine has power: it will boot."""
         self._machines.add(machine)
-        self._engine.enqueue(self, machine.vm_id, after=self.timing.boot)
+        if self.timing.boot < NEVER:
+            self._engine.enqueue(self, machine.vm_id, after=self.timing.boot)
 
     def power_off(self, vm_id: str, *, gone: bool = False) -> None:
         """A machine has lost its power, or is `gone` for good: its Node falls silent."""
@@ -181,7 +187,7 @@ class Kubelets:
                 return self._fail(running, f"Unable to register node with API server: {error.message}")
             self._update_defaults(running, writer)
         running.phase = Phase.REGISTERED
-        return Result(self.timing.ready)
+        return Result(self.timing.ready) if self.timing.ready < NEVER else DONE
 
     def _boot_for_real(self, running: Running, plan: BootPlan, boot: Callable[[BootPlan], None]) -> Result:
         """The kubelet writes the Node and its status itself; what it refuses, it refuses in its own words."""
@@ -216,8 +222,9 @@ class Kubelets:
             "Node", name, {"status": {"conditions": conditions}}, type="strategic", subresource="status"
         )
         running.phase = Phase.READY
-        if running.machine.hardware.gpus and self.timing.device_plugin is not None:
-            return Result(self.timing.device_plugin)
+        plugin = self.timing.device_plugin
+        if running.machine.hardware.gpus and plugin is not None and plugin < NEVER:
+            return Result(plugin)
         return DONE
 
     def _plug_devices(self, running: Running) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.engine.engine import Engine
+from harness.engine.engine import Controller, Engine
 from harness.engine.ports import Cloud, Sink, View, Writer
 from harness.engine.rng import Rng
 from harness.karpenter.lifecycle.controller import NodeClaimLifecycle
@@ -10,6 +10,7 @@ from harness.karpenter.lifecycle.drain import Evictions
 from harness.karpenter.lifecycle.garbage import GarbageCollection
 from harness.karpenter.lifecycle.nodeclasses import NodeClasses
 from harness.karpenter.lifecycle.nodepools import NodePools
+from harness.karpenter.lifecycle.pace import Pace
 from harness.karpenter.lifecycle.termination import NodeTermination
 from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.azure import AzureProvider
@@ -39,12 +40,13 @@ class Karpenter:
         indexes: CatalogIndexes,
         attempt_seconds: float,
         time_limit: float,
+        pace: Pace,
     ) -> None:
         release, options = offers.release, offers.options
         arm = Arm(cloud, options)
         self.promises = Promises(engine, view, writer, sink, arm)
         self.provider = AzureProvider(view, sink, engine.clock, arm, offers, self.promises, rng, region)
-        self.lifecycle = NodeClaimLifecycle(view, writer, sink, engine.clock, self.provider, release.core)
+        self.lifecycle = NodeClaimLifecycle(view, writer, sink, engine.clock, self.provider, release.core, pace)
         evictions = Evictions(engine, view, writer, sink)
         labels = rng.stream("labels")
         self.provisioner = Provisioner(
@@ -64,7 +66,7 @@ class Karpenter:
             batcher=Batcher(engine.clock, options.batch_idle_seconds, options.batch_max_seconds),
             indexes=indexes,
         )
-        engine.add(
+        self.controllers: tuple[Controller, ...] = (
             NodeClasses(
                 view,
                 writer,
@@ -92,3 +94,5 @@ class Karpenter:
             ),
             GarbageCollection(view, writer, sink, engine.clock, self.provider),
         )
+        """All of them, in the order in which changes reach them."""
+        engine.add(*self.controllers)

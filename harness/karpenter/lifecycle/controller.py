@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
-from harness.engine.clock import Clock, parse, render
+from harness.engine.clock import SECOND, Clock, nanoseconds, parse, render
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.labels.core import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
@@ -15,10 +15,11 @@ from harness.karpenter.launch.errors import LaunchPanic
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.health import RegistrationHealth
-from harness.karpenter.lifecycle.initialization import Initialization
+from harness.karpenter.lifecycle.initialization import Initialization, obstacle_of
 from harness.karpenter.lifecycle.launch import Launch
 from harness.karpenter.lifecycle.liveness import Liveness
 from harness.karpenter.lifecycle.names import is_managed, nodes_of
+from harness.karpenter.lifecycle.pace import Pace
 from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound, Provider
 from harness.karpenter.lifecycle.registration import Registration
 from harness.karpenter.releases import CoreRelease
@@ -46,15 +47,25 @@ class NodeClaimLifecycle:
     backoff = (1.0, 60.0)
 
     def __init__(
-        self, view: View, writer: Writer, sink: Sink, clock: Clock, provider: Provider, core: CoreRelease
+        self,
+        view: View,
+        writer: Writer,
+        sink: Sink,
+        clock: Clock,
+        provider: Provider,
+        core: CoreRelease,
+        pace: Pace | None = None,
     ) -> None:
         self._view = view
         self._writer = writer
         self._sink = sink
         self._clock = clock
         self._provider = provider
+        self._core = core
         self.health = RegistrationHealth(view, writer, clock)
-        self._launch = Launch(provider, writer, sink)
+        self.pace = pace or Pace()
+        self._launch = Launch(provider, writer, sink, clock)
+        self._noticed: dict[tuple[str, str], int] = {}
         self._registration = Registration(view, writer, sink, core)
         self._initialization = Initialization(view, writer, sink, core)
         self._liveness = Liveness(clock, writer, sink, self.health, core)
@@ -79,7 +90,7 @@ class NodeClaimLifecycle:
         if claim is None or not is_managed(claim):
             return DONE
         try:
-            if is_terminating(claim):
+            if is_terminating(claim) and not self._launch.under_way(claim):
                 return self._finalize(claim)
             return self._live(claim)
         except ApiError as error:
@@ -97,6 +108,9 @@ class NodeClaimLifecycle:
                 {"metadata": {"finalizers": [*finalizers_of(claim), TERMINATION_FINALIZER]}},
             )
         draft = Draft(claim, self._clock.timestamp())
+        wait = self._launch.waits(draft, self.pace) or self._unnoticed(draft)
+        if wait:
+            return Result(wait, busy=wait)
         try:
             error = self._launch.step(draft)
         except LaunchPanic as panic:
@@ -113,6 +127,22 @@ class NodeClaimLifecycle:
             self._sink.log("error", self.name, "Reconciler error", NodeClaim=name_of(claim), error=error)
             raise ReconcileError(error, busy=busy)
         return Result(after, Wait.ALARM, busy=busy)
+
+    def _unnoticed(self, draft: Draft) -> float:
+        """Seconds until the controller hears of what the Node has become."""
+        claim, conditions = draft.object, draft.conditions
+        if not conditions.is_true("Launched"):
+            return 0.0
+        step, delay = ("registration", self.pace.registration)
+        if conditions.is_true("Registered"):
+            step, delay = ("initialization", self.pace.initialization)
+        nodes = nodes_of(self._view, claim) if delay and not conditions.is_true("Initialized") else ()
+        if len(nodes) != 1 or (step == "initialization" and obstacle_of(claim, nodes[0], self._core) is not None):
+            self._noticed.pop((uid_of(claim), step), None)
+            return 0.0
+        since = self._noticed.setdefault((uid_of(claim), step), self._clock.now)
+        left = since + nanoseconds(delay) - self._clock.now
+        return max(0, left) / SECOND
 
     def _finalize(self, claim: Object) -> Result:
         if TERMINATION_FINALIZER not in finalizers_of(claim):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.engine.ports import Sink, Writer
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch.errors import FailureKind, LaunchError, LaunchPanic
 from harness.karpenter.lifecycle.draft import Draft
+from harness.karpenter.lifecycle.pace import Pace
 from harness.karpenter.lifecycle.provider import Instance, Provider
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import name_of, uid_of
+from harness.kube.api.objects import Object, name_of, uid_of
 from harness.kube.api.status import ApiError
 
 _MESSAGE_LIMIT = 300
@@ -23,14 +25,49 @@ def truncated(message: str, limit: int = _MESSAGE_LIMIT) -> str:
 class Launch:
     """Creates the instance once, then fills in what the provider resolved."""
 
-    def __init__(self, provider: Provider, writer: Writer, sink: Sink) -> None:
+    def __init__(self, provider: Provider, writer: Writer, sink: Sink, clock: Clock) -> None:
         self._provider = provider
         self._writer = writer
         self._sink = sink
+        self._clock = clock
         self._created: dict[str, Instance] = {}
+        self._looked: set[str] = set()
+        self._asking: dict[str, int] = {}
+        self._asked: dict[str, tuple[int, Instance | LaunchError | LaunchPanic]] = {}
+
+    def under_way(self, claim: Object) -> bool:
+        """Whether the controller is in the middle of this NodeClaim's launch, so that it has an eye for nothing else of it."""
+        return uid_of(claim) in self._asking or uid_of(claim) in self._asked
+
+    def waits(self, draft: Draft, pace: Pace) -> float:
+        """Seconds for which the launch goes on by itself; 0 when its outcome is there, or there is nothing to launch."""
+        uid, now = uid_of(draft.stored), self._clock.now
+        if not draft.conditions.is_unknown("Launched") or uid in self._created:
+            return 0.0
+        if uid not in self._asked:
+            first = uid not in self._looked
+            self._looked.add(uid)
+            due = self._asking.setdefault(uid, now + nanoseconds(pace.request if first else 0.0))
+            if due > now:
+                return (due - now) / SECOND
+            del self._asking[uid]
+            self._asked[uid] = now + nanoseconds(pace.answer), self._outcome(draft)
+        return max(0, self._asked[uid][0] - now) / SECOND
+
+    def _outcome(self, draft: Draft) -> Instance | LaunchError | LaunchPanic:
+        try:
+            return self._provider.create(draft.object)
+        except (LaunchError, LaunchPanic) as error:
+            return error
+
+    def _create(self, draft: Draft) -> Instance:
+        _, outcome = self._asked.pop(uid_of(draft.stored))
+        if isinstance(outcome, Instance):
+            return outcome
+        raise outcome
 
     def step(self, draft: Draft) -> str | None:
-        """Launches if need be. Answers the error to retry on, None when there is none. Raises LaunchPanic."""
+        """Launches if need be, once `waits` is over. Answers the error to retry on, None when there is none. Raises LaunchPanic."""
         conditions = draft.conditions
         if not conditions.is_unknown("Launched"):
             conditions.refresh("Launched")
@@ -39,7 +76,7 @@ class Launch:
         created = self._created.get(uid_of(draft.stored))
         if created is None:
             try:
-                created = self._provider.create(draft.object)
+                created = self._create(draft)
             except LaunchPanic as panic:
                 self._sink.rejected((_rejection(draft, LaunchError(str(panic), condition_reason="panic")),))
                 raise

@@ -5,15 +5,18 @@ Source: kaz pkg/cloudprovider/cloudprovider.go.
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Mapping, MutableSequence, Sequence
 from functools import cached_property
 from typing import Any
 
 from harness.engine.clock import Clock
 from harness.engine.ports import Sink, View
 from harness.engine.rng import Rng
-from harness.karpenter.cloudprovider import Offering
+from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes import NoInstanceTypes
+from harness.karpenter.instancetypes.offerings import zone_label
+from harness.karpenter.labels.azure import REGIONAL_ZONE
+from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
 from harness.karpenter.launch import (
     Choice,
     Created,
@@ -21,6 +24,7 @@ from harness.karpenter.launch import (
     Launch,
     LaunchEnvironment,
     LaunchError,
+    MachinePlan,
     VmPlan,
     plan,
     populated_labels,
@@ -35,6 +39,7 @@ from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provider.selection import best_types
 from harness.karpenter.provider.virtual_machines import VirtualMachines
 from harness.karpenter.releases import ProviderRelease
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, status_of
 from harness.kube.api.resources import render
 
@@ -85,18 +90,7 @@ class AzureProvider:
         except NoInstanceTypes as error:
             text = f"resolving instance types, {error}"
             raise LaunchError.create(text, "InstanceTypeResolutionFailed", str(error)) from error
-        planned = plan(
-            Launch(
-                nodeclaim=claim,
-                nodeclass=nodeclass,
-                types=best_types(claim, types, self._offers.release, self._offers.price_orders),
-                skus=self._offers.region.skus,
-                options=self._arm.options,
-                release=self._offers.release,
-                environment=self._environment,
-                shuffle=self._shuffle,
-            )
-        )
+        planned = self._plan(claim, nodeclass, types)
         choice = planned.choice
 
         def classify(answer: Answer, phase: Phase, name: str, path: str) -> LaunchError:
@@ -112,9 +106,42 @@ class AzureProvider:
             promise, vm_id = self._machines.create(planned, classify)
             created = planned.created(vm_id)
             vm = vm_id.rpartition("/")[2]
+        if promise.found is not None:
+            planned = self._plan(self._as_found(claim, promise.found), nodeclass, types)
+            choice = planned.choice
+            created = planned.created() if isinstance(planned, VmPlan) else planned.created(vm_id)
         self._promises.add(promise)
         self._tell(claim, vm, planned.labels, created)
         return _instance(claim, choice, created, self._offers.release)
+
+    def _plan(self, claim: Object, nodeclass: Object, types: Sequence[InstanceType]) -> VmPlan | MachinePlan:
+        return plan(
+            Launch(
+                nodeclaim=claim,
+                nodeclass=nodeclass,
+                types=best_types(claim, types, self._offers.release, self._offers.price_orders),
+                skus=self._offers.region.skus,
+                options=self._arm.options,
+                release=self._offers.release,
+                environment=self._environment,
+                shuffle=self._shuffle,
+            )
+        )
+
+    def _as_found(self, claim: Object, machine: Mapping[str, Any]) -> Object:
+        """The NodeClaim narrowed to the size, zone and priority of a machine that is there already."""
+        properties = machine.get("properties") or {}
+        size = (properties.get("hardwareProfile") or properties.get("hardware") or {}).get("vmSize")
+        zones = machine.get("zones") or ()
+        regional = REGIONAL_ZONE if self._offers.release.regional_offerings else ""
+        facts = {
+            INSTANCE_TYPE: size,
+            ZONE: zone_label(self._region, zones[0]) if zones else regional,
+            CAPACITY_TYPE: SPOT if properties.get("priority") == "Spot" else ON_DEMAND,
+        }
+        narrowed = [{"key": key, "operator": "In", "values": [value]} for key, value in facts.items()]
+        spec = spec_of(claim)
+        return {**claim, "spec": {**spec, "requirements": [*(spec.get("requirements") or ()), *narrowed]}}
 
     def get(self, provider_id: str) -> Instance:
         """The instance of this id. Raises InstanceNotFound."""

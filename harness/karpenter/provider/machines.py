@@ -30,6 +30,9 @@ class AksMachines:
         """Sends the machine. Answers what is to be waited for and the id of the VM behind it. Raises LaunchError."""
         name = plan.given.name
         path = f"{self._arm.machines}/{name}"
+        there = self._arm.call("GET", path, MACHINES)
+        if there.status == 200:
+            return self._reused(plan, there, classify, path)
         headers = {"AllowSpotVMSystemNode": "true"} if plan.launch.release.spot_system_machines else None
         answer = self._arm.call("PUT", path, MACHINES, body=plan.body, headers=headers)
         if not answer.ok:
@@ -48,6 +51,18 @@ class AksMachines:
 
         promise = Promise(plan.launch.nodeclaim, answer.operation, failed, lambda: self._clean_up(path))
         return promise, str(got.properties.get("resourceId") or "")
+
+    def _reused(self, plan: MachinePlan, there: Answer, classify: Classify, path: str) -> tuple[Promise, str]:
+        """The machine that an earlier process of the controller asked for. Raises LaunchError for one that failed meanwhile."""
+        problem = (there.properties.get("status") or {}).get("provisioningError")
+        if there.properties.get("provisioningState") == "Failed":
+            raise classify(_failed(problem or {}), Phase.MACHINE_EARLY, plan.given.name, path)
+
+        def failed(ended: Answer) -> LaunchError:
+            return classify(ended, Phase.MACHINE_OPERATION, plan.given.name, path)
+
+        promise = Promise(plan.launch.nodeclaim, None, failed, lambda: self._clean_up(path), found=there.body)
+        return promise, str(there.properties.get("resourceId") or "")
 
     def _clean_up(self, path: str) -> None:
         self._arm.call("DELETE", path, MACHINES)

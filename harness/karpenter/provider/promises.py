@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Change, Sink, View, Writer
@@ -28,7 +29,8 @@ class Promise:
     """One launch on its way.
 
     `operation` is the URL to poll, None when there is nothing to wait for. `steps` are the calls to make afterwards, one by
-    one, each waited for. `failed` classifies the answer in which an operation ended; `cleanup` removes what there is.
+    one, each waited for. `found` is the machine, if there was one already: a controller that restarts meets what it made before. `failed`
+    classifies the answer in which an operation ended; `cleanup` removes what there is.
     """
 
     claim: Object
@@ -37,6 +39,7 @@ class Promise:
     cleanup: Callable[[], None]
     steps: deque[Step] = field(default_factory=deque)
     error: LaunchError | None = None
+    found: Mapping[str, Any] | None = None
 
 
 class Promises:

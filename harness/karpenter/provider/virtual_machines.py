@@ -49,8 +49,9 @@ class VirtualMachines:
         def failed(ended: Answer) -> LaunchError:
             return classify(ended, Phase.VM_OPERATION, name, path)
 
-        if arm.call("GET", path, COMPUTE).status == 200:
-            return Promise(claim, None, failed, lambda: self.clean_up(name))
+        there = arm.call("GET", path, COMPUTE)
+        if there.status == 200:
+            return Promise(claim, None, failed, lambda: self.clean_up(name), found=there.body)
         answer = arm.call("PUT", path, COMPUTE, body=plan.vm)
         if not answer.ok:
             self.clean_up(name)

@@ -15,7 +15,7 @@ from harness.scenario.language.crds import CrdDirectories, UnknownCrds, unknown_
 from harness.scenario.language.hosting import hosting_options, violations_of
 from harness.scenario.language.models.base import Model
 from harness.scenario.language.models.expectations import RequirementsExpectation
-from harness.scenario.language.models.given import Azure, Given
+from harness.scenario.language.models.given import Azure, Given, Timing
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.reading.documents import Document
 from harness.scenario.reading.problems import Problem, dotted
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness.world import Caches
     from harness.world.inputs import InputMistake
 
-__all__ = ["azure_arguments", "case_problems", "header_problems", "world_arguments"]
+__all__ = ["azure_arguments", "case_problems", "header_problems", "timing_arguments", "world_arguments"]
 
 Path_ = tuple[str | int, ...]
 
@@ -49,9 +49,16 @@ def world_arguments(given: Given) -> dict[str, Any]:
     if given.simulation is not None:
         times = {"attempt_seconds": given.simulation.attempt, "time_limit": given.simulation.limit}
         arguments |= {name: seconds for name, seconds in times.items() if seconds is not None}
+    if given.timing is not None:
+        arguments["times"] = timing_arguments(given.timing)
     if given.azure is not None:
         arguments["azure"] = azure_arguments(given.azure)
     return arguments
+
+
+def timing_arguments(timing: Timing) -> dict[str, float]:
+    """The times that are said, in seconds, by the names of World.change_timing."""
+    return {name: getattr(timing, name) for name in type(timing).model_fields if name in timing.model_fields_set}
 
 
 def azure_arguments(azure: Azure) -> dict[str, Any]:

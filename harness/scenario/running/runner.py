@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from harness.kube.api.objects import name_of
 from harness.scenario.language.cases import Case
 from harness.scenario.language.core_objects import core_problems, field_problems
-from harness.scenario.language.inputs import azure_arguments
+from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.reading.manifests import Manifest, read_manifests
 from harness.scenario.reading.problems import Mark, Problem, ScenarioError, dotted
@@ -172,6 +172,10 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
         _change(run, step.scale.of, mark, {"spec": {"replicas": step.scale.replicas}})
     if step.crds is not None:
         run.world.update_crds(run.shared.crd_directories.named(step.crds, run.case.directory))
+    if step.timing is not None:
+        run.world.change_timing(**timing_arguments(step.timing))
+    if step.restart is not None:
+        run.world.restart_karpenter()
     if step.azure is not None:
         run.world.change_azure(azure_arguments(step.azure))
     return False

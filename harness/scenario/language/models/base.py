@@ -5,6 +5,7 @@ Numbers, durations and flags are read by validators, so that a mistake is told a
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Any, Literal
 
@@ -130,6 +131,12 @@ Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"
 Duration = Annotated[
     float, BeforeValidator(_duration), WithJsonSchema({"type": "string", "pattern": f"^({_PART.replace('?:', '')})+$"})
 ]
+MaybeNever = Annotated[
+    float,
+    BeforeValidator(lambda value: math.inf if value == "never" else _duration(value)),
+    WithJsonSchema({"anyOf": [{"type": "string", "pattern": f"^({_PART.replace('?:', '')})+$"}, {"const": "never"}]}),
+]
+"""A duration, or ``never`` (infinity)."""
 Reference = Annotated[
     str, BeforeValidator(_reference), WithJsonSchema({"type": "string", "pattern": "^[A-Z][A-Za-z]*(/[^/ ]+){1,2}$"})
 ]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Duration, Flag, Integer, Model, Text, Usd, read_integer
+from harness.scenario.language.models.base import Duration, Flag, Integer, MaybeNever, Model, Text, Usd, read_integer
 from harness.scenario.language.models.matchers import value_or_conditions
 
 __all__ = ["Azure", "Capacity", "Cluster", "Fault", "Given", "Price", "Prices", "Restriction", "When", "Where"]
@@ -147,8 +147,38 @@ class Cluster(Model):
 class Simulation(Model):
     """How long Karpenter's scheduling simulation takes: virtual time, which may end it early and passes before its results."""
 
-    attempt: Duration | None = Field(None, description="What each attempt to place a pod takes; nothing when absent.")
+    attempt: Duration | None = Field(None, description="What each attempt to place a pod takes; 0.8 ms when absent.")
     limit: Duration | None = Field(None, description="When the simulation stops; Karpenter's one minute when absent.")
+
+
+class Timing(Model):
+    """How long the steps take from a NodeClaim to a pod that runs, in virtual time. `never`: it does not happen."""
+
+    request: Duration | None = Field(
+        None,
+        description="From Karpenter's first look at a NodeClaim to the first call that makes its machine; 100 ms when absent.",
+    )
+    answer: Duration | None = Field(
+        None,
+        description="From such a call until its outcome stands in the NodeClaim's status; 25 ms when absent, real Azure takes longer.",
+    )
+    boot: MaybeNever | None = Field(None, description="From power-on to the creation of the Node; 30 s when absent.")
+    cloud_node_manager: MaybeNever | None = Field(
+        None, description="From there until the Node has zone, region and size, and loses its taint; 0 s when absent."
+    )
+    registration: Duration | None = Field(
+        None, description="From the creation of the Node to its registration by Karpenter; 200 ms when absent."
+    )
+    ready: MaybeNever | None = Field(None, description="From the creation of the Node to Ready; 5 s when absent.")
+    device_plugin: MaybeNever | None = Field(None, description="From Ready to the Node's GPUs; 5 s when absent.")
+    initialization: Duration | None = Field(
+        None, description="From when nothing is in the way to the initialization by Karpenter; 0 s when absent."
+    )
+    pod_start: Duration | None = Field(None, description="From the binding of a pod to its running; 1 s when absent.")
+    pod_stop: Duration | None = Field(None, description="From the deletion of a pod to its end; 1 s when absent.")
+    silence: Duration | None = Field(
+        None, description="After which a Node whose machine stopped is Unknown; 40 s when absent."
+    )
 
 
 class Given(Model):
@@ -176,4 +206,5 @@ class Given(Model):
     cluster: Cluster | None = Field(None, description="The AKS cluster, checked against documented limits.")
     azure: Azure | None = Field(None, description="What Azure is short of.")
     simulation: Simulation | None = Field(None, description="How long the scheduling simulation takes.")
+    timing: Timing | None = Field(None, description="How long launches, boots and registrations take.")
     seed: Integer | None = Field(None, description="Seed of all that is random upstream.")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from harness.scenario.language.models.base import Duration, Integer, Model, Reference, Text
-from harness.scenario.language.models.given import Azure
+from harness.scenario.language.models.given import Azure, Timing
 from harness.scenario.language.models.matchers import Partial
 
 __all__ = ["Patch", "Scale", "Step", "StepMap"]
@@ -62,6 +62,12 @@ class StepMap(Model):
         None, description="CRDs installed from here on, as in given.crds; what is stored stays as it is."
     )
     advance: Duration | None = Field(None, description="Time that passes, for example 10m.")
+    timing: Timing | None = Field(
+        None, description="Other times from here on: the same keys as in given.timing; what is not named stays."
+    )
+    restart: Literal["karpenter"] | None = Field(
+        None, description="Karpenter's process ends and starts again: what it had in memory is gone."
+    )
     azure: Azure | None = Field(
         None, description="Azure changes: the same keys as in given.azure; what is not named stays."
     )
