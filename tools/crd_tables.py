@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-TARGET = Path(__file__).parent.parent / "harness/karpenter/validation/data/crds.json"
+TARGET = Path(__file__).parent.parent / "harness/karpenter/releases/data/crds.json"
 DROPPED = {"description", "title", "example", "externalDocs", "x-kubernetes-map-type"}
 CHILDREN = {"properties", "items", "additionalProperties", "x-kubernetes-validations"}
 

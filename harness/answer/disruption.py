@@ -11,10 +11,10 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.conditions import ProviderDriftError, hashed, with_conditions
 from harness.karpenter.disruption.controller import Refusal
 from harness.karpenter.disruption.limits import exceeded
-from harness.karpenter.disruption.rules import disruption_rules_of
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import DISRUPTED_TAINT, NODEPOOL
 from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingOptions
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import (

@@ -18,8 +18,8 @@ from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.provisioner import Provisioner
+from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
-from harness.karpenter.scheduling.rules import rules_of
 
 
 class Karpenter:

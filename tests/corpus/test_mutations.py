@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 import pytest
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, provider
-from harness.karpenter.scheduling.snapshot import SchedulingRules
+from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.scenario.language.files import load
 from tests.corpus.mutations.cells import RECORDED, Cell
 from tests.corpus.mutations.equivalent import EQUIVALENT, Equivalent, Equivalents

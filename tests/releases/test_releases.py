@@ -7,7 +7,7 @@ import pytest
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_SYNC_TAINTS
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, Defaults, ProviderOptions, UnknownRelease, provider
-from harness.karpenter.scheduling.rules import rules_of
+from harness.karpenter.releases.scheduling import rules_of
 
 # The first release that has each well-known label (kaz pkg/apis/v1beta1/labels.go of the tags).
 WELL_KNOWN_SINCE = {

@@ -12,8 +12,8 @@ from harness.karpenter.disruption.commands import REPLACE, Command
 from harness.karpenter.disruption.controller import AGAIN, Turn, turn
 from harness.karpenter.disruption.method import Method
 from harness.karpenter.disruption.methods import Attempt, attempt, methods_of
-from harness.karpenter.disruption.rules import disruption_rules_of
 from harness.karpenter.disruption.situation import Situation, after_waiting
+from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import SchedulingEvent, pod_key
 from harness.kube.api.objects import conditions_of, name_of
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.costs import lowest_price
-from harness.karpenter.disruption.rules import DisruptionRules
 from harness.karpenter.disruption.simulating import Outcome
 from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
 from harness.karpenter.labels.vocabulary import Vocabulary
+from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.reasons import MinValuesUnmet
 

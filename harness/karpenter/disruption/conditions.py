@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from harness.engine.clock import SECOND, parse, render
 from harness.karpenter.cloudprovider import RESERVED, InstanceType
-from harness.karpenter.disruption.rules import DisruptionRules
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, ON_DEMAND
 from harness.karpenter.labels.core import NODEPOOL_HASH as HASH
 from harness.karpenter.labels.core import NODEPOOL_HASH_VERSION as HASH_VERSION
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.names import is_managed
+from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.settling import consolidate_after, is_settling

@@ -12,10 +12,10 @@ from harness.karpenter.disruption.drift import Drift
 from harness.karpenter.disruption.emptiness import Emptiness
 from harness.karpenter.disruption.method import Findings, Method, Proposal
 from harness.karpenter.disruption.multi_node import MultiNodeConsolidation
-from harness.karpenter.disruption.rules import DisruptionRules
 from harness.karpenter.disruption.single_node import SingleNodeConsolidation
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.disruption.static_drift import StaticDrift
+from harness.karpenter.releases.disruption import DisruptionRules
 
 __all__ = ["Attempt", "attempt", "methods_of"]
 

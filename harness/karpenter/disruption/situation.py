@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.disruption.rules import DisruptionRules, disruption_rules_of
+from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
 from harness.karpenter.scheduling.simulation import Simulations
 from harness.karpenter.scheduling.state import StateNode

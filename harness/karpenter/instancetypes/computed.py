@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import Knobs
-from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Ephemeral, Sku
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.releases import EphemeralRule, ProviderOptions, ProviderRelease
+from harness.karpenter.releases.sizes import gpu_sizes
 from harness.karpenter.requirements import Requirement
 from harness.kube.api.labels import ARCH, INSTANCE_TYPE, OS, REGION, ZONE
 from harness.kube.go.text import to_int64

@@ -9,10 +9,10 @@ from typing import Any
 
 from harness.karpenter.cloudprovider import DroppedSize
 from harness.karpenter.instancetypes.knobs import Knobs
-from harness.karpenter.instancetypes.registries import gpu_sizes, known_skus
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.labels.azure import NVIDIA
 from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.releases.sizes import gpu_sizes, known_skus
 from harness.kube.go.text import to_int64
 
 __all__ = ["FILTERS", "gpu_key", "nodeclass_filter", "region_filter"]

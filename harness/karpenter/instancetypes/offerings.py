@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.instancetypes.market import MISSING_PRICE, Prices, Usages
-from harness.karpenter.instancetypes.registries import known_skus, skus_without_price
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
 from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.releases.sizes import known_skus, skus_without_price
 from harness.karpenter.requirements import Requirement, Requirements
 from harness.kube.api.labels import ZONE
 

@@ -6,10 +6,10 @@ from functools import lru_cache
 from harness.karpenter.cloudprovider import Overhead
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import Knobs
-from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.labels.azure import AMD, NVIDIA
 from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.releases.sizes import gpu_sizes
 from harness.kube.api.quantity import NANO, Quantity
 from harness.kube.api.resources import ResourceList
 from harness.kube.go.text import to_int64, wrap_int

@@ -8,15 +8,15 @@ from typing import Any
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import artifact_streaming_enabled, kubernetes_version, max_pods
-from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.launch.choice import Choice
-from harness.karpenter.launch.gpu_drivers import gpu_driver
 from harness.karpenter.launch.images import ImageDefinition, ImageFamily
 from harness.karpenter.launch.node_config import kubelet_config, linux_os_config, local_dns_profile
 from harness.karpenter.launch.taints import claim_taints, render
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.karpenter.releases.gpu_drivers import gpu_driver
+from harness.karpenter.releases.sizes import gpu_sizes
 
 __all__ = ["BootstrapInput", "provision_values"]
 

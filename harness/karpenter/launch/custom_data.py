@@ -12,11 +12,11 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import kubernetes_version
-from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.launch.environment import LaunchEnvironment
-from harness.karpenter.launch.gpu_drivers import gpu_driver
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.karpenter.releases.gpu_drivers import gpu_driver
+from harness.karpenter.releases.sizes import gpu_sizes
 from harness.kube.api.versions import Version
 
 __all__ = ["ScriptInput", "script"]

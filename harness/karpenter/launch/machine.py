@@ -7,7 +7,6 @@ from typing import Any
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.knobs import artifact_streaming_enabled, kubernetes_version
-from harness.karpenter.instancetypes.registries import gpu_sizes
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import SPOT
@@ -19,6 +18,7 @@ from harness.karpenter.launch.node_config import kubelet_config, linux_os_config
 from harness.karpenter.launch.taints import claim_taints, render
 from harness.karpenter.launch.vm import zones
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.karpenter.releases.sizes import gpu_sizes
 
 __all__ = ["MachineInput", "machine_body"]
 

@@ -18,6 +18,7 @@ from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.circles import Circles
 from harness.karpenter.provisioning.relevance import KINDS, matters
+from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.requirement import EmptyRange
 from harness.karpenter.scheduling import (
     CatalogIndexes,
@@ -29,7 +30,6 @@ from harness.karpenter.scheduling import (
     solve,
 )
 from harness.karpenter.scheduling.pending import usable_nodepools
-from harness.karpenter.scheduling.rules import rules_of
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
 from harness.kube.api.status import ApiError

@@ -13,6 +13,7 @@ from harness.karpenter.releases.model import (
     LocalDnsSource,
     ProviderRelease,
     ProvisionMode,
+    UnknownRelease,
 )
 from harness.karpenter.releases.options import (
     BEST_EFFORT,
@@ -56,15 +57,6 @@ DEFAULT_RELEASE = "1.14.0"
 
 ALL_PROVIDER_RELEASES: tuple[str, ...] = tuple(PROVIDER_RELEASES)
 """Versions without ``v``, oldest first."""
-
-
-class UnknownRelease(ValueError):
-    """No such release; ``known`` are those there are."""
-
-    def __init__(self, version: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"unknown Karpenter release {version!r}; known: {', '.join(known)}")
-        self.version = version
-        self.known = known
 
 
 def provider(version: str) -> ProviderRelease:

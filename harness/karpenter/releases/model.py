@@ -22,7 +22,17 @@ __all__ = [
     "LocalDnsSource",
     "ProviderRelease",
     "ProvisionMode",
+    "UnknownRelease",
 ]
+
+
+class UnknownRelease(ValueError):
+    """No such release; ``known`` are those there are."""
+
+    def __init__(self, version: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"unknown Karpenter release {version!r}; known: {', '.join(known)}")
+        self.version = version
+        self.known = known
 
 
 class ProvisionMode(StrEnum):

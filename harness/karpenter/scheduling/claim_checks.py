@@ -6,7 +6,7 @@ Core ``pkg/controllers/provisioning/scheduling/volumetopology.go`` (ValidatePers
 from collections.abc import Mapping
 from typing import Any
 
-from harness.karpenter.scheduling.snapshot import ClaimChecks, SchedulingRules
+from harness.karpenter.releases.scheduling import ClaimChecks, SchedulingRules
 from harness.karpenter.scheduling.volumes import VolumeLookup, VolumeNotFound
 from harness.kube.api.objects import Object, annotations_of, is_terminating, name_of, namespace_of, spec_of, status_of
 from harness.kube.go.text import quote

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.core import CAPACITY_TYPE, MIN_VALUES_RELAXED, NODEPOOL_HASH, NODEPOOL_HASH_VERSION
+from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
@@ -17,7 +18,7 @@ from harness.karpenter.scheduling.catalog import CatalogIndex, bits
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.reasons import MinValuesUnmet, Reason, TruncationUnmet, smallest
 from harness.karpenter.scheduling.reservations import Reservations
-from harness.karpenter.scheduling.snapshot import SchedulingOptions, SchedulingRules
+from harness.karpenter.scheduling.snapshot import SchedulingOptions
 from harness.karpenter.scheduling.templates import SIMULATION_KEYS
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.kube.api.labels import INSTANCE_TYPE

@@ -6,6 +6,7 @@ Core ``pkg/controllers/provisioning/scheduling/existingnode.go``.
 from collections.abc import Iterable
 from copy import copy
 
+from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.inflight import port_conflict
@@ -17,7 +18,6 @@ from harness.karpenter.scheduling.reasons import (
     VolumeLimitExceeded,
 )
 from harness.karpenter.scheduling.shapes import PodShape
-from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.state import StateNode
 from harness.karpenter.scheduling.templates import DaemonPod
 from harness.karpenter.scheduling.topology.topology import Topology

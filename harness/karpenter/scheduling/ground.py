@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from harness.karpenter.releases.scheduling import ClaimsIn, rules_of
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.catalog import Amounts, CatalogIndex
 from harness.karpenter.scheduling.claims import SchedulingEvent
 from harness.karpenter.scheduling.existing import ExistingNode
-from harness.karpenter.scheduling.rules import rules_of
 from harness.karpenter.scheduling.shapes import PodShape, ShapeCatalog
-from harness.karpenter.scheduling.snapshot import ClaimsIn, SchedulingOptions
+from harness.karpenter.scheduling.snapshot import SchedulingOptions
 from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods
 from harness.karpenter.scheduling.topology.domains import domains_by_key

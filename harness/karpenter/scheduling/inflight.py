@@ -6,6 +6,7 @@ Core ``pkg/controllers/provisioning/scheduling/nodeclaim.go``.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Conflicts, KeyConflict
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
@@ -22,7 +23,6 @@ from harness.karpenter.scheduling.reasons import (
 )
 from harness.karpenter.scheduling.reservations import NONE, Reservations
 from harness.karpenter.scheduling.shapes import PodShape
-from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.templates import DaemonGroup, Template
 from harness.karpenter.scheduling.topology.topology import Topology
 from harness.kube.api.labels import HOSTNAME

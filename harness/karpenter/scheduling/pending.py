@@ -6,9 +6,10 @@ Core ``pkg/controllers/provisioning/provisioner.go``, ``pkg/utils/nodepool/nodep
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
+from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.scheduling.claim_checks import claim_problem
 from harness.karpenter.scheduling.claims import pod_key
-from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingRules
+from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.karpenter.validation.pods import pod_findings
 from harness.karpenter.validation.runtime import wording_of

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness.karpenter.releases.scheduling import ClaimsIn
 from harness.karpenter.requirement import IN, Requirement, requirement_from_api
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.preferences import Preferences, Relaxation
-from harness.karpenter.scheduling.snapshot import IGNORE, ClaimsIn
+from harness.karpenter.scheduling.snapshot import IGNORE
 from harness.kube.api.fingerprint import fingerprint
 from harness.kube.api.objects import Object, labels_of, namespace_of, spec_of
 from harness.kube.api.resources import ResourceList

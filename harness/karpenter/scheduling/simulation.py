@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
 from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.displaced import Displaced
@@ -22,7 +23,6 @@ from harness.karpenter.scheduling.older_pods import (
     without_actual_resources,
 )
 from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
-from harness.karpenter.scheduling.rules import rules_of
 from harness.karpenter.scheduling.scheduler import Scheduler
 from harness.karpenter.scheduling.settling import is_settling
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions

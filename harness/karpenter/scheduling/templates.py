@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
+from harness.karpenter.releases.scheduling import ClaimsIn, SchedulingRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.catalog import CatalogIndex
-from harness.karpenter.scheduling.snapshot import ClaimsIn, SchedulingRules
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of, owners_of, spec_of, uid_of
 from harness.kube.api.quantity import Quantity

@@ -6,9 +6,10 @@ Core ``pkg/scheduling/volumeusage.go``, ``pkg/controllers/provisioning/schedulin
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.requirement import IN
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
-from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingRules
+from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object, name_of, namespace_of, spec_of
 

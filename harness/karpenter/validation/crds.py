@@ -1,6 +1,6 @@
 """The custom resource definitions of every provider release, as tables: one row per field or rule and range of releases.
 
-``data/crds.json`` is written by ``tools/crd_tables.py`` from the releases' own files; nothing is read before a set is first used.
+``releases/data/crds.json`` is written by ``tools/crd_tables.py`` from the releases' own files; nothing is read before a set is first used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CLOSED_FOR: Mapping[str, Mapping[str, str]] = {
 }
 """Where a policy closes a label domain: path → rule."""
 
-_TABLES = Path(__file__).parent / "data" / "crds.json"
+_TABLES = Path(__file__).parents[1] / "releases" / "data" / "crds.json"
 
 
 class UnknownCrdSet(ValueError):

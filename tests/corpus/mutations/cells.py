@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, Policy, ProviderRelease
-from harness.karpenter.scheduling.snapshot import SchedulingRules
+from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.validation import Crds
 
 __all__ = ["RECORDED", "Cell", "neighbours"]

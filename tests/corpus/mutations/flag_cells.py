@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProviderRelease, provider
-from harness.karpenter.scheduling.rules import rules_of
+from harness.karpenter.releases.scheduling import rules_of
 from tests.corpus.mutations.cells import RECORDED, Cell, neighbours
 from tests.corpus.mutations.set_cells import with_vocabulary
 

@@ -8,8 +8,7 @@ from unittest.mock import patch
 
 from fakeazure.catalog import Catalogue
 from harness.karpenter.releases import CoreRelease, ProviderRelease, provider
-from harness.karpenter.scheduling.rules import rules_of
-from harness.karpenter.scheduling.snapshot import SchedulingRules
+from harness.karpenter.releases.scheduling import SchedulingRules, rules_of
 from harness.karpenter.validation import Crds, crd_set
 from harness.scenario.reading.problems import ScenarioError
 from harness.scenario.running.runner import Runner
@@ -125,7 +124,7 @@ def changed(cell: Cell) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(patch("harness.world.world.provider", lookup))
         stack.enter_context(patch("harness.world.world.crd_set", definitions))
-        for module in ("simulation", "scheduler"):
+        for module in ("simulation", "ground"):
             stack.enter_context(patch(f"harness.karpenter.scheduling.{module}.rules_of", rules))
         for target, value in cell.patches:
             stack.enter_context(patch(target, value))

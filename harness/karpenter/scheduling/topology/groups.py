@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.shapes import PodShape
-from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.scheduling.topology.group import ANTI_AFFINITY, MAX_SKEW, SPREAD, TopologyGroup, group_identity
 from harness.karpenter.scheduling.topology.group_index import GroupIndex

@@ -6,12 +6,12 @@ Core ``pkg/controllers/provisioning/scheduling/{topology,topologydomaingroup}.go
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
+from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.reasons import Reason, RequirementsIncompatible, TopologyUnsatisfiable
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.snapshot import IGNORE as IGNORE_PREFERENCES
-from harness.karpenter.scheduling.snapshot import SchedulingRules
 from harness.karpenter.scheduling.topology.group import (
     AFFINITY,
     ANTI_AFFINITY,

@@ -1,0 +1,68 @@
+"""Which core releases disrupt how: flags, and the table of who has them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from harness.karpenter.releases.model import CoreRelease, UnknownRelease
+
+__all__ = ["DisruptionRules", "disruption_rules_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class DisruptionRules:
+    """What differs between core releases; the default is what the newest one does."""
+
+    by_savings: bool = True
+    """Candidates stand in the order of what they save per disruption; else by disruption cost."""
+    empty_by_cost: bool = True
+    """A node is empty when moving its pods costs nothing; else when it has none to move."""
+    balanced: bool = True
+    """There is the policy Balanced, which scores commands."""
+    priced_by_labels: bool = True
+    """A candidate costs what the offering of its zone and capacity type costs, nothing without one; else the cheapest one that
+    its labels accept, and one candidate without makes the whole command worth nothing."""
+    unpriced_fails: bool = False
+    """A candidate without an offering is an error."""
+    announces: bool = True
+    """Commands that were found, or dropped again, are told by events."""
+    saves_available: bool = True
+    """What a replacement costs is told from available offerings only."""
+    static_nodepools: bool = True
+    """NodePools with ``replicas`` are replaced one by one, and never consolidated."""
+    injected_clock: bool = True
+    """Nominations end by the clock that Karpenter is given; else by the machine's."""
+    when_empty_text: str = "NodePool {pool} has consolidation policy WhenEmpty, but node is not empty"
+    """The sentence about NodePools whose policy leaves nodes with pods alone."""
+    lists_budgets: bool = True
+    """The sentence about disruption budgets puts them in brackets."""
+
+
+_NEWEST = DisruptionRules()
+_V1_13 = replace(
+    _NEWEST,
+    by_savings=False,
+    empty_by_cost=False,
+    balanced=False,
+    priced_by_labels=False,
+    saves_available=False,
+    when_empty_text="NodePool {pool} has non-empty consolidation disabled",
+)
+_V1_7 = replace(_V1_13, unpriced_fails=True, announces=False, static_nodepools=False, injected_clock=False)
+_V1_6 = replace(_V1_7, lists_budgets=False)
+
+_RULES: Mapping[str, DisruptionRules] = {
+    **dict.fromkeys(("1.6.1", "1.6.2"), _V1_6),
+    "1.7.1": _V1_7,
+    **dict.fromkeys(("1.10.0", "1.12.0", "1.12.1", "1.13.0"), _V1_13),
+    "1.14.0": _NEWEST,
+}
+_UNKNOWN = frozenset({"1.4.0", "1.5.0"})
+
+
+def disruption_rules_of(core: CoreRelease) -> DisruptionRules | None:
+    """The rules of a core release, None where nobody has measured it. Raises UnknownRelease for one that the table does not have."""
+    if core.version in _UNKNOWN:
+        return None
+    if core.version not in _RULES:
+        raise UnknownRelease(core.version, tuple(_RULES))
+    return _RULES[core.version]
