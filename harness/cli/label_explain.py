@@ -99,7 +99,7 @@ def _mismatches(story: Story) -> Iterator[str]:
 
     pod, _, written = story.cells
     for one in mismatches(story.key, pod, written):
-        yield f"    {one.column} {one.said} does not hold under {story.release.version}: {_short(one.why)}"
+        yield f"    {one.column} {one.said} does not hold under {story.release.version}: {one.found}; {_short(one.why)}"
 
 
 def _computed_text(story: Story) -> str:
