@@ -126,7 +126,7 @@ HOLDS = {
         POOL + POD,
     ),
     "elapsed": scenario(
-        "- elapsed: {from: {created: Pod/web}, to: {created: NodeClaim/default-*}, takes: 1s}\n"
+        "- elapsed: {from: {created: Pod/web}, to: {created: NodeClaim/default-*}, takes: {atLeast: 1s, below: 2s}}\n"
         "- elapsed: {to: {created: NodeClaim/*}, takes: {atLeast: 500ms, below: 2s}}\n"
         "- elapsed: {from: {created: NodeClaim/*}, to: {call: {resource: virtualMachines, status: 201}}, takes: {below: 1s}}\n"
         "- elapsed: {from: {call: {resource: virtualMachines}}, to: {bound: Pod/web}, takes: {above: 10s, atMost: 5m}}\n"
