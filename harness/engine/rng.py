@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
+from hashlib import blake2b
 from random import Random
 from typing import TypeVar
 
@@ -24,6 +25,11 @@ class Rng:
         if found is None:
             found = self._streams[name] = Random(f"{self.seed}/{name}")
         return found
+
+    def pick(self, name: str, values: Sequence[T]) -> T:
+        """One of the values, the same one for the same name: no stream moves on."""
+        digest = blake2b(f"{self.seed}/{name}".encode(), digest_size=8).digest()
+        return values[int.from_bytes(digest, "big") % len(values)]
 
     def shuffle(self, name: str, values: MutableSequence[T]) -> None:
         """Shuffles in place with the stream of this name."""

@@ -105,12 +105,14 @@ class Requirement:
         return (value in self.values) != self.complement and within_bounds(value, self.gte, self.lte)
 
     def any(self, choose: Callable[[int, int], int]) -> str:
-        """One allowed value: the smallest of In, nothing for DoesNotExist.
+        """One allowed value, drawn by ``choose(low, high)``, an integer in [low, high); nothing for DoesNotExist.
 
-        For complements ``choose(low, high)`` draws an integer in [low, high); exclusions are ignored. Raises EmptyRange.
+        Of In it is one of the sorted values, where Go takes the first of a map; of complements an integer between the bounds, excluded
+        ones not excepted. Raises EmptyRange.
         """
         if not self.complement:
-            return min(self.values, default="")
+            values = sorted(self.values)
+            return values[choose(0, len(values)) if len(values) > 1 else 0] if values else ""
         low = self.gte if self.gte is not None else 0
         high = wrap_int(self.lte + 1) if self.lte is not None else MAX_INT
         if high <= low:

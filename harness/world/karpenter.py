@@ -60,6 +60,7 @@ class Karpenter:
                 preference_policy=options.preference_policy,
                 min_values_policy=options.min_values_policy,
                 choose=labels.randrange,
+                draw=rng.pick,
                 attempt_seconds=attempt_seconds,
                 time_limit=time_limit,
             ),

@@ -14,6 +14,7 @@ from harness.kube.admission.defaults import (
     default_changed_pod,
     default_node,
     default_pod,
+    default_storage,
     default_workload,
 )
 from harness.kube.admission.match_label_keys import merge_label_keys
@@ -31,7 +32,7 @@ _TEMPLATED = _WORKLOADS | {"DaemonSet"}
 
 
 def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
-    """Fills in what an API server of this version and its admission plugins fill in at creation, and of pods at every change."""
+    """Fills in what an API server of this version fills in whenever an object is written, and its admission plugins at creation."""
 
     def class_of(name: str) -> Object | None:
         if name:
@@ -41,26 +42,27 @@ def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
         return min(defaults, key=lambda each: int(each["value"]), default=None)
 
     def judge(request: Request) -> dict[str, Any]:
-        kind = request.kind.kind
-        changed = kind == "Pod" and request.verb in ("update", "patch") and not request.subresource
-        if request.verb != "create" and not changed:
+        kind, created = request.kind.kind, request.verb == "create"
+        if not created and (request.verb not in ("update", "patch") or request.subresource):
             return request.object
         try:
-            if changed and request.old is not None:
-                return default_changed_pod(request.object, request.old)
             if kind == "Pod":
-                return merge_label_keys(default_pod(request.object, class_of), kubernetes)
-            if kind == "Node":
+                if not created and request.old is not None:
+                    return default_changed_pod(request.object, request.old, kubernetes.line)
+                return merge_label_keys(default_pod(request.object, class_of, kubernetes.line), kubernetes)
+            if kind == "Node" and created:
                 return default_node(request.object)
+            if kind in _TEMPLATED:
+                return default_workload(request.object)
         except PriorityRefused as error:
             raise forbidden(request.kind, request.key.name, str(error)) from None
         except QuantityError as error:
             version = request.kind.version
             raise bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}') from None
-        if kind in _WORKLOADS:
-            return default_workload(request.object)
-        if kind == "PersistentVolumeClaim":
-            return _with_class(request.object, store().list("StorageClass"))
+        if kind in ("PersistentVolume", "PersistentVolumeClaim", "StorageClass"):
+            made = default_storage(request.object)
+            asks = kind == "PersistentVolumeClaim" and created
+            return _with_class(made, store().list("StorageClass")) if asks else made
         return request.object
 
     return judge

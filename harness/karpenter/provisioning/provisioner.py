@@ -6,6 +6,7 @@ Sources: core pkg/controllers/provisioning/{controller,provisioner}.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from harness.engine.clock import SECOND
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
@@ -38,6 +39,8 @@ from harness.kube.scheduling.pods import is_provisionable
 from harness.kube.scheduling.taints import same_taint
 
 RETRIGGER_SECONDS = 10.0
+_LUCKY_RETRIES = 64
+"""How often a world waits for a tie to be drawn otherwise before it calls itself settled: of four domains, one misses once in 10**8."""
 _WINDOW, _RESULTS = "window", "results"
 _OPTED_OUT = "configured to not run on a Karpenter provisioned node"
 
@@ -76,6 +79,7 @@ class Provisioner:
         self._solved: object = None
         self._results = SchedulingResults()
         self._new = False
+        self._passes = self._retries = 0
         self.on_solve: Explain | None = None
         """Called with the inputs of every simulation, for those who explain."""
 
@@ -169,9 +173,13 @@ class Provisioner:
         if not self.synced():
             return
         state = (self._changes, self._offers.version(), self._moment())
-        self._new = state != self._solved
+        changed = state != self._solved
+        self._retries = 0 if changed else self._retries + 1
+        self._new = changed or self._results.unlucky
         if self._new:
             self._solve(state)
+        if self._results.unlucky and self._retries < _LUCKY_RETRIES:
+            self._engine.touch()  # the next look at the pods may bring something about
         if self._results.seconds:
             self._batcher.pause(self._results.seconds)
             self._engine.enqueue(self, _RESULTS, after=self._results.seconds)
@@ -179,7 +187,8 @@ class Provisioner:
             self._finish()
 
     def _solve(self, state: object) -> None:
-        snapshot, types = self.snapshot(), self.instance_types()
+        self._passes += 1
+        snapshot, types = replace(self.snapshot(), number=self._passes), self.instance_types()
         if self.on_solve is not None:
             self.on_solve(snapshot, types)
         results = solve(snapshot, types, release=self._offers.release, options=self.options, indexes=self._indexes)

@@ -8,6 +8,7 @@ from harness.karpenter.scheduling.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.order import InflightOrder
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.topology.group import TopologyGroup
+from harness.karpenter.scheduling.topology.ties import Ties
 from harness.karpenter.scheduling.topology.topology import Topology
 from harness.kube.api.labels import HOSTNAME
 
@@ -17,6 +18,7 @@ class Candidates:
 
     def __init__(self, algebra: Algebra, topology: Topology, order: InflightOrder) -> None:
         self._algebra, self._topology, self._order = algebra, topology, order
+        self._ties = Ties()  # whichever domain it is: only whether there is one matters
         self._refused: dict[int, int] = {}
         self._members: dict[str, dict[Requirement | None, int]] = {}  # by what NodeClaims require of a key
 
@@ -80,7 +82,7 @@ class Candidates:
             node_domains = present or exists
             if wanted is not None:
                 node_domains = algebra.intersect(node_domains, wanted)
-            domains = group.next_domains(selected, pod_domains, node_domains)
+            domains = group.next_domains(selected, pod_domains, node_domains, self._ties)
             if domains.values and (domains.has_intersection(node_domains) or node_domains.tolerates_absence):
                 allowed |= mask
         return allowed

@@ -254,7 +254,8 @@ class SchedulingResults:
     the pods placed on them. ``errors`` says per pod (``namespace/name``) why it is not scheduled; str() of a reason is
     Karpenter's sentence. ``ignored`` are pods that Karpenter does not consider, with the sentence. ``no_nodepools``: there was
     nothing to schedule with, so that nothing was tried. ``timed_out``: the time limit came first, so that some pods were not tried.
-    ``seconds`` is the virtual time that it took.
+    ``seconds`` is the virtual time that it took. ``unlucky``: some pod was left because of how a tie was drawn, so that the same
+    simulation may place it another time.
     """
 
     nodeclaims: tuple[PlannedNodeClaim, ...] = ()
@@ -265,3 +266,4 @@ class SchedulingResults:
     no_nodepools: bool = False
     timed_out: bool = False
     seconds: float = 0.0
+    unlucky: bool = False

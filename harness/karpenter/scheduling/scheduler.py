@@ -30,6 +30,7 @@ from harness.karpenter.scheduling.reservations import Reservations
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.state import NODES
 from harness.karpenter.scheduling.templates import Template, limits_left
+from harness.karpenter.scheduling.topology.ties import Ties
 from harness.karpenter.scheduling.topology.topology import Topology
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object, uid_of
@@ -61,6 +62,7 @@ class Scheduler:
         self._best_effort, self._algebra, self._shapes = ground.best_effort, ground.algebra, ground.shapes
         fresh: dict[int, PodShape] = {}
         self._pending = [(_fresh(ground.shape_of(pod), fresh), pod) for pod in pods]
+        self._ties = Ties(options.draw, ground.state.snapshot.number)
         self._topology = Topology(
             self._algebra,
             ground.running,
@@ -69,6 +71,7 @@ class Scheduler:
             frozenset(pod_key(pod) for shape, pod in self._pending if not shape.deferred),
             leaving,
             self._rules,
+            self._ties,
         )
         for shape, _ in self._pending:
             self._topology.reach(shape)
@@ -100,6 +103,7 @@ class Scheduler:
         self._verified: dict[tuple[int, int], int] = {}
         self._refusals: dict[tuple[int, int], tuple[int, Reason]] = {}
         self._errors: dict[str, Reason] = {}
+        self._unlucky: set[str] = set()  # pods that another draw could have placed
 
     # the loop
 
@@ -128,6 +132,8 @@ class Scheduler:
 
     def _try(self, shape: PodShape, pod: Object) -> Reason | None:
         """Places the pod, giving up one preference after the other; or says why the last attempt failed."""
+        self._ties.begin(pod_key(pod))
+        self._unlucky.discard(pod_key(pod))
         if self._ledger is not None:
             self._ledger.began(pod)
         elif shape.failed_at == self._placed and not self._options.attempt_seconds:
@@ -154,7 +160,8 @@ class Scheduler:
         if shape.deferred:
             shape.deferred = False
             self._topology.reach(shape)
-        shape.failed_at, shape.failure = self._placed, reason
+        if pod_key(pod) not in self._unlucky:
+            shape.failed_at, shape.failure = self._placed, reason
         return reason
 
     def _add(self, shape: PodShape, pod: Object) -> Reason | None:
@@ -255,7 +262,10 @@ class Scheduler:
                 if self._rules.hosts_registered_first:
                     self._topology.register_host(name)
                 nodeclaim: InflightNodeClaim | None = (started := InflightNodeClaim(template, host, mask))
+                draws = self._ties.count
                 outcome: Fit | Reason = self._fitting.start(started, shape, self._best_effort)
+                if self._ties.count > draws and not isinstance(outcome, Fit) and self._could_fit(started, shape):
+                    self._unlucky.add(pod_key(pod))
                 if self._rules.hosts_registered_first and not isinstance(outcome, Fit):
                     self._topology.unregister_host(name)
                 # Host ports that all NodeClaims of a NodePool share change with each of them, and are looked at first.
@@ -274,6 +284,14 @@ class Scheduler:
             if isinstance(outcome, ReservationsTaken):
                 break  # no lighter NodePool instead
         return reasons[0] if len(reasons) == 1 else EveryNodePool(tuple(reasons))
+
+    def _could_fit(self, tried: InflightNodeClaim, shape: PodShape) -> bool:
+        """Whether such a NodeClaim would take the pod if ties were decided otherwise."""
+        self._ties.wide = True
+        again = InflightNodeClaim(tried.template, tried.host, tried.mask)
+        found = self._fitting.start(again, shape, self._best_effort)
+        self._ties.wide = False
+        return isinstance(found, Fit)
 
     def _named(self, template: Template, reason: Reason) -> Reason:
         if not self._rules.plain_errors:
@@ -323,6 +341,7 @@ class Scheduler:
             self._ground.events,
             timed_out=self._timed_out,
             seconds=took,
+            unlucky=bool(self._unlucky & self._errors.keys()),
         )
 
 

@@ -16,7 +16,7 @@ class ClusterSnapshot:
 
     ``pods`` are pending and bound ones. ``deleting`` names Nodes and NodeClaims that Karpenter has marked for deletion, beside
     those with a deletion timestamp: their room does not count and their pods are scheduled again, unless ``pdbs`` or annotations
-    keep them from being evicted at ``now``, in nanoseconds since the start.
+    keep them from being evicted at ``now``, in nanoseconds since the start. ``number`` tells passes apart: each draws anew.
     """
 
     nodepools: Sequence[Object] = ()
@@ -32,6 +32,7 @@ class ClusterSnapshot:
     pdbs: Sequence[Object] = ()
     deleting: frozenset[str] = frozenset()
     now: int = 0
+    number: int = 0
 
 
 def _lowest(low: int, _high: int) -> int:
@@ -43,6 +44,8 @@ class SchedulingOptions:
     """Karpenter's own options, and where the simulation has a choice.
 
     ``choose(low, high)`` draws the integer in [low, high) that a label gets from an open-ended custom requirement.
+    ``draw`` decides ties that upstream leaves to the order of a Go map (:mod:`harness.karpenter.scheduling.topology.ties`);
+    without it the first by name is taken.
     ``stable_inflight_sort`` replaces Go's unstable sort of NodeClaims.
     ``node_class`` is the (group, kind) whose NodePools count.
     ``reservation_label``: the key by which reserved offerings name their capacity reservation; None is the feature gate
@@ -55,6 +58,7 @@ class SchedulingOptions:
     stable_inflight_sort: bool = False
     ignore_resource_claims: bool = True
     choose: Callable[[int, int], int] = _lowest
+    draw: Callable[[str, Sequence[str]], str] | None = None
     node_class: tuple[str, str] = ("karpenter.azure.com", "AKSNodeClass")
     reservation_label: str | None = None
     time_limit: float = 60.0

@@ -1,6 +1,6 @@
-"""What the API server fills in or adds when core objects are created, as far as anything here reads it.
+"""What the API server fills in or adds when core objects are written, as far as anything here reads it; a second time changes nothing.
 
-Sources: kubernetes pkg/apis/core/v1/defaults.go, plugin/pkg/admission/{defaulttolerationseconds,nodetaint,priority}.
+Sources: kubernetes pkg/apis/{core,apps,batch,storage}/v1/defaults.go, plugin/pkg/admission/{defaulttolerationseconds,nodetaint,priority}.
 """
 
 from __future__ import annotations
@@ -11,30 +11,35 @@ from typing import Any
 
 from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.kube.api.quantity import Quantity
+from harness.kube.scheduling.pods import is_pod_level, pod_requests
 
 _SYSTEM_PRIORITIES: Mapping[str, Mapping[str, Any]] = {
     name: {"metadata": {"name": name}, "value": value}
     for name, value in (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000))
 }
 _PREEMPTS = "PreemptLowerPriority"
+_CONTAINERS = ("containers", "initContainers")
+_POD_LEVEL_FROM = (1, 34)
 
 
-def default_pod(pod: dict[str, Any], class_of: Callable[[str], Mapping[str, Any] | None]) -> dict[str, Any]:
-    """A pod as the API server stores it: defaulted spec, added tolerations, priority, phase Pending.
+def default_pod(
+    pod: dict[str, Any], class_of: Callable[[str], Mapping[str, Any] | None], kubernetes: tuple[int, int]
+) -> dict[str, Any]:
+    """A pod as the API server of a version stores it: defaulted spec, added tolerations, priority, phase Pending.
 
     `class_of` finds a PriorityClass by its name; for "" the global default, if there is one. Raises PriorityRefused, QuantityError.
     """
-    spec = _defaulted_spec(pod.get("spec") or {})
+    spec = _defaulted_spec(pod.get("spec") or {}, kubernetes)
     _prioritise(spec, class_of)
     return {**pod, "spec": spec, "status": {"phase": "Pending", "qosClass": _quality_of_service(spec)}}
 
 
-def default_changed_pod(pod: dict[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+def default_changed_pod(pod: dict[str, Any], old: Mapping[str, Any], kubernetes: tuple[int, int]) -> dict[str, Any]:
     """A pod that is stored already, as the API server takes a change of it: with the same defaults, and the priority that it has.
 
     Raises QuantityError.
     """
-    spec = _defaulted_spec(pod.get("spec") or {})
+    spec = _defaulted_spec(pod.get("spec") or {}, kubernetes)
     before = old.get("spec") or {}
     for field in ("priority", "preemptionPolicy"):
         if spec.get(field) is None and field in before:
@@ -42,16 +47,21 @@ def default_changed_pod(pod: dict[str, Any], old: Mapping[str, Any]) -> dict[str
     return {**pod, "spec": spec}
 
 
-def _defaulted_spec(given: Mapping[str, Any]) -> dict[str, Any]:
+def _defaulted_spec(given: Mapping[str, Any], kubernetes: tuple[int, int]) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
         "schedulerName": "default-scheduler",
         **given,
     }
-    for field in ("containers", "initContainers"):
+    on_host = spec.get("hostNetwork") is True
+    for field in _CONTAINERS:
         if spec.get(field):
-            spec[field] = [_default_container(each) for each in spec[field]]
+            spec[field] = [_default_container(each, on_host) for each in spec[field]]
+    if spec.get("overhead"):
+        spec["overhead"] = canonical_list(spec["overhead"])
+    if spec.get("resources"):
+        spec["resources"] = _pod_level(spec, kubernetes)
     tolerations = list(spec.get("tolerations") or ())
     for key in (NOT_READY, UNREACHABLE):
         if not any(_covers_no_execute(each, key) for each in tolerations):
@@ -105,8 +115,9 @@ def _quality_of_service(spec: Mapping[str, Any]) -> str:
     return "Guaranteed" if all(len(limits) == 2 and requests == limits for requests, limits in pairs) else "Burstable"
 
 
-def _default_container(container: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Quantities in their canonical form; limits stand in for missing requests."""
+def _default_container(container: Mapping[str, Any], on_host: bool) -> Mapping[str, Any]:
+    """Quantities in their canonical form; limits stand in for missing requests; ports are TCP, and the host's on its network."""
+    container = _default_ports(container, on_host)
     resources = container.get("resources")
     if not resources:
         return container
@@ -116,14 +127,39 @@ def _default_container(container: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**container, "resources": {**resources, **lists}}
 
 
+def _default_ports(container: Mapping[str, Any], on_host: bool) -> Mapping[str, Any]:
+    ports = container.get("ports")
+    if not ports or all(port.get("protocol") and (port.get("hostPort") or not on_host) for port in ports):
+        return container
+    made = [{**port, "protocol": port.get("protocol") or "TCP"} for port in ports]
+    if on_host:
+        made = [{**port, "hostPort": port.get("hostPort") or port.get("containerPort")} for port in made]
+    return {**container, "ports": made}
+
+
+def _pod_level(spec: Mapping[str, Any], kubernetes: tuple[int, int]) -> dict[str, Any]:
+    """``spec.resources`` with the requests that follow from its limits: what the containers ask for, else the limit itself.
+
+    From Kubernetes 1.34 on (feature gate PodLevelResources); pkg/apis/core/v1/defaults.go defaultPodRequests.
+    """
+    resources = dict(spec["resources"])
+    lists = {kind: canonical_list(resources[kind]) for kind in ("limits", "requests") if resources.get(kind)}
+    limits = lists.get("limits")
+    if limits and kubernetes >= _POD_LEVEL_FROM:
+        asked = pod_requests({"spec": {field: spec.get(field) for field in _CONTAINERS}})
+        of_containers = {name: str(amount) for name, amount in asked.items() if is_pod_level(name)}
+        lists["requests"] = {**limits, **of_containers, **lists.get("requests", {})}
+    return {**resources, **lists}
+
+
 def canonical_list(resources: Mapping[str, Any]) -> dict[str, str]:
     """Quantities as the API server writes them: `0.5` becomes `500m`, 1 becomes `"1"`. Raises QuantityError."""
     return {name: _canonical(value) for name, value in resources.items()}
 
 
 @cache
-def _canonical(value: str | int | float) -> str:
-    return str(Quantity.parse(value))
+def _canonical(value: str | int | float | None) -> str:
+    return str(Quantity.stored(value))
 
 
 def _covers_no_execute(toleration: Mapping[str, Any], key: str) -> bool:
@@ -145,10 +181,58 @@ def default_node(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def default_workload(obj: dict[str, Any]) -> dict[str, Any]:
-    """A workload as the API server stores it: one replica unless told otherwise."""
-    spec = obj.get("spec") or {}
-    if obj["kind"] in ("Deployment", "ReplicaSet", "StatefulSet") and spec.get("replicas") is None:
-        return {**obj, "spec": {**spec, "replicas": 1}}
-    if obj["kind"] == "Job":
-        return {**obj, "spec": {"parallelism": 1, "completions": 1, "backoffLimit": 6, **spec}}
-    return obj
+    """A workload as the API server stores it: one replica unless told otherwise, ports and quantities of the template as in pods.
+
+    What a template limits it does not request yet: only pods get that. Raises QuantityError.
+    """
+    spec, kind = obj.get("spec") or {}, obj["kind"]
+    made: dict[str, Any] = {}
+    if kind in ("Deployment", "ReplicaSet", "StatefulSet") and spec.get("replicas") is None:
+        made["replicas"] = 1
+    if kind == "Job":
+        if spec.get("parallelism") is None:
+            made["parallelism"] = 1
+            if spec.get("completions") is None:
+                made["completions"] = 1
+        if spec.get("backoffLimit") is None:
+            made["backoffLimit"] = 6
+    template = spec.get("template")
+    if template and template.get("spec"):
+        inner = _default_template(template["spec"])
+        if inner is not template["spec"]:
+            made["template"] = {**template, "spec": inner}
+    return {**obj, "spec": {**spec, **made}} if made else obj
+
+
+def _default_template(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    made: dict[str, Any] = {}
+    for field in _CONTAINERS:
+        given = spec.get(field) or ()
+        containers = [_default_ports(_canonical_resources(each), on_host=False) for each in given]
+        if any(one is not other for one, other in zip(containers, given, strict=True)):
+            made[field] = containers
+    return {**spec, **made} if made else spec
+
+
+def _canonical_resources(container: Mapping[str, Any]) -> Mapping[str, Any]:
+    resources = container.get("resources") or {}
+    lists = {kind: canonical_list(resources[kind]) for kind in ("limits", "requests") if resources.get(kind)}
+    changed = any(found != resources[kind] for kind, found in lists.items())
+    return {**container, "resources": {**resources, **lists}} if changed else container
+
+
+_STORAGE: Mapping[str, Mapping[str, str]] = {
+    "PersistentVolume": {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"},
+    "PersistentVolumeClaim": {"volumeMode": "Filesystem"},
+    "StorageClass": {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
+}
+
+
+def default_storage(obj: dict[str, Any]) -> dict[str, Any]:
+    """A volume, a claim or a storage class as the API server stores it."""
+    kind = obj["kind"]
+    holder = obj if kind == "StorageClass" else obj.get("spec") or {}
+    missing = {field: value for field, value in _STORAGE[kind].items() if not holder.get(field)}
+    if not missing:
+        return obj
+    return {**obj, **missing} if kind == "StorageClass" else {**obj, "spec": {**holder, **missing}}

@@ -51,10 +51,15 @@ def pod_requests(pod: Object) -> dict[str, Quantity]:
         _raise_to(largest, step)
     _raise_to(total, largest)
     for name, quantity in parse_list((spec.get("resources") or {}).get("requests")).items():
-        if name in _POD_LEVEL or name.startswith("hugepages-"):
+        if is_pod_level(name):
             total[name] = quantity
     _add(total, parse_list(spec.get("overhead")))
     return total
+
+
+def is_pod_level(name: str) -> bool:
+    """Whether a resource can be asked for by a pod as a whole."""
+    return name in _POD_LEVEL or name.startswith("hugepages-")
 
 
 def requests_for_pods(pods: Iterable[Object]) -> dict[str, Quantity]:

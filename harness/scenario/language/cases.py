@@ -12,6 +12,7 @@ from harness.scenario.language.core_objects import core_problems
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.expectations import ExpectationMap
 from harness.scenario.language.models.given import Given
+from harness.scenario.language.models.header import Seeds
 from harness.scenario.language.references import AXES, check_only, check_references, check_variables
 from harness.scenario.language.validation import validated
 from harness.scenario.reading.documents import Document
@@ -69,6 +70,16 @@ class Case:
     def name(self) -> str:
         """Scenario and case as one text: `a spot node[1.14.0]`."""
         return f"{self.scenario}[{self.id}]" if self.id else self.scenario
+
+    @property
+    def seeds(self) -> Seeds | None:
+        """The seeds that it runs under, where it is more than its own."""
+        given = self.header.seeds
+        return Seeds.model_construct(count=given, hold="all") if isinstance(given, int) else given
+
+    def seeded(self, number: int) -> Case:
+        """The same case under another seed."""
+        return replace(self, given=self.given.model_copy(update={"seed": (self.given.seed or 0) + number}))
 
     @property
     def when_marks(self) -> tuple[Mark, ...]:

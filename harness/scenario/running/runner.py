@@ -20,6 +20,7 @@ from harness.scenario.reading.problems import Mark, Problem, ScenarioError, dott
 from harness.scenario.reading.yaml_values import kubernetes_value
 from harness.scenario.running.checks import check
 from harness.scenario.running.run import Refusal, Run
+from harness.scenario.running.seeds import seeded_verdicts
 from harness.scenario.running.shared import Shared
 from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
 
@@ -62,8 +63,8 @@ class Runner:
         return self._report(case, outcome, verdicts, start, reason=reason)
 
     def verdicts(self, case: Case) -> tuple[Verdict, ...]:
-        """The verdicts of all expectations of a case, and of what nobody expected."""
-        return self.examine(case)[1]
+        """The verdicts of all expectations of a case, and of what nobody expected; under several seeds one on those, too."""
+        return self.examine(case)[1] if case.seeds is None else tuple(seeded_verdicts(case, self.examine))
 
     def examine(self, case: Case) -> tuple[Run, tuple[Verdict, ...]]:
         """A case's run, whose world can still be looked at, and its verdicts."""

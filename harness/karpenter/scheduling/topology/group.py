@@ -1,6 +1,6 @@
 """One topology constraint and how many selected pods each of its domains has.
 
-Core ``pkg/controllers/provisioning/scheduling/topologygroup.go``. Domains are visited in sorted order.
+Core ``pkg/controllers/provisioning/scheduling/topologygroup.go``, which visits domains in the order of a Go map.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +9,7 @@ from typing import Any
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.topology.node_filter import ADMITS_ALL, NodeFilter, odd
+from harness.karpenter.scheduling.topology.ties import Ties
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.selectors import Selector, format_selector
 
@@ -131,15 +132,18 @@ class TopologyGroup:
             return 0
         return ~self.occupied
 
-    def next_domains(self, selected: bool, pod_domains: Requirement, node_domains: Requirement) -> Requirement:
+    def next_domains(
+        self, selected: bool, pod_domains: Requirement, node_domains: Requirement, ties: Ties
+    ) -> Requirement:
         """The domain, or domains, where a pod may go on a node that may be in ``node_domains``; DoesNotExist when none is left.
 
-        ``selected`` says whether the pod itself counts; ``pod_domains`` are those its required node affinity admits.
+        ``selected`` says whether the pod itself counts; ``pod_domains`` are those its required node affinity admits. ``ties``
+        decides between domains that are equally good.
         """
         if self.kind == SPREAD:
-            chosen = self._spread(selected, pod_domains, node_domains)
+            chosen = self._spread(selected, pod_domains, node_domains, ties)
         elif self.kind == AFFINITY:
-            chosen = self._affinity(selected, pod_domains, node_domains)
+            chosen = self._affinity(selected, pod_domains, node_domains, ties)
         else:
             chosen = self._anti_affinity(pod_domains, node_domains)
         return self.algebra.canonical(Requirement(self.label, False, frozenset(chosen)))
@@ -150,25 +154,30 @@ class TopologyGroup:
             return next(iter(node_domains.values))
         return None
 
-    def _spread(self, selected: bool, pod_domains: Requirement, node_domains: Requirement) -> Sequence[str]:
+    def _spread(self, selected: bool, pod_domains: Requirement, node_domains: Requirement, ties: Ties) -> Sequence[str]:
         host = self._single_host(node_domains)
         if host is not None:
             # One can always create another host, so that the minimum is zero.
             return (host,) if self.domains.get(host, 0) + selected <= self.max_skew else ()
         least = self._least(pod_domains)
-        best, best_count = "", MAX_SKEW
+        best: list[str] = []
+        best_count = min(least + self.max_skew, MAX_SKEW - 1) + 1
+        counts, own = self.domains, int(selected)
         if not node_domains.complement:
-            candidates: Iterable[str] = sorted(node_domains.values)
+            candidates: Iterable[str] = node_domains.values
         else:
-            candidates = sorted(domain for domain in self.domains if node_domains.has(domain))
+            candidates = (domain for domain in counts if node_domains.has(domain))
         for domain in candidates:
-            count = self.domains.get(domain)
+            count = counts.get(domain)
             if count is None:
                 continue
-            count += selected
-            if count - least <= self.max_skew and count < best_count:
-                best, best_count = domain, count
-        return (best,) if best else ()
+            count += own
+            if count < best_count:
+                best, best_count = [domain], count
+            elif count == best_count and best:
+                best.append(domain)
+        chosen = ties.among(best) if len(best) > 1 else best
+        return [domain for domain in chosen if domain]  # a zone without a name is none
 
     def _least(self, pod_domains: Requirement) -> int:
         if self.by_hostname:
@@ -184,7 +193,9 @@ class TopologyGroup:
             return True
         return not any(count > 0 and pod_domains.has(domain) for domain, count in self.domains.items())
 
-    def _affinity(self, selected: bool, pod_domains: Requirement, node_domains: Requirement) -> Sequence[str]:
+    def _affinity(
+        self, selected: bool, pod_domains: Requirement, node_domains: Requirement, ties: Ties
+    ) -> Sequence[str]:
         host = self._single_host(node_domains)
         if host is not None:
             if not pod_domains.has(host):
@@ -197,12 +208,11 @@ class TopologyGroup:
         if found or not (selected and self._may_start(pod_domains)):
             return found
         both = pod_domains.intersection(node_domains)
-        ordered = sorted(self.domains)
-        started = {
-            next((d for d in ordered if both.has(d)), None),
-            next((d for d in ordered if pod_domains.has(d)), None),
-        }
-        return [domain for domain in started if domain is not None]
+        started: set[str] = set()
+        for wanted in (both, pod_domains):
+            viable = [domain for domain in self.domains if wanted.has(domain)]
+            started.update(ties.among(viable) if len(viable) > 1 else viable)
+        return list(started)
 
     def _anti_affinity(self, pod_domains: Requirement, node_domains: Requirement) -> Sequence[str]:
         host = self._single_host(node_domains)

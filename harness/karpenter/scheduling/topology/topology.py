@@ -20,6 +20,7 @@ from harness.karpenter.scheduling.topology.group import (
 )
 from harness.karpenter.scheduling.topology.groups import Domains, RunningPods, TopologyGroups
 from harness.karpenter.scheduling.topology.own_groups import Constraint, OwnGroups, without
+from harness.karpenter.scheduling.topology.ties import Ties
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.taints import Taint
@@ -39,8 +40,9 @@ class Topology:
         moving: frozenset[str],
         leaving: frozenset[str],
         rules: SchedulingRules,
+        ties: Ties,
     ) -> None:
-        self.algebra = algebra
+        self.algebra, self.ties = algebra, ties
         self._groups = TopologyGroups(algebra, running, domains, moving, leaving, rules)
         self._ignore_preferences = preference_policy == IGNORE_PREFERENCES
         self._cancel = rules.repeated_expressions_cancel
@@ -179,7 +181,7 @@ class Topology:
             pod_domains = shape.strict.items.get(key) or exists
             node_domains = host if key == HOSTNAME else items.get(key) or exists
             selected = group.inverse or group.selects(shape.namespace, shape.labels)
-            domains = group.next_domains(selected, pod_domains, node_domains)
+            domains = group.next_domains(selected, pod_domains, node_domains, self.ties)
             if not domains.values:
                 self._refusing[place] = group
                 return TopologyUnsatisfiable(group, pod_domains, node_domains)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Model, Text
+from harness.scenario.language.models.base import Integer, Model, Text
 from harness.scenario.language.models.expectations import ExpectationMap
 from harness.scenario.language.models.given import Given
 from harness.scenario.language.models.steps import Step, Texts
 
-__all__ = ["Axes", "Case", "CaseName", "ExpectedFailure", "Header"]
+__all__ = ["Axes", "Case", "CaseName", "ExpectedFailure", "Header", "Seeds"]
 
 
 def _tag(value: Any) -> Any:
@@ -58,6 +58,29 @@ class Axes(Model):
     cases: list[CaseName] = Field(default_factory=list)
 
 
+def _most(value: int) -> int:
+    if 1 <= value <= _MOST_SEEDS:
+        return value
+    raise PydanticCustomError(
+        "seeds", "a number of seeds from 1 to {most} is expected, not {value}", {"most": _MOST_SEEDS, "value": value}
+    )
+
+
+_MOST_SEEDS = 1000
+Count = Annotated[
+    Integer, AfterValidator(_most), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": _MOST_SEEDS})
+]
+
+
+class Seeds(Model):
+    """Several runs of every case, each under another seed, from `given.seed` on: for what upstream leaves to chance."""
+
+    count: Count = Field(description="How many seeds.")
+    hold: Literal["all", "some"] = Field(
+        "all", description="Under how many of them everything expected must hold: `all`, or `some`."
+    )
+
+
 class Header(Model):
     """A scenario. The Kubernetes manifests that follow it, as YAML documents of their own, belong to it."""
 
@@ -81,6 +104,16 @@ class Header(Model):
         description="What happens, after the manifests are applied. Without it, the world settles and that is all.",
     )
     then: list[ExpectationMap] = Field(default_factory=list, description="What must hold.")
+    seeds: (
+        Annotated[
+            Annotated[Count, Tag("count")] | Annotated[Seeds, Tag("seeds")],
+            Discriminator(lambda value: "count" if isinstance(value, str | int) else "seeds"),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="Under how many seeds it must hold: `20`, or `{count: 20, hold: some}` for what may be but need not. One when absent.",
+    )
     needs: list[Literal["virtual-time", "memory"]] = Field(
         default_factory=list, description="What a cluster must offer for it to make sense; elsewhere it is skipped."
     )

@@ -1,0 +1,104 @@
+"""What the API server fills in before anything reads an object, and that it does so once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.engine.ports import ADMIN
+from tests.memory_cluster.conftest import Cluster, memory_cluster
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    return {"name": "c", "image": "i", **fields}
+
+
+def pod(name: str = "web", **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container()], **spec}}
+
+
+def workload(kind: str, **spec: Any) -> dict[str, Any]:
+    labels = {"app": "x"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container(**spec.pop("container", {}))]}}
+    version = "batch/v1" if kind == "Job" else "apps/v1"
+    if kind == "Job":
+        template["spec"]["restartPolicy"] = "Never"
+    else:
+        spec = {"selector": {"matchLabels": labels}, **spec}
+    metadata = {"name": "x", "namespace": "default"}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": {"template": template, **spec}}
+
+
+def created(obj: dict[str, Any], cluster: Cluster | None = None) -> Any:
+    return (cluster or memory_cluster()).admin.create(obj)
+
+
+def test_a_port_is_tcp() -> None:
+    stored = created(pod(containers=[container(ports=[{"containerPort": 80, "hostPort": 80}])]))
+    assert stored["spec"]["containers"][0]["ports"] == [{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}]
+
+
+def test_on_the_hosts_network_every_port_is_the_hosts() -> None:
+    ports = [{"containerPort": 80}, {"containerPort": 81, "hostPort": 81, "protocol": "UDP"}]
+    stored = created(pod(hostNetwork=True, containers=[container(ports=ports)]))
+    assert [each["hostPort"] for each in stored["spec"]["containers"][0]["ports"]] == [80, 81]
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "requests", "expected"),
+    [
+        ("1.35.0", {}, {"cpu": "2"}),  # nobody asks for less than the limit
+        ("1.35.0", {"cpu": "500m"}, {"cpu": "500m"}),  # the containers do
+        ("1.33.0", {}, None),
+    ],
+)
+def test_limits_of_a_pod_as_a_whole_are_requests(
+    kubernetes: str, requests: dict[str, str], expected: dict[str, str] | None
+) -> None:
+    given = pod(resources={"limits": {"cpu": "2"}}, containers=[container(resources={"requests": requests})])
+    assert created(given, memory_cluster(kubernetes))["spec"]["resources"].get("requests") == expected
+
+
+def test_quantities_are_canonical() -> None:
+    given = container(resources={"requests": {"memory": "0.3Gi", "cpu": 0.5, "ephemeral-storage": None}})
+    stored = created(pod(containers=[given], overhead={"cpu": "0.25"}))
+    assert stored["spec"]["containers"][0]["resources"]["requests"] == {
+        "memory": "322122547200m",
+        "cpu": "500m",
+        "ephemeral-storage": "0",
+    }
+    assert stored["spec"]["overhead"] == {"cpu": "250m"}
+
+
+@pytest.mark.parametrize("kind", ["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet", "Job"])
+def test_templates_get_protocols_but_no_requests(kind: str) -> None:
+    given = {"ports": [{"containerPort": 80, "hostPort": 80}], "resources": {"limits": {"cpu": 1}}}
+    inner = created(workload(kind, container=given))["spec"]["template"]["spec"]["containers"][0]
+    assert inner["ports"][0]["protocol"] == "TCP"
+    assert inner["resources"] == {"limits": {"cpu": "1"}}
+
+
+def test_a_job_with_workers_has_no_completions() -> None:
+    spec = created(workload("Job", parallelism=3))["spec"]
+    assert spec["parallelism"] == 3
+    assert "completions" not in spec
+
+
+def test_storage_says_when_it_binds() -> None:
+    made = created(
+        {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "s"}, "provisioner": "p"}
+    )
+    assert (made["volumeBindingMode"], made["reclaimPolicy"]) == ("Immediate", "Delete")
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    metadata = {"name": "c", "namespace": "default"}
+    stored = created({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": claim})
+    assert stored["spec"]["volumeMode"] == "Filesystem"
+
+
+def test_a_second_write_changes_nothing() -> None:
+    cluster = memory_cluster()
+    stored = created(pod(hostNetwork=True, containers=[container(ports=[{"containerPort": 80}])]), cluster)
+    again = cluster.writer(ADMIN).update({**stored, "metadata": {**stored["metadata"], "labels": {"a": "b"}}})
+    assert again["spec"] == stored["spec"]
