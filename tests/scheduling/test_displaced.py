@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from harness.karpenter.releases.scheduling import rules_of
 
 from harness.engine.clock import parse
 from harness.karpenter.releases import provider
