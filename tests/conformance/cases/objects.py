@@ -39,7 +39,12 @@ STRINGS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
     ),
     "vnetSubnetID": (
         ("/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/v/subnets/n",),
-        ("subnet", "/subscriptions/s/resourceGroups/rg./providers/Microsoft.Network/virtualNetworks/v/subnets/n", ""),
+        (
+            "subnet",
+            "/\u017fubscriptions/s/resourceGroups/rg/providers/Microsoft.Networ\u212a/virtualNetworks/v/subnets/n",
+            "/subscriptions/s/resourceGroups/rg./providers/Microsoft.Network/virtualNetworks/v/subnets/n",
+            "",
+        ),
     ),
     "key": (
         (
@@ -92,13 +97,25 @@ class _Maker:
         return self.draw.chance(self.wild * probability)
 
     def metadata(self) -> Json:
-        name = self.draw.choice(("Bad_Name", "x" * 70, "-x", "")) if self.wrong(SOME) else "default"
+        name = self.draw.choice(("Bad_Name", "x" * 70, "x" * 254, "-x", "")) if self.wrong(SOME) else "default"
         metadata: Json = {"name": name}
         if self.draw.chance(0.1):
             metadata["labels"] = {self.draw.choice(MAP_KEYS): self.draw.choice(TEXTS)}
         if self.draw.chance(0.1):
             metadata["annotations"] = {self.draw.choice(MAP_KEYS): self.draw.choice(TEXTS)}
+        if self.draw.chance(0.05):
+            metadata["ownerReferences"] = [self.owner() for _ in range(self.draw.choice((1, 1, 2)))]
+        if self.wrong(RARE):
+            metadata["managedFields"] = [{}]
         return metadata
+
+    def owner(self) -> Json:
+        made = {"apiVersion": "v1", "kind": "Event", "name": "n", "uid": "u"}
+        made["apiVersion"] = self.draw.choice(("v1", "apps/v1", "v1/", "a/b/c", "/", ""))
+        made["kind"] = self.draw.choice(("Event", "Event", "Pod", ""))
+        for field in self.draw.some(sorted(made), 0, 1):
+            del made[field]
+        return made
 
     def value(self, name: str, schema: Mapping[str, Any]) -> Any:
         if self.wrong(RARE):
@@ -143,6 +160,8 @@ class _Maker:
         items = [self.value("", schema["items"]) for _ in range(length)]
         if items and self.wrong(SOME):
             items.append(items[0])
+        if self.wrong(RARE):
+            items.append(None)
         return items
 
     def string(self, name: str, schema: Mapping[str, Any]) -> str:
@@ -156,5 +175,6 @@ class _Maker:
         least = int(schema.get("minimum", 0))
         most = int(schema.get("maximum", max(least, 1000)))
         if self.wrong(SOME):
-            return self.draw.choice((least - 1, most + 1, least + 0.5, 2**31, 2**63 - 1, -(2**31)))
+            beyond = (least - 1, most + 1, least + 0.5, 2**31, 2**63 - 1, 2**63, -(2**31))
+            return self.draw.choice((*beyond, float(least), float(most), 1e6, 2.5e7, 1e20))
         return self.draw.choice((least, most, self.draw.randint(least, most)))

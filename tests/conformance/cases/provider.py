@@ -57,7 +57,23 @@ def nodeclass(draw: Draw) -> Json:
 CAPABILITIES: Mapping[str, tuple[str, ...]] = {
     "vCPUs": ("0", "1", "2", "3", "4", "5", "8", "64", "65", "416", "x"),
     "vCPUsAvailable": ("0", "1", "2", "8", "96"),
-    "MemoryGB": ("0", "0.75", "1.75", "3.5", "4", "7", "8", "16", "31.9", "448", "3892", "x"),
+    "MemoryGB": (
+        "0",
+        "0.75",
+        "1.75",
+        "3.5",
+        "4",
+        "7",
+        "8",
+        "16",
+        "31.9",
+        "448",
+        "3892",
+        "1.6e1",
+        "3.2E1",
+        "800e-2",
+        "x",
+    ),
     "CpuArchitectureType": ("x64", "Arm64", "arm64", ""),
     "HyperVGenerations": ("V1", "V2", "V1,V2", ""),
     "GPUs": ("0", "1", "8", "x"),
@@ -220,7 +236,7 @@ def labels_case(draw: Draw, types: Mapping[str, Sequence[Json]]) -> Json:
         "location": location,
         "nodeclass": used,
         "options": {**options(draw), "provisionMode": draw.choice(("aksscriptless", "aksscriptless", "aksmachineapi"))},
-        "kubernetes_version": draw.choice(("1.31.2", "1.33.5", "1.34.0", "1.35.1")),
+        "kubernetes_version": draw.choice(("1.31.2", "1.33.5", "1.34.0", "1.34.0-beta.1", "1.34.1-rc.1", "1.35.1")),
         "nodeclaim": {"metadata": {"name": "default-abcde", "labels": labels}, "spec": spec},
     }
     if location == regional:

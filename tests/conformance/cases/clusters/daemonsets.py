@@ -19,7 +19,9 @@ def _daemonset(draw: Draw, scene: Scene, number: int) -> Json:
     container: Json = {"name": "c", "image": "i", "resources": {"requests": requests}}
     spec: Json = {"containers": [container]}
     if draw.chance(0.05):
-        container["resources"] = draw.choice([{}, {"limits": requests}, {"requests": {"nvidia.com/gpu": "1"}}])
+        container["resources"] = draw.choice(
+            [{}, {"limits": requests}, {"requests": {"nvidia.com/gpu": "1"}}, {"requests": {"example.com/device": "1"}}]
+        )
     if draw.chance(0.05):
         spec["initContainers"] = [{"name": "i", "image": "i", "resources": {"limits": {"cpu": "2"}}}]
         if draw.chance(0.5):

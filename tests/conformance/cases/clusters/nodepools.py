@@ -48,7 +48,9 @@ def nodepool(draw: Draw, scene: Scene, number: int) -> Json:
     if draw.chance(0.25):
         inner["taints"] = draw.some(TAINTS, 1, 2)
     if draw.chance(0.1):
-        inner["startupTaints"] = [{"key": "startup", "effect": "NoSchedule"}]
+        inner["startupTaints"] = [
+            {"key": "startup", "effect": "NoSchedule", **draw.choice(({}, {}, {"value": ""}, {"value": "x"}))}
+        ]
     inner["nodeClassRef"] = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
     if draw.chance(0.15):
         inner["expireAfter"] = draw.choice(["Never", "720h", "90m", "1h30m10s", "0s", "36h0m"])

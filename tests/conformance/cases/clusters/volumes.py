@@ -137,7 +137,10 @@ def _volume(draw: Draw, scene: Scene, name: str) -> Json:
         if draw.chance(0.1):
             wanted[0].append({"key": "team", "operator": draw.choice(["In", "NotIn"]), "values": ["red"]})
     if wanted:
-        terms = [{"matchExpressions": expressions} for expressions in wanted]
+        terms: list[Json] = [{"matchExpressions": expressions} for expressions in wanted]
+        if draw.chance(0.1):
+            fields = [{"key": "metadata.name", "operator": "In", "values": ["node0"]}]
+            terms.insert(draw.choice((0, len(terms))), draw.choice(({}, {"matchFields": fields})))
         spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
     return {"metadata": {"name": name}, "spec": spec}
 

@@ -11,7 +11,15 @@ from tests.conformance.cases.draw import Draw
 
 __all__ = ["pending_pods", "pod_shape", "resized"]
 
+ODD_QUANTITIES = {
+    "cpu": ("0.1", "1e-1", "100e-3", "1 ", "250000u", "0.0000000001", None, "1E1", "+1"),
+    "memory": ("0.3Gi", "1.5Gi", "129e6", "128974848", "2Gi ", "123Mi", "1e9", "100000k", "0.1Ki", None),
+    "amd.com/gpu": ("0", "100m", "1e1", None),
+}
 UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+
+
+ODD_ADDRESSES = ("fe80::1%eth0", "010.0.0.1", "::ffff:10.0.0.4", "::ffff:0.0.0.0", "10.0.0", "x")
 
 
 def pod_shape(draw: Draw, scene: Scene, app: str) -> tuple[Json, Json]:
@@ -26,6 +34,8 @@ def pod_shape(draw: Draw, scene: Scene, app: str) -> tuple[Json, Json]:
     labels = {"app": app}
     if draw.chance(0.3):
         labels["tier"] = draw.choice(["web", "db"])
+    if draw.chance(0.06):
+        requests.update({name: draw.choice(texts) for name, texts in ODD_QUANTITIES.items() if draw.chance(0.5)})
     if draw.chance(0.08):
         _unusual_resources(draw, spec, resources)
     if draw.chance(0.07):
@@ -94,7 +104,9 @@ def _ports(draw: Draw) -> list[Json]:
         if draw.chance(0.15):
             port["protocol"] = "UDP"
         if draw.chance(0.15):
-            port["hostIP"] = draw.choice(["127.0.0.1", "10.0.0.4", "0.0.0.0", "::1", "::"])
+            port["hostIP"] = draw.choice(["127.0.0.1", "10.0.0.4", "0.0.0.0", "::1", "::", *ODD_ADDRESSES])
+        if draw.chance(0.05):
+            del port["protocol"]
         made.append(port)
     return made
 
