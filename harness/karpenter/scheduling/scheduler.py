@@ -132,8 +132,9 @@ class Scheduler:
 
     def _try(self, shape: PodShape, pod: Object) -> Reason | None:
         """Places the pod, giving up one preference after the other; or says why the last attempt failed."""
-        self._ties.begin(pod_key(pod))
-        self._unlucky.discard(pod_key(pod))
+        if self._options.draw is not None:
+            self._ties.begin(pod_key(pod))
+            self._unlucky.discard(pod_key(pod))
         if self._ledger is not None:
             self._ledger.began(pod)
         elif shape.failed_at == self._placed and not self._options.attempt_seconds:
@@ -160,7 +161,7 @@ class Scheduler:
         if shape.deferred:
             shape.deferred = False
             self._topology.reach(shape)
-        if pod_key(pod) not in self._unlucky:
+        if not self._unlucky or pod_key(pod) not in self._unlucky:
             shape.failed_at, shape.failure = self._placed, reason
         return reason
 
