@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -80,6 +80,14 @@ class Catalogue:
             raise UnknownRegion(name, self.regions)
         return _region(name)
 
+    def names(self, region: str) -> Set[str]:
+        """The names of the sizes that a region sells, without making their records; UnknownRegion as `region`."""
+        if region in self.replaced:
+            return self.replaced[region].by_name.keys()
+        if region not in REGIONS:
+            raise UnknownRegion(region, self.regions)
+        return _sold(region)
+
     def with_region(self, region: RegionCatalogue) -> Catalogue:
         """A catalogue in which that region's list takes the place of the packaged one; this one stays as it is."""
         return Catalogue(MappingProxyType({**self.replaced, region.name: region}))
@@ -98,6 +106,15 @@ def prices_of(region: str, names: Iterable[str]) -> dict[str, float]:
 def recorded_skus(region: str) -> tuple[Record, ...]:
     """The records of a region as the real API gave them to the provider's authors; most regions have none."""
     return tuple(record for record in _read("recorded.json.gz")["records"] if record["locations"] == [region])
+
+
+@cache
+def _sold(region: str) -> frozenset[str]:
+    """The names that a packaged region sells, without making their records."""
+    document = _read("prices.json.gz")
+    prices = (document["regions"].get(region) or "").split(",")
+    listed = {name for name, price in zip(document["names"], prices, strict=False) if price}
+    return frozenset({*(listed & _sizes().keys()), *(record["name"] for record in recorded_skus(region))})
 
 
 @cache

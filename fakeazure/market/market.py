@@ -13,7 +13,7 @@ from fakeazure.market.facts import CatalogueLike, RegionLike, Size
 from fakeazure.market.faults import STUCK, Faults, constraints_of
 from fakeazure.market.match import Subject
 from fakeazure.market.prices import Prices
-from fakeazure.market.quota import Charge, Quota, charge_of
+from fakeazure.market.quota import Charge, Quota, Shortage, charge_of
 from fakeazure.market.restrictions import Restrictions
 from fakeazure.market.stock import Held, Stock
 
@@ -90,6 +90,14 @@ class Market:
             names = {str(record.get("family", "")) for record in region.skus} if region is not None else set()
             self._families[place] = tuple(sorted(names, key=lambda name: (name.lower(), name)))
         return self.quota.usages(subscription, place, self._families[place])
+
+    def shortage(self, name: str, location: str, *, priority: str, subscription: str) -> Shortage | None:
+        """The quota that one more VM of a size would exceed (priority `Spot` or `Regular`); None when there is room, or no such size."""
+        size = self.size(name, location)
+        if size is None:
+            return None
+        charge = charge_of(subscription, size.location, family=size.family, vcpus=size.vcpus, priority=priority)
+        return self.quota.shortage(charge)
 
     def refusal(self, size: Size, subject: Subject, *, subscription: str, id_: str) -> Failure | None:
         """Why this placement is closed to the subscription, whatever is in stock; None if it is open."""

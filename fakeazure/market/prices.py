@@ -43,6 +43,12 @@ class Prices:
         """USD per hour on spot; None without a price."""
         return self._look(size, location, SPOT, region.spot_prices.get(size))
 
+    def spot_known(self, region: RegionLike, size: str, location: str) -> bool:
+        """Whether the price on spot is one of its own, not the price on demand in its place."""
+        if any((size.lower(), place, SPOT) in self._overlay for place in (location, "*")):
+            return True
+        return region.spot_prices.get(size) != region.prices.get(size)
+
     def all(self, region: RegionLike, location: str) -> Iterator[Price]:
         """Every price of the sizes that a region sells, in the order of its list, on demand before spot."""
         for size in region.by_name:

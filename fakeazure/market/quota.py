@@ -109,6 +109,12 @@ class Quota:
         """Whether any limit was ever set; without one nothing runs out."""
         return bool(self._limits)
 
+    def limits(self, location: str) -> dict[str, int]:
+        """The limits that were set and hold in a region, by usage name in small letters."""
+        places = {_key(None, ""), _key(location, "")}
+        names = {key.rpartition("/")[2] for key in self._limits if f"{key.rpartition('/')[0]}/" in places}
+        return {name: self.limit(location, name) for name in sorted(names)}
+
     def limit(self, location: str, name: str) -> int:
         """The limit in a region."""
         here = self._limits.get(_key(location, name))

@@ -20,8 +20,11 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness explain`."""
     add_inputs(parser)
-    parser.add_argument("--pod", metavar="NAME", help="only this pod: name or namespace/name")
+    parser.add_argument(
+        "--pod", metavar="NAME", help="only these pods: a name, namespace/name, Deployment/web or StatefulSet/shop/db"
+    )
     parser.add_argument("--size", metavar="S", help="also everything about this VM size and its offerings")
+    parser.add_argument("-v", "--verbose", action="store_true", help="every cause against every size, and every pod")
     add_format(parser)
 
 
@@ -35,8 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.worlds import InputError, check_size
     from harness.explain.guesses import guess_lines, guesses_of
     from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
-    from harness.explain.render import as_text, as_value
+    from harness.explain.render import as_value
     from harness.explain.scheduling import Explainer
+    from harness.explain.workloads import named_pods
+    from harness.kube.api.objects import name_of, namespace_of
     from harness.scenario.reading.problems import ScenarioError, did_you_mean
 
     try:
@@ -50,14 +55,17 @@ def run(arguments: argparse.Namespace) -> int:
     except ScenarioError as error:
         return bad_input(error, arguments.format)
     motion = settle(world)
-    explained = explainer.pods()
+    everything = arguments.verbose or arguments.size is not None or arguments.format == "json"
+    explained = explainer.pods(bound=everything)
     pools = nodepool_sizes(world, explainer) if not explained and arguments.pod is None else []
     if arguments.pod is not None:
-        names = {one.pod for one in explained}
-        wanted = arguments.pod if "/" in arguments.pod else f"default/{arguments.pod}"
-        explained = [one for one in explained if one.pod == wanted]
+        pods = world.list("Pod")
+        wanted = {f"{namespace_of(pod)}/{name_of(pod)}" for pod in named_pods(arguments.pod, pods)}
+        names = [*(one.workload for one in explained), *(one.pod for one in explained)]
+        explained = [one for one in explained if one.pod in wanted]
         if not explained:
-            hint = did_you_mean(wanted, names)
+            word = arguments.pod if "/" in arguments.pod else f"default/{arguments.pod}"
+            hint = did_you_mean(word, names)
             return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
     guesses = guesses_of(world, [*named, *_sizes(world, explained, arguments.size)])
@@ -74,10 +82,29 @@ def run(arguments: argparse.Namespace) -> int:
     if pools:
         show(sizes_text(pools, arguments.size))
     else:
-        show(as_text(explained, size=arguments.size) if explained else "no pods")
+        _print(world, explained, arguments)
     for line in guess_lines(guesses):
         show(line)
     return int(any(not pool.sizes for pool in pools))
+
+
+def _print(world: World, explained: Sequence[PodExplanation], arguments: argparse.Namespace) -> None:
+    """How many pods are where, what keeps the others away, and where the bound ones are; of a pod that is asked for why, too."""
+    from harness.explain.render import as_text
+    from harness.explain.summary import bound_lines, node_notes, pods_line
+
+    show(pods_line(explained) if explained else "no pods")
+    everything = arguments.verbose or arguments.size is not None
+    told = [one for one in explained if everything or one.state != "bound"]
+    if told:
+        show("\n" + as_text(told, size=arguments.size, verbose=arguments.verbose))
+    bound = [one for one in explained if one.state == "bound"]
+    if bound and not everything:
+        print()
+        for line in bound_lines(world, bound):
+            show(line)
+    for line in node_notes(world) if arguments.pod is None else ():
+        show(line)
 
 
 def _sizes(world: World, explained: Sequence[PodExplanation], size: str | None) -> Iterator[str]:

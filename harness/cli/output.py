@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.scenario.reading.problems import ScenarioError
 
-__all__ = ["add_format", "bad_input", "colour", "counted", "display_name", "fitted", "print_json", "show"]
+__all__ = ["add_format", "bad_input", "colour", "counted", "display_name", "fitted", "print_json", "show", "virtual"]
 
 BAD_INPUT = 2
 
@@ -30,6 +30,13 @@ def colour() -> bool:
 def counted(number: int, noun: str) -> str:
     """`1 pod`, `2 pods`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def virtual(seconds: float) -> str:
+    """A duration of the simulation's own clock, which no reader should take for time that they waited."""
+    from harness.kube.go.durations import print_duration
+
+    return f"{print_duration(round(seconds) * 1_000_000_000)} of virtual time"
 
 
 def fitted(text: str, width: int) -> str:

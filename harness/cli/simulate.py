@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_format, bad_input, counted, print_json, show
+from harness.cli.output import add_format, bad_input, counted, print_json, show, virtual
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 FEW = 5  # refusals that are listed one by one
+MANY = 20  # nodes from which on they are counted by kind
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness simulate`."""
     add_inputs(parser)
+    parser.add_argument("-v", "--verbose", action="store_true", help="every node, and every cause against every size")
     add_format(parser)
 
 
@@ -32,9 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.manifests import apply_manifests, settle, world_of
     from harness.cli.worlds import InputError
     from harness.explain.guesses import guesses_of
-    from harness.explain.price import price_per_hour
+    from harness.explain.price import totals
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
+    from harness.explain.summary import node_notes
     from harness.scenario.reading.problems import ScenarioError
     from harness.world.startup import end_startup
 
@@ -52,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     pods = world.list("Pod")
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
     nodes = _nodes(world, pods)
+    prices = totals(world)
     sizes = {node["size"] for node in nodes} | {change.size for pod in pending for change in pod.changes}
     value: dict[str, Any] = {
         "region": world.region,
@@ -65,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
         "guessed": guesses_of(world, sizes),
         "pods": {"bound": len(pods) - len(pending), "pending": len(pending)},
-        "price_per_hour": round(price_per_hour(world), 6),
+        "price_per_hour": round(prices.existing + prices.new, 6),
+        "prices": {name: round(fact, 6) if isinstance(fact, float) else fact for name, fact in asdict(prices).items()},
         "seconds": world.clock.seconds,
         "refused_by_azure": [_refusal(call) for call in _refused(world)],
         "motion": motion or None,
@@ -79,9 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
         show(line)
     if started:
         show(f"startup taints removed, as by those for whom they are: {', '.join(started)}")
-    _print(value, _refused(world))
+    _print(value, _refused(world), verbose=arguments.verbose)
+    for line in node_notes(world):
+        show(line)
     if pending:
-        show("\n" + as_text(pending))
+        show("\n" + as_text(pending, verbose=arguments.verbose))
     return 0
 
 
@@ -130,28 +138,65 @@ def _refusal(call: Call) -> dict[str, Any]:
     return {"what": what, "status": call.status, "code": call.code, "fault": call.fault, **call.summary}
 
 
-def _print(value: Mapping[str, Any], refused: Sequence[Call]) -> None:
+def _print(value: Mapping[str, Any], refused: Sequence[Call], *, verbose: bool) -> None:
     from harness.explain.guesses import guess_lines
 
     print(f"{value['region']}, provider {value['release']}")
-    rows = [
-        (node["name"], node["size"] or "", node["zone"] or "", node["capacityType"] or "", _pool(node))
-        for node in value["nodes"]
-    ]
+    nodes = value["nodes"]
+    rows = [[*_facts(node), counted(node["pods"], "pod")] for node in nodes]
+    if len(nodes) > MANY and not verbose:
+        rows = _counted_rows(nodes)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row, node in zip(rows, value["nodes"], strict=True):
-        name, size, zone, capacity, pool = (text.ljust(width) for text, width in zip(row, widths, strict=True))
-        print(f"  {name}  {size}  {zone}  {capacity}  {pool}  {counted(node['pods'], 'pod')}")
+    for row in rows:
+        print("  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+    if len(nodes) > len(rows):
+        print("  (-v has every node)")
     pods = value["pods"]
+    state = "not settled" if value["motion"] else "settled"
     print(
-        f"{counted(len(value['nodes']), 'node')}, {counted(pods['bound'], 'pod')} bound, {pods['pending']} pending, "
-        f"{value['price_per_hour']:.4f} USD per hour, "
-        f"{'not settled' if value['motion'] else 'settled'} after {value['seconds']:.0f} s"
+        f"{counted(len(nodes), 'node')}, {counted(pods['bound'], 'pod')} bound, {pods['pending']} pending, "
+        f"{value['price_per_hour']:.4f} USD per hour{_parts(value)}, {state} after {virtual(value['seconds'])}"
     )
+    for line in _price_notes(value):
+        show(line)
     for line in (*guess_lines(value["guessed"]), *_refusal_lines(refused)):
         show(line)
     if value["motion"]:
         show(value["motion"])
+
+
+def _facts(node: Mapping[str, Any]) -> list[str]:
+    return [node["name"], node["size"] or "", node["zone"] or "", node["capacityType"] or "", _pool(node)]
+
+
+def _counted_rows(nodes: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Nodes of one NodePool, size and capacity type in one row, with their zones; the most frequent first."""
+    kinds: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for node in nodes:
+        kinds.setdefault((_pool(node), node["size"] or "", node["capacityType"] or ""), []).append(node)
+    rows = []
+    for (pool, size, capacity), same in sorted(kinds.items(), key=lambda one: (one[0][0], -len(one[1]), one[0])):
+        zones = ", ".join(sorted({node["zone"] or "" for node in same}))
+        pods = sum(node["pods"] for node in same)
+        rows.append([f"{len(same)} ×", size, zones, capacity, pool, counted(pods, "pod")])
+    return rows
+
+
+def _parts(value: Mapping[str, Any]) -> str:
+    """The price by what was there before, what is new and what is gone, where not all is new."""
+    prices = value["prices"]
+    if not prices["existing_nodes"] and not prices["removed_nodes"]:
+        return ""
+    gone = f", {prices['removed']:.4f} less for {prices['removed_nodes']} removed" if prices["removed_nodes"] else ""
+    return f" ({prices['existing']:.4f} for {prices['existing_nodes']} existing, {prices['new']:.4f} new{gone})"
+
+
+def _price_notes(value: Mapping[str, Any]) -> Iterator[str]:
+    prices = value["prices"]
+    if prices["as_on_demand"]:
+        yield f"spot counts as on demand, because no spot price is known: {', '.join(prices['as_on_demand'])}"
+    if prices["unpriced"]:
+        yield f"without a price, so counted as nothing: {', '.join(prices['unpriced'])}"
 
 
 def _pool(node: Mapping[str, Any]) -> str:

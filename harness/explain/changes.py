@@ -1,51 +1,77 @@
-"""The smallest change that would let a pod in: candidates are tried before they are told, first one, then two together."""
+"""The smallest change that would let pods in: candidates are tried before they are told, first one, then two together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from harness.explain.candidates import Candidate, Looked, NodeClassSeen, candidates
+from harness.explain.candidates import Candidate
+from harness.explain.trials import Outcome
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults
+from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import copy_json, name_of, namespace_of
 
-__all__ = ["Change", "smallest_changes"]
+__all__ = ["Advice", "Change", "smallest_changes"]
 
 Types = Mapping[str, Sequence[InstanceType]]
 Decide = Callable[[ClusterSnapshot, Types], SchedulingResults]
-LIMIT = 24  # candidates tried for one pod
+Confirm = Callable[[Sequence[Candidate]], Outcome | None]
+Alter = Callable[[Outcome], Sequence[str]]
+LIMIT = 32  # candidates tried for one pod
 PAIRS = 48  # pairs tried for one pod that no single candidate helps
+TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change, tried: with it Karpenter would use `nodepool`, cheapest with `size` at `price` USD per hour."""
+    """A change, tried in a world like this one: with it `pods` of `wanted` pods got Nodes.
+
+    `nodepool` is that of most of their Nodes, `size` likewise, `price` USD per hour of all `nodes`; no new Node when `nodes` is 0.
+    `meant`: the word that was probably meant. `alters`: what of the machines becomes other than was asked for.
+    """
 
     text: str
     nodepool: str
     size: str
     price: float
+    nodes: int = 1
+    pods: int = 1
+    wanted: int = 1
+    meant: str = ""
+    alters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The changes that work, at most three; how many were tried; `refused` are Azure's errors in trials that failed for them."""
+
+    changes: tuple[Change, ...] = ()
+    tried: int = 0
+    refused: tuple[str, ...] = ()
 
 
 def smallest_changes(
     pod: Mapping[str, Any],
     snapshot: ClusterSnapshot,
     types: Types,
-    pools: Sequence[Looked],
-    classes: Iterable[NodeClassSeen],
+    singles: Sequence[Candidate],
     decide: Decide,
-) -> tuple[tuple[Change, ...], int]:
-    """The changes that work and are of the smallest kind, best first, at most three; and how many were tried.
+    confirm: Confirm,
+    alter: Alter,
+) -> Advice:
+    """The changes that work and are of the smallest kind, those that alter nothing else first, then by price.
 
-    `pools` are the NodePools that were looked at, `classes` their AKSNodeClasses. Two together are tried when no single one is
-    enough. None works when not even two are.
+    A candidate is tried by the scheduler alone with `decide`, which is quick, and then in a world with `confirm`. Two together are
+    tried when no single one is enough. None works when not even two are.
     """
-    singles = sorted(candidates(pod, snapshot, pools, classes), key=lambda one: one.rank)[:LIMIT]
+    singles = sorted(singles, key=lambda one: one.rank)[:LIMIT]
     pairs = sorted(combinations(singles, 2), key=lambda pair: sum(one.rank for one in pair))[:PAIRS]
-    count = 0
+    count, refused = 0, dict[str, None]()
     for group in ([(one,) for one in singles], pairs):
         found: list[Change] = []
         rank: int | None = None
@@ -54,38 +80,60 @@ def smallest_changes(
             if rank is not None and weight > rank:
                 break
             count += 1
-            change = _try(parts, pod, snapshot, types, decide)
-            if change is not None:
-                found.append(change)
-                rank = weight
+            try:
+                if all(one.solver for one in parts) and not _suits(parts, pod, snapshot, types, decide):
+                    continue
+                outcome = confirm(parts)
+            except LookupError:  # one part took away what the other would change
+                continue
+            if outcome is None or not outcome.bound:
+                refused |= dict.fromkeys(outcome.refused if outcome is not None else ())
+                continue
+            change = _change(parts, outcome, alter)
+            found.append(change)
+            # a change for some of the pods, or to other machines than were asked for, leaves room for a better one
+            rank = weight if outcome.complete and not change.alters else rank
         if found:
-            return tuple(sorted(found, key=lambda one: one.price)[:3]), count
-    return (), count
+            best = sorted(found, key=lambda one: (-one.pods, bool(one.alters), one.price))
+            return Advice(tuple(best[:TOLD]), count)
+    return Advice((), count, tuple(refused))
 
 
-def _try(
+def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Change:
+    def most(key: str) -> str:
+        counted = Counter(labels.get(key, "") for labels in outcome.nodes.values())
+        return max(counted, key=lambda one: counted[one], default="")
+
+    return Change(
+        " and to ".join(part.text for part in parts),
+        most(NODEPOOL),
+        most(INSTANCE_TYPE),
+        outcome.price,
+        len(outcome.nodes),
+        outcome.bound,
+        outcome.wanted,
+        " and ".join(part.meant for part in parts if part.meant),
+        () if all(part.meant for part in parts) else tuple(alter(outcome)),
+    )
+
+
+def _suits(
     parts: Sequence[Candidate], pod: Mapping[str, Any], snapshot: ClusterSnapshot, types: Types, decide: Decide
-) -> Change | None:
+) -> bool:
+    """Whether Karpenter's scheduler alone would find a place for the pod."""
     bound = [one for one in snapshot.pods if one.get("spec", {}).get("nodeName")]
     edits = parts[::-1]  # of two parts of one list the later one first: the earlier keeps its place
     pools = [_edited(one, [part for part in edits if part.nodepool == name_of(one)]) for one in snapshot.nodepools]
-    wanted = _edited(pod, [part for part in edits if part.nodepool is None and part.nodeclass is None])
+    wanted = _edited(pod, [part for part in edits if part.of_pod])
     offered = dict(types)
     for seen in {id(part.nodeclass): part.nodeclass for part in parts if part.nodeclass is not None}.values():
         changed = seen.types(_edited(seen.nodeclass, [part for part in edits if part.nodeclass is seen]))
         offered |= dict.fromkeys(seen.nodepools, changed)
     results = decide(replace(snapshot, pods=[*bound, wanted], nodepools=pools), offered)
-    text = " and to ".join(part.text for part in parts)
     name = (namespace_of(pod), name_of(pod))
-    for claim in results.nodeclaims:
-        if not any((namespace_of(one), name_of(one)) == name for one in claim.pods):
-            continue
-        size = claim.instance_types[0].name if claim.instance_types else ""
-        return Change(text, claim.nodepool, size, claim.cheapest_price)
-    for node, pods in results.existing.items():
-        if any((namespace_of(one), name_of(one)) == name for one in pods):
-            return Change(text, f"Node {node}", "", 0.0)
-    return None
+    placed = [*(one for claim in results.nodeclaims for one in claim.pods)]
+    placed += [one for pods in results.existing.values() for one in pods]
+    return any((namespace_of(one), name_of(one)) == name for one in placed)
 
 
 def _edited(obj: Mapping[str, Any], parts: Sequence[Candidate]) -> Mapping[str, Any]:
@@ -93,5 +141,6 @@ def _edited(obj: Mapping[str, Any], parts: Sequence[Candidate]) -> Mapping[str, 
         return obj
     changed: dict[str, Any] = copy_json(obj)
     for part in parts:
-        part.edit(changed)
+        if part.edit is not None:
+            part.edit(changed)
     return changed

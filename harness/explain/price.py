@@ -1,19 +1,99 @@
-"""What the machines of a world cost."""
+"""What the machines of a world cost: new ones, and those that were there before."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.karpenter.labels.azure import AKS_SCALE_SET_PRIORITY
+from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
+from harness.kube.api.labels import INSTANCE_TYPE
+from harness.kube.api.objects import Object, labels_of, name_of
 from harness.world import World
 
-__all__ = ["price_per_hour"]
+__all__ = ["MachinePrice", "Totals", "machine_prices", "price_per_hour", "size_price", "totals"]
+
+
+@dataclass(frozen=True, slots=True)
+class MachinePrice:
+    """USD per hour of one machine, None without a price; `as_on_demand`: a spot machine of which only the price on demand is known."""
+
+    usd: float | None
+    as_on_demand: bool = False
+
+
+def size_price(world: World, size: str, capacity_type: str) -> MachinePrice:
+    """What a machine of a size costs here; capacity type `spot` or anything else."""
+    prices = world.cloud.market.prices
+    region = world.caches.catalogue.region(world.region)
+    on_demand = prices.on_demand(region, size, world.region)
+    if capacity_type != SPOT:
+        return MachinePrice(on_demand)
+    spot = prices.spot(region, size, world.region)
+    if spot is None:
+        return MachinePrice(on_demand, on_demand is not None)
+    return MachinePrice(spot, not prices.spot_known(region, size, world.region))
+
+
+def machine_prices(world: World) -> Mapping[str, MachinePrice]:
+    """Node → the price of its machine, by its labels; Nodes of no known size are left out, Karpenter's and others alike."""
+    found: dict[str, MachinePrice] = {}
+    for node in world.list("Node"):
+        if _size_of(node):
+            found[name_of(node)] = size_price(world, _size_of(node), _capacity_type(node))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """USD per hour of Nodes that were there before and still are, of machines that Karpenter made, and of Nodes that are gone.
+
+    `existing_nodes` and `removed_nodes` count them. `unpriced` are sizes without a price, `as_on_demand` those whose spot price is
+    not known, so that they count as on demand.
+    """
+
+    existing: float
+    new: float
+    removed: float
+    existing_nodes: int
+    removed_nodes: int
+    unpriced: tuple[str, ...]
+    as_on_demand: tuple[str, ...]
+
+
+def totals(world: World) -> Totals:
+    """What there is to pay, by whether it was there before."""
+    made = {str((claim.get("status") or {}).get("nodeName")) for claim in world.list("NodeClaim")}
+    given = [one for one in world.applied if one.get("kind") == "Node" and name_of(one) not in made]
+    there = {name_of(node) for node in world.list("Node")}
+    old = [(_size_of(node), _capacity_type(node)) for node in given if name_of(node) in there]
+    gone = [(_size_of(node), _capacity_type(node)) for node in given if name_of(node) not in there]
+    machines = [(vm.size, SPOT if vm.priority == "Spot" else "") for vm in world.cloud.vms()]
+    priced = {kind: size_price(world, *kind) for kind in {*old, *gone, *machines}}
+
+    def total(kinds: Sequence[tuple[str, str]]) -> float:
+        return sum(priced[kind].usd or 0.0 for kind in kinds)
+
+    return Totals(
+        total(old),
+        total(machines),
+        total(gone),
+        len(old),
+        len(gone),
+        tuple(sorted({size for (size, _), price in priced.items() if price.usd is None and size})),
+        tuple(sorted({size for (size, _), price in priced.items() if price.as_on_demand})),
+    )
+
+
+def _size_of(node: Object) -> str:
+    return labels_of(node).get(INSTANCE_TYPE, "")
+
+
+def _capacity_type(node: Object) -> str:
+    return SPOT if SPOT in (labels_of(node).get(CAPACITY_TYPE), labels_of(node).get(AKS_SCALE_SET_PRIORITY)) else ""
 
 
 def price_per_hour(world: World) -> float:
-    """USD per hour of all virtual machines that exist; one without a price counts as nothing."""
-    market = world.cloud.market
-    region = world.caches.catalogue.region(world.region)
-    total = 0.0
-    for vm in world.cloud.vms():
-        on_demand = market.prices.on_demand(region, vm.size, world.region)
-        spot = market.prices.spot(region, vm.size, world.region) if vm.priority == "Spot" else None
-        total += (spot if spot is not None else on_demand) or 0.0
-    return total
+    """USD per hour of all virtual machines that Karpenter made; one without a price counts as nothing."""
+    kinds = ((vm.size, SPOT if vm.priority == "Spot" else "") for vm in world.cloud.vms())
+    return sum(size_price(world, size, kind).usd or 0.0 for size, kind in kinds)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from harness.explain.amounts import amount_text
+from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Conflicts, UndefinedKey
@@ -23,7 +25,7 @@ from harness.karpenter.scheduling.ledger import (
 )
 from harness.kube.api.labels import ZONE
 
-__all__ = ["Cause", "causes_of", "offering_text"]
+__all__ = ["Cause", "Why", "causes_of", "nobody_knows", "offering_text"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -36,22 +38,28 @@ class Cause:
 
 
 _OFFERED = (ZONE, CAPACITY_TYPE)
-_SOLD_OUT = Cause("offerings", "available", "not to be had now in the zones and priorities that fit")
+Why = Callable[[str, Offering], str]
+"""Size and offering → what stands in the way of it at Azure."""
 
 
-def causes_of(verdict: TypeVerdict) -> tuple[Cause, ...]:
-    """All causes against a size, the deciding one first; empty when it stays."""
+def nobody_knows(size: str, offering: Offering) -> str:
+    """For those who do not ask Azure."""
+    return "not to be had now"
+
+
+def causes_of(verdict: TypeVerdict, why: Why = nobody_knows) -> tuple[Cause, ...]:
+    """All causes against a size, the deciding one first; empty when it stays. `why` knows of offerings that cannot be had."""
     found: list[Cause] = []
     for reason in verdict.reasons:
-        found += _causes(reason, verdict)
+        found += _causes(reason, verdict, why)
     return tuple(dict.fromkeys(found))
 
 
-def _causes(reason: TypeReason, verdict: TypeVerdict) -> list[Cause]:
+def _causes(reason: TypeReason, verdict: TypeVerdict, why: Why) -> list[Cause]:
     if isinstance(reason, NodePoolExcludes):
-        return _conflicts("nodepool", "the NodePool wants", reason.conflicts, verdict)
+        return _conflicts("nodepool", "the NodePool wants", reason.conflicts, verdict, why)
     if isinstance(reason, PodExcludes):
-        return _conflicts("pod", "pod and NodePool together want", reason.conflicts, verdict)
+        return _conflicts("pod", "pod and NodePool together want", reason.conflicts, verdict, why)
     if isinstance(reason, TooSmall):
         requested = amount_text(reason.resource, reason.requested)
         return [
@@ -65,49 +73,57 @@ def _causes(reason: TypeReason, verdict: TypeVerdict) -> list[Cause]:
     if isinstance(reason, PortTaken):
         return [Cause("host-port", "", f"a DaemonSet holds the host port: {reason.conflict}")]
     assert isinstance(reason, NotOffered)
-    return [_not_offered(verdict)]
+    return [_not_offered(verdict, why)]
 
 
-def _conflicts(rule: str, who: str, conflicts: Conflicts, verdict: TypeVerdict) -> list[Cause]:
+def _conflicts(rule: str, who: str, conflicts: Conflicts, verdict: TypeVerdict, why: Why) -> list[Cause]:
     # The provider leaves zones and priorities out of a size's requirements while they cannot be had: that is the cause then.
-    sold_out = {one.key for one in conflicts.keys if one.key in _OFFERED} and _sold_out(verdict, conflicts)
-    return [
-        _SOLD_OUT
-        if sold_out and one.key in _OFFERED
-        else Cause(rule, one.key, f"{who} {_wanted(one.incoming)} for {one.key}")
-        for one in conflicts.keys
-    ]
-
-
-def _sold_out(verdict: TypeVerdict, conflicts: Conflicts) -> bool:
     wanted = [one.incoming for one in conflicts.keys if one.key in _OFFERED]
     fitting = [
         one
         for one in verdict.offerings
         if all(requirement.has_intersection(one.offering.requirements.get(requirement.key)) for requirement in wanted)
     ]
-    return bool(fitting) and not any(one.available for one in fitting)
+    sold_out = wanted and fitting and not any(one.available for one in fitting)
+    return [
+        _sold_out(verdict, fitting, why)
+        if sold_out and one.key in _OFFERED
+        else Cause(rule, one.key, f"{who} {_wanted(one.incoming)} for {one.key}")
+        for one in conflicts.keys
+    ]
 
 
-def _not_offered(verdict: TypeVerdict) -> Cause:
+def _sold_out(verdict: TypeVerdict, fitting: Sequence[OfferingVerdict], why: Why) -> Cause:
+    """What stands in the way of the offerings that fit, once for those of which the same is said."""
+    told: dict[str, dict[str, None]] = {}
+    for one in fitting:
+        text = why(verdict.instance_type.name, one.offering)
+        told.setdefault(text, {})[one.offering.capacity_type] = None
+    text = "; ".join(
+        f"{' and '.join(sorted(kinds))}: {text}" if len(told) > 1 else text for text, kinds in sorted(told.items())
+    )
+    return Cause("offerings", "available", text)
+
+
+def _not_offered(verdict: TypeVerdict, why: Why) -> Cause:
     fitting = [one for one in verdict.offerings if one.conflict is None]
     if fitting and not any(one.available for one in fitting):
-        return _SOLD_OUT
-    texts = sorted({offering_text(one) for one in verdict.offerings})
+        return _sold_out(verdict, fitting, why)
+    texts = sorted({offering_text(verdict.instance_type.name, one, why) for one in verdict.offerings})
     if not texts:
         return Cause("offerings", "none", "sold in no zone")
     return Cause("offerings", "zone and priority", f"not sold as wanted: {texts[0]}")
 
 
-def offering_text(verdict: OfferingVerdict) -> str:
-    """Why one offering will not do; `usable` when it will."""
+def offering_text(size: str, verdict: OfferingVerdict, why: Why = nobody_knows) -> str:
+    """Why one offering of a size will not do; `usable` when it will."""
     if isinstance(verdict.conflict, Conflicts):
         return "; ".join(
             f"{_wanted(one.incoming)} is not {_wanted(one.existing)} for {one.key}" for one in verdict.conflict.keys
         )
     if isinstance(verdict.conflict, UndefinedKey):
         return str(verdict.conflict)
-    return "usable" if verdict.available else "not to be had now"
+    return "usable" if verdict.available else why(size, verdict.offering)
 
 
 @lru_cache(maxsize=256)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
-from harness.explain.reasons import causes_of, offering_text
+from harness.explain.changes import Change
+from harness.explain.reasons import offering_text
 from harness.explain.scheduling import PodExplanation, PoolExplanation
 
-__all__ = ["as_text", "as_value"]
+__all__ = ["as_text", "as_value", "change_text", "names_text", "pool_lines", "pool_value"]
+
+_FEW = 3  # names, causes and Nodes that are listed where not everything is wanted
+DEAR = 5.0  # USD per hour from which on a price comes first
 
 
-def as_text(pods: Sequence[PodExplanation], *, size: str | None = None) -> str:
-    """One paragraph for each pod, or for pods of which the same is said; with `size` also everything about that size and its offerings."""
+def as_text(pods: Sequence[PodExplanation], *, size: str | None = None, verbose: bool = False) -> str:
+    """One paragraph for each pod, or for pods of which the same is said; with `size` also everything about that size and its offerings.
+
+    `verbose`: every cause against every size, and Karpenter's sentences in full.
+    """
     alike: dict[tuple[str, ...], list[PodExplanation]] = {}
     for same in _fared_alike(pods):
-        alike.setdefault((_state(same[0]), *_pod(same[0], size)), []).extend(same)
-    return "\n\n".join("\n".join((f"{_names(same)}: {state}", *lines)) for (state, *lines), same in alike.items())
+        alike.setdefault((_state(same[0]), *_pod(same[0], size, verbose)), []).extend(same)
+    return "\n\n".join("\n".join((f"{names_text(same)}: {state}", *lines)) for (state, *lines), same in alike.items())
 
 
 def _fared_alike(pods: Sequence[PodExplanation]) -> Iterable[list[PodExplanation]]:
@@ -28,33 +36,64 @@ def _fared_alike(pods: Sequence[PodExplanation]) -> Iterable[list[PodExplanation
     return groups.values()
 
 
-def _names(pods: Sequence[PodExplanation]) -> str:
-    first, *others = [pod.pod for pod in pods]
-    if not others:
-        return f"Pod {first}"
-    shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
-    return f"Pod {first} and {len(others)} more like it ({shown})"
+def names_text(pods: Sequence[PodExplanation]) -> str:
+    """Pods as people know them: `Deployment/web, 3 pods`; `Pod/a and 2 more like it (Pod/b, Pod/c)`."""
+    counts = Counter(pod.workload or f"Pod/{pod.pod}" for pod in pods)
+    if len(counts) == 1:
+        ((name, count),) = counts.items()
+        return name if name.startswith("Pod/") else f"{name}, {count} {'pod' if count == 1 else 'pods'}"
+    if all(name.startswith("Pod/") for name in counts):
+        first, *others = counts
+        shown = ", ".join(others[:_FEW]) + (", …" if len(others) > _FEW else "")
+        return f"{first} and {len(others)} more like it ({shown})"
+    shown = ", ".join(f"{name} ({count})" for name, count in list(counts.items())[:_FEW])
+    more = f" and {len(counts) - _FEW} more" if len(counts) > _FEW else ""
+    return f"{shown}{more}, {sum(counts.values())} pods"
 
 
 def _state(pod: PodExplanation) -> str:
-    return f"{pod.state} on {pod.place}" if pod.place else pod.state
+    return f"{pod.state} on {pod.place}" if pod.place and pod.node else pod.state
 
 
-def _pod(pod: PodExplanation, size: str | None) -> Iterator[str]:
+def _pod(pod: PodExplanation, size: str | None, verbose: bool) -> Iterator[str]:
+    for line in pod.places:
+        yield f"  {line}"
     if pod.sentence:
-        yield f"  Karpenter says: {pod.sentence}"
+        yield f"  Karpenter says: {pod.sentence if verbose else _short(pod.sentence)}"
     for line in pod.waiting:
         yield f"  {line}"
     for pool in pod.pools:
-        yield from pool_lines(pool, size)
-    for node, reason in pod.nodes:
-        yield f"  Node {node}: {reason}"
+        if verbose or size or pool.sentence or pool.filtered or not pool.kept:
+            yield from pool_lines(pool, size, verbose=verbose)
+    for node, reason in pod.nodes if verbose else pod.nodes[:_FEW]:
+        yield f"  Node {node}: {reason if verbose else _short(reason)}"
+    if not verbose and len(pod.nodes) > _FEW:
+        yield f"  and {len(pod.nodes) - _FEW} more Nodes (-v has all)"
     for change in pod.changes:
-        place = change.nodepool if change.nodepool.startswith("Node ") else f"NodePool {change.nodepool}"
-        bought = f", {change.size} at {change.price:.4f} USD/h" if change.size else ""
-        yield f"  It would help to {change.text} (then: {place}{bought})"
+        yield f"  {change_text(change)}"
     if pod.tried and not pod.changes:
         yield f"  No change, nor two together, would be enough: {pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
+    if pod.refused and not pod.changes:
+        yield f"  Where Karpenter would make a machine after a change, Azure refuses it: {', '.join(pod.refused)}"
+
+
+def _short(sentence: str) -> str:
+    """A sentence of Karpenter's without the lists of requirements and resources at its end."""
+    head, sign, _ = sentence.partition(", requirements=")
+    return f"{head}, …" if sign else sentence
+
+
+def change_text(change: Change) -> str:
+    """What would help, and with what machines; what the machine costs comes first where that is much."""
+    meant = f"Did you mean {change.meant}? " if change.meant else ""
+    dear = f"For {change.price:.2f} USD/h it" if change.price >= DEAR else "It"
+    alters = f", which gives another machine than was asked for ({'; '.join(change.alters)})" if change.alters else ""
+    some = f" for {change.pods} of {change.wanted} pods" if change.pods < change.wanted else ""
+    place = f"NodePool {change.nodepool}" if change.nodes else "Nodes that are there"
+    count = f"{change.nodes} Nodes, most of them " if change.nodes > 1 else ""
+    bought = f", {count}{change.size} at {change.price:.4f} USD/h" if change.size else ""
+    together = " in all" if change.nodes > 1 else ""
+    return f"{meant}{dear} would help{some} to {change.text}{alters} (then: {place}{bought}{together})"
 
 
 def _verdict(pool: PoolExplanation) -> str:
@@ -70,11 +109,27 @@ def _verdict(pool: PoolExplanation) -> str:
     return f"{kept} of {count} sizes will do"
 
 
-def pool_lines(pool: PoolExplanation, size: str | None) -> Iterator[str]:
-    """One NodePool in words, with everything about one size."""
-    yield f"  NodePool {pool.nodepool}: {_verdict(pool)}"
+def pool_lines(pool: PoolExplanation, size: str | None, *, verbose: bool = True) -> Iterator[str]:
+    """One NodePool in words, with everything about one size; without `verbose` only the causes that weigh most."""
+    yield f"  NodePool {pool.nodepool}: {_verdict(pool) if verbose else _short(_verdict(pool))}"
     for key, (asked, present) in sorted(pool.unmet.items()):
         yield f"    minValues asks for {asked} values of {key}, the sizes that suit have {present}"
+    if verbose:
+        yield from _all_causes(pool)
+    elif pool.filtered or not pool.kept:
+        yield from _main_causes(pool)
+    if size is not None and size in pool.dropped_sizes:
+        yield f"    {size}: not an instance type, dropped by the filter {pool.dropped_sizes[size]}"
+    for verdict in pool.verdicts:
+        if verdict.instance_type.name == size:
+            texts = [cause.text for cause in pool.causes(verdict)] or ["nothing speaks against it"]
+            yield f"    {size}: {'; '.join(texts)}"
+            for one in verdict.offerings:
+                text = offering_text(size, one, pool.why)
+                yield f"      {one.offering.zone} {one.offering.capacity_type} {one.offering.price:.4f} USD/h: {text}"
+
+
+def _all_causes(pool: PoolExplanation) -> Iterator[str]:
     everything = pool.all_causes
     for cause, count in sorted(pool.deciding.items(), key=lambda one: (-one[1], one[0])):
         more = everything[cause] - count
@@ -86,14 +141,17 @@ def pool_lines(pool: PoolExplanation, size: str | None) -> Iterator[str]:
     if pool.verdicts and pool.guessed[0]:
         guessed, zones = pool.guessed
         yield f"    guessed, not recorded from Azure: something about {guessed} of these sizes, the zones of {zones}"
-    if size is not None and size in pool.dropped_sizes:
-        yield f"    {size}: not an instance type, dropped by the filter {pool.dropped_sizes[size]}"
-    for verdict in pool.verdicts:
-        if verdict.instance_type.name == size:
-            texts = [cause.text for cause in causes_of(verdict)] or ["nothing speaks against it"]
-            yield f"    {size}: {'; '.join(texts)}"
-            for one in verdict.offerings:
-                yield f"      {one.offering.zone} {one.offering.capacity_type} {one.offering.price:.4f} USD/h: {offering_text(one)}"
+
+
+def _main_causes(pool: PoolExplanation) -> Iterator[str]:
+    """What keeps those sizes away that the NodePool itself allows; where it allows none, what it wants."""
+    causes = sorted(pool.deciding.items(), key=lambda one: (-one[1], one[0]))
+    others = [(cause, count) for cause, count in causes if cause.rule != "nodepool"] or causes
+    for cause, count in others[:_FEW]:
+        yield f"    {count:5} {cause.text}"
+    rest = len(pool.verdicts) - len(pool.kept) - sum(count for _, count in others[:_FEW])
+    if rest:
+        yield f"    {rest:5} for other reasons (-v)"
 
 
 def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
@@ -102,6 +160,7 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
         {
             "pod": pod.pod,
             "alike": [other.pod for other in others],
+            "workload": pod.workload,
             "state": pod.state,
             "place": pod.place or None,
             "karpenter": pod.sentence or None,
@@ -109,10 +168,21 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
             "nodepools": [pool_value(pool) for pool in pod.pools],
             "nodes": [{"node": node, "reason": reason} for node, reason in pod.nodes],
             "changes": [
-                {"change": one.text, "nodepool": one.nodepool, "size": one.size or None, "price": one.price}
+                {
+                    "change": one.text,
+                    "nodepool": one.nodepool or None,
+                    "size": one.size or None,
+                    "price": one.price,
+                    "nodes": one.nodes,
+                    "pods": one.pods,
+                    "meant": one.meant or None,
+                    "alters": list(one.alters),
+                }
                 for one in pod.changes
             ],
             "changes_tried": pod.tried,
+            "refused_by_azure": list(pod.refused),
+            "places": list(pod.places),
         }
         for pod, *others in _fared_alike(pods)
     ]
@@ -139,12 +209,12 @@ def pool_value(pool: PoolExplanation) -> dict[str, Any]:
         "dropped_sizes": dict(pool.dropped_sizes),
         "excluded": {
             verdict.instance_type.name: {
-                "reasons": [cause.text for cause in causes_of(verdict)],
+                "reasons": [cause.text for cause in pool.causes(verdict)],
                 "offerings": [
                     {
                         "zone": one.offering.zone,
                         "capacityType": one.offering.capacity_type,
-                        "verdict": offering_text(one),
+                        "verdict": offering_text(verdict.instance_type.name, one, pool.why),
                     }
                     for one in verdict.offerings
                 ],

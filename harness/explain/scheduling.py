@@ -11,18 +11,23 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.explain.candidates import NodeClassSeen
-from harness.explain.changes import Change, smallest_changes
+from harness.explain.advisor import Advisor, nodeclass_of
+from harness.explain.changes import Advice, Change
 from harness.explain.guesses import counted_guesses
-from harness.explain.reasons import Cause, causes_of
-from harness.explain.waiting import nominations, waiting_reasons
+from harness.explain.places import asked_by_nodepool, asked_by_pod, place_lines
+from harness.explain.reasons import Cause, Why, causes_of, nobody_knows
+from harness.explain.shortages import Shortages
+from harness.explain.waiting import launch_failed, nominations, waiting_reasons
+from harness.explain.workloads import workload_of
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
+from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
 from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolFiltered, PoolTried, TypeVerdict
 from harness.kube.api.fingerprint import fingerprint
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import name_of, namespace_of
+from harness.kube.scheduling.pods import is_provisionable
 from harness.world import World
 
 __all__ = ["Explainer", "PodExplanation", "PoolExplanation"]
@@ -38,7 +43,7 @@ class PoolExplanation:
     `dropped_sizes` are the sizes of the region that are no instance types, with the filter that drops each; `dropped` counts them.
     `filtered`: the NodePool suits no size, so that no pod was tried with it; `unmet` are then the keys whose `minValues` it
     misses: how many values are asked for, how many there are. `guessed` counts the sizes about which the catalogue has guesses,
-    and those of them whose zones are.
+    and those of them whose zones are. `why` tells what stands in the way of an offering that cannot be had.
     """
 
     nodepool: str
@@ -48,6 +53,11 @@ class PoolExplanation:
     filtered: bool = False
     unmet: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     guessed: tuple[int, int] = (0, 0)
+    why: Why = nobody_knows
+
+    def causes(self, verdict: TypeVerdict) -> tuple[Cause, ...]:
+        """All causes against a size, with Azure's reasons."""
+        return causes_of(verdict, self.why)
 
     @property
     def dropped(self) -> Mapping[str, int]:
@@ -62,19 +72,21 @@ class PoolExplanation:
     @property
     def deciding(self) -> Mapping[Cause, int]:
         """Cause → sizes that it is the first against."""
-        return Counter(causes[0] for one in self.verdicts if (causes := causes_of(one)))
+        return Counter(causes[0] for one in self.verdicts if (causes := self.causes(one)))
 
     @property
     def all_causes(self) -> Mapping[Cause, int]:
         """Cause → sizes that it is against."""
-        return Counter(cause for one in self.verdicts for cause in causes_of(one))
+        return Counter(cause for one in self.verdicts for cause in self.causes(one))
 
 
 @dataclass(frozen=True, slots=True)
 class PodExplanation:
     """One pod: `state` is bound, pending or ignored; `sentence` Karpenter's last word on it.
 
-    `waiting` says what a pending pod waits for when Karpenter has nothing against it. `tried`: how many changes were tried.
+    `waiting` says what a pending pod waits for when Karpenter has nothing against it. `tried`: how many changes were tried, and
+    `refused` Azure's errors in those trials that failed for them. `together` are the pods that wait for the same. `places`: of the
+    sizes that are asked for by name those that are not to be had here.
     """
 
     pod: str
@@ -87,6 +99,10 @@ class PodExplanation:
     tried: int = 0
     waiting: tuple[str, ...] = ()
     node: str = ""
+    workload: str = ""
+    together: int = 1
+    refused: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 class Explainer:
@@ -94,32 +110,51 @@ class Explainer:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._advisor: Advisor | None = None
+        self._advice_of: dict[Hashable, Advice] = {}
         self._first: dict[str, tuple[ClusterSnapshot, Types]] = {}
         self._last: dict[str, tuple[ClusterSnapshot, Types]] = {}
+        self._marks: dict[int, UnavailableOfferings] = {}
+        self._kept = UnavailableOfferings()
         self._ledgers: dict[int, tuple[ClusterSnapshot, Ledger, SchedulingResults]] = {}
+        self._shortages: dict[int, Shortages] = {}
         self._alike: dict[Hashable, PodExplanation] = {}
         self._nominated: tuple[int, Mapping[tuple[str, str], str]] = (-1, {})
+        self._waiting_pods: tuple[int, Mapping[Hashable, Sequence[Mapping[str, Any]]]] = (-1, {})
         world.karpenter.provisioner.on_solve = self._note
 
     def _note(self, snapshot: ClusterSnapshot, types: Types) -> None:
+        unavailable = self._world.offers.unavailable
+        if unavailable.sequence != self._kept.sequence:
+            self._kept = unavailable.copy()
+        self._marks[id(types)] = self._kept
         for pod in snapshot.pods:
             if not pod.get("spec", {}).get("nodeName"):
                 self._last[_key(pod)] = (snapshot, types)
                 self._first.setdefault(_key(pod), (snapshot, types))
 
-    def pods(self) -> list[PodExplanation]:
-        """Every pod of the world."""
-        return [self.pod(pod) for pod in self._world.list("Pod")]
+    def pods(self, *, bound: bool = True) -> list[PodExplanation]:
+        """Every pod of the world. Without `bound` those that have a Node come with its name alone, not with what was against others."""
+        return [self.pod(pod, why_bound=bound) for pod in self._world.list("Pod")]
 
-    def pod(self, pod: Mapping[str, Any]) -> PodExplanation:
+    def pod(self, pod: Mapping[str, Any], *, why_bound: bool = True) -> PodExplanation:
         """One pod of the world."""
         key = _key(pod)
         node = pod.get("spec", {}).get("nodeName") or ""
+        together = [pod] if node else self._together(pod)
+        named = PodExplanation(
+            key,
+            "bound" if node else "pending",
+            self._place(node),
+            "",
+            node=node,
+            workload=str(workload_of(pod)),
+            together=len(together),
+        )
         inputs = (self._first if node else self._last).get(key)  # of a bound pod, when its Node was chosen
-        if inputs is None:
-            state = "bound" if node else "pending"
+        if inputs is None or (node and not why_bound):
             waits = () if node else self._waiting(pod)
-            return PodExplanation(key, state, self._place(node), "", waiting=waits, node=node)
+            return replace(named, waiting=waits, refused=(), **self._without_simulation(together, node))
         snapshot, types = inputs
         ledger, results = self._replayed(snapshot, types)
         sentence = results.ignored.get(key, "") or str(results.errors.get(key, ""))
@@ -128,84 +163,110 @@ class Explainer:
         if results.timed_out and not entries and not (node or sentence):
             waiting = (*waiting, "Karpenter's simulation timed out before it came to the pod")
         # Pods that differ in name only and fared alike are explained once.
-        look = [pod["metadata"].get("namespace"), pod["metadata"].get("labels"), pod.get("spec")]
-        alike = (id(snapshot), fingerprint(look), sentence, tuple(map(type, entries)), waiting)
+        alike = (id(snapshot), _look(pod), sentence, tuple(map(type, entries)), waiting)
         if not node and alike in self._alike:
-            return replace(self._alike[alike], pod=key)
+            return replace(self._alike[alike], pod=key, workload=named.workload)
         tried = {entry.nodepool: entry for entry in entries if isinstance(entry, PoolTried)}
         considered = sentence or tried  # else an existing Node or a NodeClaim in the making took it first
         filtered = ledger.filtered if considered and key not in results.ignored else ()
-        pools = tuple(map(self._pool, [*filtered, *tried.values()]))
+        looked_at = [*filtered, *tried.values()]
         asked = {entry.node: entry.reason for entry in entries if isinstance(entry, NodeTried)}  # of the last step
-        nodes = tuple((name, str(reason)) for name, reason in asked.items() if reason is not None)
-        changes: tuple[Change, ...] = ()
-        count = 0
-        if not node and sentence and key not in results.ignored:
-            looked_at = [*tried.values(), *filtered]
-            classes = self._classes(snapshot, {one.nodepool for one in looked_at})
-            changes, count = smallest_changes(pod, snapshot, types, looked_at, classes, self._decide)
-        state = "bound" if node else "ignored" if key in results.ignored else "pending"
-        place = self._place(node) or _joined(entries)
-        explained = PodExplanation(key, state, place, sentence, pools, nodes, changes, count, waiting, node)
+        advice = Advice()
+        if not node and key not in results.ignored and (sentence or self._is_stuck(pod)):
+            advice = self._advice(together, snapshot, types, [*tried.values(), *filtered])
+        explained = replace(
+            named,
+            state="bound" if node else "ignored" if key in results.ignored else "pending",
+            place=named.place or _joined(entries),
+            sentence=sentence,
+            pools=tuple(self._pool(entry, types) for entry in looked_at),
+            nodes=tuple((name, str(reason)) for name, reason in asked.items() if reason is not None),
+            waiting=waiting,
+            places=() if node else self._places(pod, {entry.nodepool for entry in looked_at}),
+            **_told(advice),
+        )
         self._alike[alike] = explained
         return explained
 
+    def _is_stuck(self, pod: Mapping[str, Any]) -> bool:
+        """Whether Karpenter has nothing against a pod and made no machine for it, or got none."""
+        target = self._target(pod)
+        return launch_failed(self._world, pod, target) if target else is_provisionable(pod)
+
+    def _advice(
+        self, pods: Sequence[Mapping[str, Any]], snapshot: ClusterSnapshot, types: Types, looked_at: Sequence[Any]
+    ) -> Advice:
+        if self._advisor is None:
+            self._advisor = Advisor(self._world)
+        key = (id(snapshot), _family(pods[0]))
+        if key not in self._advice_of:
+            self._advice_of[key] = self._advisor.advice(pods, snapshot, types, looked_at)
+        return self._advice_of[key]
+
+    def _without_simulation(self, pods: Sequence[Mapping[str, Any]], node: str) -> dict[str, Any]:
+        """Advice where Karpenter looks at pods and uses no NodePool, so that there was no simulation."""
+        if node or not is_provisionable(pods[0]):
+            return {}
+        provisioner = self._world.karpenter.provisioner
+        return _told(self._advice(pods, provisioner.snapshot(), provisioner.instance_types(), []))
+
+    def _together(self, pod: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """The pending pods of the same workload, or that differ in name only; the pod itself among them."""
+        count = len(self._world.journal)
+        if self._waiting_pods[0] != count:
+            groups: dict[Hashable, list[Mapping[str, Any]]] = {}
+            for one in self._world.list("Pod"):
+                if not one.get("spec", {}).get("nodeName"):
+                    groups.setdefault(_family(one), []).append(one)
+            self._waiting_pods = (count, groups)
+        return self._waiting_pods[1].get(_family(pod), [pod])
+
     def _waiting(self, pod: Mapping[str, Any]) -> tuple[str, ...]:
-        """What the pod waits for; where pods were wanted is read off the events once."""
+        """What the pod waits for."""
+        return tuple(waiting_reasons(self._world, pod, self._target(pod)))
+
+    def _target(self, pod: Mapping[str, Any]) -> str:
+        """Where Karpenter wanted the pod; read off the events once."""
         count = len(self._world.events)
         if self._nominated[0] != count:
             self._nominated = (count, nominations(self._world))
-        target = self._nominated[1].get((namespace_of(pod), name_of(pod)), "")
-        return tuple(waiting_reasons(self._world, pod, target))
+        return self._nominated[1].get((namespace_of(pod), name_of(pod)), "")
 
     def _replayed(self, snapshot: ClusterSnapshot, types: Types) -> tuple[Ledger, SchedulingResults]:
         """The simulation with its ledger, run once per snapshot."""
         known = self._ledgers.get(id(snapshot))
         if known is None:
             ledger = Ledger()
-            known = self._ledgers[id(snapshot)] = (snapshot, ledger, self._solve(snapshot, types, ledger))
+            options = self._world.karpenter.provisioner.options
+            release, indexes = self._world.release, self._world.caches.indexes
+            results = solve(snapshot, types, release=release, options=options, indexes=indexes, ledger=ledger)
+            known = self._ledgers[id(snapshot)] = (snapshot, ledger, results)
         return known[1:]
 
-    def _solve(self, snapshot: ClusterSnapshot, types: Types, ledger: Ledger | None) -> SchedulingResults:
-        options = self._world.karpenter.provisioner.options
-        release, indexes = self._world.release, self._world.caches.indexes
-        return solve(snapshot, types, release=release, options=options, indexes=indexes, ledger=ledger)
-
-    def _decide(self, snapshot: ClusterSnapshot, types: Types) -> SchedulingResults:
-        return self._solve(snapshot, types, None)
-
-    def _pool(self, entry: PoolTried | PoolFiltered) -> PoolExplanation:
+    def _pool(self, entry: PoolTried | PoolFiltered, types: Types) -> PoolExplanation:
         dropped = {one.name: one.filter for one in self._dropped(entry.nodepool)}
         verdicts = tuple(entry.types())
         guessed = counted_guesses(self._world, (one.instance_type.name for one in verdicts))
+        marks = self._marks.get(id(types), self._kept)
+        shortages = self._shortages.get(id(marks))
+        if shortages is None:
+            shortages = self._shortages[id(marks)] = Shortages(self._world, marks)
         if isinstance(entry, PoolFiltered):
             asked = {key: entry.requirements.get(key).min_values or 0 for key in entry.unmet}
             unmet = {key: (asked[key], present) for key, present in entry.unmet.items()}
-            return PoolExplanation(entry.nodepool, "", verdicts, dropped, True, unmet, guessed)
+            return PoolExplanation(entry.nodepool, "", verdicts, dropped, True, unmet, guessed, shortages.why)
         reason = "" if entry.reason is None else str(entry.reason)
-        return PoolExplanation(entry.nodepool, reason, verdicts, dropped, guessed=guessed)
+        return PoolExplanation(entry.nodepool, reason, verdicts, dropped, guessed=guessed, why=shortages.why)
+
+    def _places(self, pod: Mapping[str, Any], names: Set[str]) -> tuple[str, ...]:
+        pools = [pool for pool in self._world.list("NodePool") if name_of(pool) in names]
+        asked = [*asked_by_pod(pod), *(one for pool in pools for one in asked_by_nodepool(pool))]
+        found = {name_of(one): one for pool in pools if (one := nodeclass_of(self._world, pool)) is not None}
+        return tuple(place_lines(self._world, asked, found.values()))
 
     def _dropped(self, nodepool: str) -> Sequence[DroppedSize]:
-        nodeclass = self._nodeclass(self._world.get("NodePool", nodepool) or {})
+        nodeclass = nodeclass_of(self._world, self._world.get("NodePool", nodepool) or {})
         return self._world.offers.list(nodeclass).dropped if nodeclass is not None else ()
-
-    def _nodeclass(self, pool: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        reference = pool.get("spec", {}).get("template", {}).get("spec", {}).get("nodeClassRef", {})
-        return self._world.get("AKSNodeClass", reference.get("name", ""))
-
-    def _classes(self, snapshot: ClusterSnapshot, names: Set[str]) -> list[NodeClassSeen]:
-        """The AKSNodeClasses of some NodePools, with what they would offer when changed."""
-        pools = [pool for pool in snapshot.nodepools if name_of(pool) in names]
-        found = {name_of(one): one for pool in pools if (one := self._nodeclass(pool)) is not None}
-        return [
-            NodeClassSeen(
-                nodeclass,
-                frozenset(name_of(pool) for pool in pools if self._nodeclass(pool) == nodeclass),
-                frozenset(one.filter for one in self._world.offers.list(nodeclass).dropped),
-                lambda changed: self._world.offers.list(changed).types,
-            )
-            for nodeclass in found.values()
-        ]
 
     def _place(self, node: str) -> str:
         if not node:
@@ -218,9 +279,23 @@ class Explainer:
         return f"Node {node}{of_pool}" + (f" ({', '.join(facts)})" if facts else "")
 
 
+def _told(advice: Advice) -> dict[str, Any]:
+    return {"changes": advice.changes, "tried": advice.tried, "refused": advice.refused}
+
+
 def _joined(entries: Sequence[Any]) -> str:
     return next((f"a NodeClaim of NodePool {entry.nodepool}" for entry in entries if isinstance(entry, Joined)), "")
 
 
 def _key(pod: Mapping[str, Any]) -> str:
     return f"{pod['metadata'].get('namespace') or 'default'}/{pod['metadata']['name']}"
+
+
+def _look(pod: Mapping[str, Any]) -> Hashable:
+    """What pods that differ in name only have in common."""
+    return fingerprint([pod["metadata"].get("namespace"), pod["metadata"].get("labels"), pod.get("spec")])
+
+
+def _family(pod: Mapping[str, Any]) -> Hashable:
+    workload = workload_of(pod)
+    return _look(pod) if workload.kind == "Pod" else workload

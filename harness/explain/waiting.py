@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.explain.shortages import quota_text
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.validation.layers import Layer
 from harness.kube.api.objects import condition, labels_of, name_of, spec_of, status_of
@@ -12,7 +13,7 @@ from harness.kube.scheduling.pods import is_provisionable
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, taint_text, untolerated
 from harness.world import World
 
-__all__ = ["nominations", "waiting_reasons"]
+__all__ = ["launch_failed", "nominations", "waiting_reasons"]
 
 Object = Mapping[str, Any]
 _STAGES = ("Launched", "Registered", "Initialized")
@@ -39,11 +40,39 @@ def waiting_reasons(world: World, pod: Object, target: str) -> Iterator[str]:
     if marked.get("status") == "False" and marked.get("message"):
         yield f"kube-scheduler says: {marked['message']}"
     if target:
+        if launch_failed(world, pod, target):
+            yield from _refusal(world)
         yield from _on_its_way(world, pod, target)
     elif not is_provisionable(pod):
         yield f"Karpenter does not look at it: {_not_provisionable(pod)}"
     else:
         yield from _unusable_nodepools(world)
+
+
+def launch_failed(world: World, pod: Object, target: str) -> bool:
+    """Whether the machine that Karpenter wanted for a pod was not to be had; `target` as for `waiting_reasons`."""
+    kind, _, name = target.partition("/")
+    if not name:
+        return False
+    node = world.get("Node", name) if kind == "node" else None
+    claim = world.get("NodeClaim", name) if kind == "nodeclaim" else _claim_of(world, name)
+    if claim is None:
+        return node is None
+    launched = condition(claim, "Launched")
+    return launched is None or launched.get("status") != "True"
+
+
+def _refusal(world: World) -> Iterator[str]:
+    """What Azure said last to a machine that was asked for, with the quota that it is about."""
+    refused = [call for call in world.cloud.journal if call.method == "PUT" and call.code and "size" in call.summary]
+    if not refused:
+        return
+    call = refused[-1]
+    size, spot = str(call.summary["size"]), call.summary.get("priority") == "Spot"
+    quota = quota_text(world, size, spot=spot) if call.code == "OperationNotAllowed" else ""
+    others = len({str(one.summary["size"]) for one in refused}) - 1
+    more = f" ({others} more sizes were refused before)" if others else ""
+    yield f"Azure refused {size}{' on spot' if spot else ''} with {call.code}{': ' + quota if quota else ''}{more}"
 
 
 def _on_its_way(world: World, pod: Object, target: str) -> Iterator[str]:

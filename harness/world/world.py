@@ -158,6 +158,22 @@ class World:
         self._azure.powered_off = lambda vm_id, gone: self.kubelets.power_off(vm_id, gone=gone)
         self._writer = self.cluster.writer(ADMIN)
         self._applied: dict[Key, Object] = {}
+        self._inputs: dict[str, Any] = {
+            "karpenter": karpenter,
+            "crds": crds,
+            "kubernetes": kubernetes,
+            "region": region,
+            "provision_mode": provision_mode,
+            "options": options,
+            "azure": azure,
+            "seed": seed,
+            "caches": self.caches,
+            "timing": timing,
+            "times": times,
+            "attempt_seconds": attempt_seconds,
+            "time_limit": time_limit,
+        }
+        self._markets: list[Mapping[str, Any]] = []
 
     def _new_offers(self) -> Offers:
         return Offers(
@@ -228,6 +244,14 @@ class World:
     def change_azure(self, market: Mapping[str, Any]) -> None:
         """Changes Azure's market while the world runs; the same keys as `azure`, what is not named stays. Raises MarketError."""
         self._azure.change(market)
+        self._markets.append(market)
+
+    def again(self, *markets: Mapping[str, Any]) -> World:
+        """Another world with the same inputs and nothing in it yet, in memory; `markets` are laid over its market, as by `change_azure`."""
+        new = World(**self._inputs)
+        for market in (*self._markets, *markets):
+            new.change_azure(market)
+        return new
 
     def update_crds(self, crds: str | Crds) -> None:
         """Installs other CRDs while the world runs: a release's (``1.14.0``), or CRDs read from files.
@@ -236,6 +260,7 @@ class World:
         about values that they leave unchanged (apiextensions, CRDValidationRatcheting). Raises UnknownCrdSet.
         """
         self.cluster.update_crds(crd_set(crds) if isinstance(crds, str) else crds)
+        self._inputs["crds"] = crds
 
     def change_timing(self, **seconds: float) -> None:
         """Changes how long things take from now on, by the names of the fields of Timing and Pace. Raises TypeError for others."""
@@ -310,6 +335,11 @@ class World:
             if each.vm.lower() == node and each.path == path:
                 return each.layers
         return ()
+
+    @property
+    def applied(self) -> Sequence[Object]:
+        """What was applied and not deleted since, as it was given, in the order in which it first came."""
+        return tuple(self._applied.values())
 
     @property
     def rejections(self) -> Sequence[Rejection]:

@@ -91,6 +91,13 @@ class UnavailableOfferings:
             return family
         return self._offerings.get((sku.name, zone, capacity_type))
 
+    def copy(self) -> "UnavailableOfferings":
+        """The same marks, which stay as they are now."""
+        other = UnavailableOfferings(family_with_size=self._family_with_size)
+        other._offerings, other._families = dict(self._offerings), dict(self._families)
+        other.sequence = self.sequence
+        return other
+
     def expire(self, now: float) -> None:
         """Forgets the marks whose time is over."""
         for marks in (self._offerings, self._families):

@@ -21,6 +21,7 @@ __all__ = [
     "Scope",
     "Verdict",
     "classify",
+    "codes_of",
     "machine_begin_error",
     "machine_provisioning_error",
     "vm_error",
@@ -279,6 +280,11 @@ _MACHINE_RULES: tuple[_Rule, ...] = (
 )
 
 RULES: Mapping[str, tuple[_Rule, ...]] = {"vm": _VM_RULES, "machine": _MACHINE_RULES}
+
+
+def codes_of(reason: str) -> frozenset[str]:
+    """Azure's error codes that lead to marks of this reason."""
+    return frozenset(rule.code for rules in RULES.values() for rule in rules if rule.reason == reason)
 
 
 def classify(

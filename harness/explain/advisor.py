@@ -1,0 +1,120 @@
+"""Advice for pods that wait: candidates from all sides, each tried in a world like this one before it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
+
+from harness.explain.alters import alterations
+from harness.explain.candidates import Candidate, Looked, NodeClassSeen, Rank, pod_candidates
+from harness.explain.changes import Advice, Types, smallest_changes
+from harness.explain.places import regions_with
+from harness.explain.pool_candidates import nodeclass_candidates, pool_candidates
+from harness.explain.trials import Trials
+from harness.explain.typos import Words, reference_candidates, word_candidates
+from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
+from harness.kube.api.labels import INSTANCE_TYPE
+from harness.kube.api.objects import name_of, namespace_of, spec_of
+from harness.world import World
+
+__all__ = ["Advisor", "nodeclass_of"]
+
+
+class Advisor:
+    """Asks one world that has settled."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._trials = Trials(world)
+        self._words: dict[int, tuple[ClusterSnapshot, Words]] = {}
+
+    def advice(
+        self,
+        pods: Sequence[Mapping[str, Any]],
+        snapshot: ClusterSnapshot,
+        types: Types,
+        looked_at: Sequence[Looked],
+    ) -> Advice:
+        """What would help pods that wait together. `looked_at`: the NodePools with their reasons, in a simulation of this snapshot."""
+        pod, world = pods[0], self._world
+        candidates = list(self._candidates(pods, snapshot, types, looked_at))
+        names = {entry.nodepool for entry in looked_at}
+        pools = [pool for pool in snapshot.nodepools if name_of(pool) in names] or list(snapshot.nodepools)
+        return smallest_changes(
+            pod,
+            snapshot,
+            types,
+            candidates,
+            self._decide,
+            lambda parts: self._trials.run(pods, parts),
+            lambda outcome: list(alterations(pod, pools, outcome, world.release.vocabulary)),
+        )
+
+    def _candidates(
+        self, pods: Sequence[Mapping[str, Any]], snapshot: ClusterSnapshot, types: Types, looked_at: Sequence[Looked]
+    ) -> Iterator[Candidate]:
+        pod, world = pods[0], self._world
+        pools = {name_of(pool): pool for pool in snapshot.nodepools}
+        yield from word_candidates(pod, looked_at, self._known_words(snapshot, types))
+        claims = {(namespace_of(one), name_of(one)): one for one in world.list("PersistentVolumeClaim")}
+        stores = [name_of(one) for one in world.list("StorageClass")]
+        classes = [name_of(one) for one in world.list("AKSNodeClass")]
+        yield from reference_candidates(pod, world.list("NodePool"), classes, claims, stores)
+        yield from self._quotas(pods)
+        yield from pod_candidates(pod, looked_at)
+        needed = (lambda name: self._trials.unlimited(pods, name)) if len(pods) > 1 else None
+        for entry in looked_at:
+            if entry.nodepool in pools:
+                yield from pool_candidates(pod, pools[entry.nodepool], entry, needed)
+        for seen in self._classes(snapshot, {entry.nodepool for entry in looked_at}):
+            yield from nodeclass_candidates(seen)
+
+    def _quotas(self, pods: Sequence[Mapping[str, Any]]) -> Iterator[Candidate]:
+        market, region = self._world.cloud.market, self._world.region
+        raised = self._trials.lifted(pods)
+        if not raised:
+            return
+        usages = market.usages(self._world.options.subscription_id, region)
+        names = {str(one["name"]["value"]).lower(): str(one["name"]["value"]) for one in usages}  # type: ignore[index]
+        limits = market.quota.limits(region)
+        told = [f"{names.get(name, name)} in {region} from {limits[name]} to {to}" for name, to in raised.items()]
+        text = f"raise Azure's quota {' and '.join(told)}"
+        yield Candidate(Rank.ADD, text, market={"quota": dict(raised)}, solver=False)
+
+    def _known_words(self, snapshot: ClusterSnapshot, types: Types) -> Words:
+        known = self._words.get(id(snapshot))
+        if known is None:
+            words = Words(
+                self._world.list("NodePool"),
+                snapshot.nodes,
+                types,
+                self._world.release.vocabulary,
+                lambda size: regions_with(self._world, INSTANCE_TYPE, size),
+            )
+            known = self._words[id(snapshot)] = (snapshot, words)
+        return known[1]
+
+    def _decide(self, snapshot: ClusterSnapshot, types: Types) -> SchedulingResults:
+        options = self._world.karpenter.provisioner.options
+        return solve(snapshot, types, release=self._world.release, options=options, indexes=self._world.caches.indexes)
+
+    def _classes(self, snapshot: ClusterSnapshot, names: Set[str]) -> list[NodeClassSeen]:
+        """The AKSNodeClasses of some NodePools, with what they would offer when changed."""
+        world = self._world
+        pools = [pool for pool in snapshot.nodepools if name_of(pool) in names]
+        found = {name_of(one): one for pool in pools if (one := nodeclass_of(world, pool)) is not None}
+        return [
+            NodeClassSeen(
+                nodeclass,
+                frozenset(name_of(pool) for pool in pools if nodeclass_of(world, pool) == nodeclass),
+                frozenset(one.filter for one in world.offers.list(nodeclass).dropped),
+                lambda changed: world.offers.list(changed).types,
+            )
+            for nodeclass in found.values()
+        ]
+
+
+def nodeclass_of(world: World, pool: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The AKSNodeClass that a NodePool names; None when there is none of that name."""
+    reference = spec_of(spec_of(pool).get("template") or {}).get("nodeClassRef") or {}
+    return world.get("AKSNodeClass", reference.get("name", ""))

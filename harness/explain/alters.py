@@ -1,0 +1,82 @@
+"""What of the machines becomes other than a pod and its NodePools asked for: architecture, system, GPU, capacity type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.explain.fit import asked_by
+from harness.explain.trials import Outcome
+from harness.karpenter.labels.azure import SKU_GPU_COUNT, SKU_GPU_NAME
+from harness.karpenter.labels.core import CAPACITY_TYPE
+from harness.karpenter.labels.vocabulary import Vocabulary
+from harness.karpenter.requirement import Requirement
+from harness.karpenter.requirements import Requirements
+from harness.kube.api.labels import ARCH, INSTANCE_TYPE, OS
+
+__all__ = ["alterations"]
+
+_GPU_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu")
+_MEANS = {ARCH: "architecture", OS: "operating system", CAPACITY_TYPE: "capacity type"}
+
+
+def alterations(
+    pod: Mapping[str, Any], pools: Sequence[Mapping[str, Any]], outcome: Outcome, vocabulary: Vocabulary
+) -> Iterator[str]:
+    """`architecture arm64, not amd64` and the like, for the new Nodes of an outcome."""
+    asked = Requirements.from_pod(pod, vocabulary=vocabulary, strict=True)
+    for key, noun in _MEANS.items():
+        wanted = _wanted(key, asked, pools, vocabulary)
+        for value in dict.fromkeys(labels[key] for labels in outcome.nodes.values() if key in labels):
+            if wanted is not None and not any(one.has(value) for one in wanted):
+                yield f"{noun} {value}, not {' or '.join(dict.fromkeys(_values(one) for one in wanted))}"
+    yield from _gpus(pod, asked, outcome)
+
+
+def _wanted(
+    key: str, asked: Requirements, pools: Sequence[Mapping[str, Any]], vocabulary: Vocabulary
+) -> list[Requirement] | None:
+    """What pod and NodePools agree upon, else what the pod asks for; None when nobody says anything."""
+    of_pod = _own(asked, key)
+    of_pools = []
+    for pool in pools:
+        own = asked_by(pool, vocabulary)
+        if key in own:
+            of_pools.append(own[key])
+    if of_pod is None:
+        return of_pools if len(of_pools) == len(pools) and of_pools else None
+    together = [one.intersection(of_pod) for one in of_pools if one.has_intersection(of_pod)]
+    return together or [of_pod]
+
+
+def _own(requirements: Requirements, key: str) -> Requirement | None:
+    """The requirement on a key; None where there is none, which `Requirements.get` takes for one that allows everything."""
+    return next((one for name, one in requirements.items() if name == key), None)
+
+
+def _values(requirement: Requirement) -> str:
+    values = "/".join(sorted(requirement.values))
+    return f"other than {values}" if requirement.complement else values
+
+
+def _gpus(pod: Mapping[str, Any], asked: Requirements, outcome: Outcome) -> Iterator[str]:
+    spec = pod.get("spec") or {}
+    resources = [
+        {**((one.get("resources") or {}).get("limits") or {}), **((one.get("resources") or {}).get("requests") or {})}
+        for one in spec.get("containers") or ()
+    ]
+    names, counts = _own(asked, SKU_GPU_NAME), _own(asked, SKU_GPU_COUNT)
+    sizes = asked[INSTANCE_TYPE].values if INSTANCE_TYPE in asked else frozenset()
+    wants = any(name in one for one in resources for name in _GPU_RESOURCES) or names is not None or counts is not None
+    for labels in outcome.nodes.values():
+        name, count = labels.get(SKU_GPU_NAME), labels.get(SKU_GPU_COUNT, "0")
+        size = labels.get(INSTANCE_TYPE)
+        if wants and name is None:
+            yield "without a GPU"
+        elif not wants and name is not None and size not in sizes:
+            yield f"with {count} {name} GPU"
+        elif name is not None and names is not None and not names.has(name):
+            yield f"GPU {name}, not {_values(names)}"
+        else:
+            continue
+        return

@@ -1,0 +1,99 @@
+"""Edits of objects, as advice proposes them: each changes a copy in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+__all__ = ["Edit", "in_spec", "of_requirement", "renaming", "requesting", "setting", "tolerating", "without"]
+
+Edit = Callable[[dict[str, Any]], None]
+"""Changes a pod (or the template of a workload's pods), a NodePool, an AKSNodeClass or a claim in place."""
+
+
+def without(path: Sequence[str | int], last: str | int) -> Edit:
+    """Takes the part `last` away from what is at `path`."""
+
+    def edit(obj: dict[str, Any]) -> None:
+        holder: Any = obj
+        for part in path:
+            holder = holder[part]
+        del holder[last]
+
+    return edit
+
+
+def setting(path: Sequence[str | int], last: str | int, value: Any) -> Edit:
+    """Sets the part `last` of what is at `path`; maps on the way are made."""
+
+    def edit(obj: dict[str, Any]) -> None:
+        holder: Any = obj
+        for part in path:
+            if isinstance(part, str) and isinstance(holder, dict) and holder.get(part) is None:
+                holder[part] = {}
+            holder = holder[part]
+        holder[last] = value
+
+    return edit
+
+
+def in_spec(path: Sequence[str], value: Any) -> Edit:
+    """Sets a field below `spec`; None takes it away."""
+
+    def edit(obj: dict[str, Any]) -> None:
+        holder = obj["spec"] = obj.get("spec") or {}
+        for part in path[:-1]:
+            holder[part] = holder.get(part) or {}
+            holder = holder[part]
+        if value is None:
+            holder.pop(path[-1], None)
+        else:
+            holder[path[-1]] = value
+
+    return edit
+
+
+def renaming(path: Sequence[str | int], key: str, other: str) -> Edit:
+    """Gives an entry of the map at `path` another key, unless it has that already."""
+
+    def edit(obj: dict[str, Any]) -> None:
+        holder: Any = obj
+        for part in path:
+            holder = holder[part]
+        if key in holder:
+            holder[other] = holder.pop(key)
+
+    return edit
+
+
+def tolerating(toleration: Mapping[str, Any]) -> Edit:
+    """Adds a toleration to a pod."""
+
+    def edit(pod: dict[str, Any]) -> None:
+        pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or ()), toleration]
+
+    return edit
+
+
+def requesting(container: int, resource: str, amount: str) -> Edit:
+    """Sets what a container of a pod requests."""
+
+    def edit(pod: dict[str, Any]) -> None:
+        resources = pod["spec"]["containers"][container].setdefault("resources", {})
+        resources["requests"] = {**(resources.get("requests") or {}), resource: amount}
+
+    return edit
+
+
+def of_requirement(wanted: Mapping[str, Any], change: Callable[[list[dict[str, Any]], int], None]) -> Edit:
+    """Changes the requirement of a NodePool that reads like `wanted`, where it still has it."""
+
+    def edit(pool: dict[str, Any]) -> None:
+        requirements = pool["spec"]["template"]["spec"]["requirements"]
+        alike = (wanted["key"], wanted["operator"], wanted.get("values"))
+        for index, one in enumerate(requirements):
+            if (one["key"], one["operator"], one.get("values")) == alike:
+                change(requirements, index)
+                return
+
+    return edit

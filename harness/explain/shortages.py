@@ -1,0 +1,71 @@
+"""What Azure is short of, as it stands in the way of pods: quotas, refusals that Karpenter remembers, prices that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.explain.price import size_price
+from harness.karpenter.cloudprovider import Offering
+from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
+from harness.karpenter.labels.core import SPOT
+from harness.karpenter.launch.failures import codes_of
+from harness.world import World
+
+__all__ = ["Shortages", "quota_text"]
+
+
+class Shortages:
+    """Why offerings cannot be had; `marks` are those that Karpenter had when it looked."""
+
+    def __init__(self, world: World, marks: UnavailableOfferings) -> None:
+        self._world = world
+        self._marks = marks
+        self._refused = _refused(world)
+        self._known: dict[tuple[str, str, str], str] = {}
+
+    def why(self, size: str, offering: Offering) -> str:
+        """What stands in the way of one offering, as Azure calls it."""
+        key = (size, offering.zone, offering.capacity_type)
+        if key not in self._known:
+            self._known[key] = self._why(*key)
+        return self._known[key]
+
+    def _why(self, size: str, zone: str, capacity_type: str) -> str:
+        quota = quota_text(self._world, size, spot=capacity_type == SPOT)
+        sku = self._world.offers.sku(size)
+        mark = self._marks.why(sku, zone, capacity_type) if sku is not None else None
+        if mark is not None:
+            codes = codes_of(mark.reason)
+            here = self._refused.get((size, zone.rpartition("-")[2] if "-" in zone else "", capacity_type))
+            code = here if here in codes else next((one for one in self._refused.values() if one in codes), mark.reason)
+            return quota if code == "OperationNotAllowed" and quota else f"Azure refuses it with {code}"
+        if quota:
+            return quota
+        if size_price(self._world, size, capacity_type).usd is None:
+            return f"no {capacity_type} price is known"
+        if capacity_type == SPOT and sku is not None and not sku.low_priority:
+            return "not sold as spot"
+        return "not to be had now"
+
+
+def quota_text(world: World, size: str, *, spot: bool) -> str:
+    """The quota that one more machine of a size would exceed, with its numbers; empty when there is room."""
+    subscription = world.options.subscription_id
+    priority = "Spot" if spot else "Regular"
+    found = world.cloud.market.shortage(size, world.region, priority=priority, subscription=subscription)
+    if found is None:
+        return ""
+    unit = "" if found.name.lower() == "virtualmachines" else " vCPUs"
+    left = max(0, found.limit - found.used)
+    return f"Azure's quota {found.name} in {found.location} has {left} of {found.limit}{unit} left"
+
+
+def _refused(world: World) -> Mapping[tuple[str, str, str], str]:
+    """Size, zone and capacity type → the code with which Azure last refused it."""
+    found: dict[tuple[str, str, str], str] = {}
+    for call in world.cloud.journal:
+        if call.method == "PUT" and call.code and "size" in call.summary:
+            zone = next(iter(call.summary.get("zones") or ()), "")
+            capacity_type = SPOT if call.summary.get("priority") == "Spot" else "on-demand"
+            found[(str(call.summary["size"]), str(zone), capacity_type)] = call.code
+    return found

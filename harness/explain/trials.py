@@ -1,0 +1,207 @@
+"""Advice tried in a world: the same inputs, faults, quotas and objects once more, with the change made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.explain.candidates import Candidate, Target
+from harness.explain.price import machine_prices
+from harness.explain.workloads import Workload, workload_of
+from harness.karpenter.labels.core import NODEPOOL
+from harness.kube.api.objects import copy_json, labels_of, name_of, namespace_of, spec_of, status_of
+from harness.kube.api.quantity import Quantity
+from harness.kube.api.resources import ResourceList, merge, parse_list
+from harness.world import World
+from harness.world.startup import end_startup
+
+__all__ = ["MANY", "Outcome", "Trials"]
+
+MANY = 200  # pods from which on a trial has those alone that the advice is for
+BUDGET = 100  # trials for all pods of a world; those in which Azure refuses a lot count more
+_REFUSALS = 2  # requests that Azure refuses, as dear as a trial
+_LOTS = 10_000_000
+_TEMPLATES = ("Deployment", "StatefulSet", "ReplicaSet", "Job")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a trial came to: how many of the pods got Nodes, on which new ones, and what Azure refused meanwhile.
+
+    `nodes` are the Nodes with their labels, `price` is USD per hour for all of them. `use`: what the Nodes of each NodePool have;
+    `quota`: usage name → vCPUs in use.
+    """
+
+    bound: int
+    wanted: int
+    nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    price: float = 0.0
+    refused: tuple[str, ...] = ()
+    use: Mapping[str, ResourceList] = field(default_factory=dict)
+    quota: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all pods got a Node."""
+        return self.bound == self.wanted > 0
+
+
+class Trials:
+    """Runs worlds like one that has settled.
+
+    In a world of many pods only those that wait together come again, beside what the others use.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._left = BUDGET
+        made = {status_of(claim).get("nodeName") for claim in world.list("NodeClaim")}
+        self._objects = [one for one in world.applied if not (one.get("kind") == "Node" and name_of(one) in made)]
+        self._alone = len(world.list("Pod")) > MANY
+
+    def run(
+        self,
+        pods: Sequence[Mapping[str, Any]],
+        parts: Iterable[Candidate] = (),
+        *,
+        quota: Mapping[str, int] | None = None,
+    ) -> Outcome | None:
+        """What becomes of pending pods that wait together, after a change; None when so much was tried already."""
+        if self._left <= 0:
+            return None
+        self._left -= 1
+        parts = tuple(parts)
+        limits: dict[str, int] = {**self._room(), **(quota or {})}
+        for part in parts:
+            limits |= (part.market or {}).get("quota", {})
+        here = {f"{self._world.region}/{name}": limit for name, limit in limits.items()}
+        trial = self._world.again(*([{"quota": here}] if here else ()))
+        workload = workload_of(pods[0])
+        wanted = {name_of(pod) for pod in pods}
+        edited = [self._edited(one, workload, wanted, len(pods), parts) for one in self._objects]
+        refused = trial.apply(*(one for one in edited if one is not None))
+        if any(one for one in refused if parts):
+            return Outcome(0, len(pods))
+        if trial.settle().quiescent:
+            end_startup(trial)
+        self._left -= sum(call.status >= 400 for call in trial.cloud.journal) // _REFUSALS
+        return self._outcome(trial, workload, wanted, len(pods))
+
+    def lifted(self, pods: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
+        """The quotas that would have to be raised for the pods, and to what; empty when raising them does not help."""
+        world = self._world
+        limits = world.cloud.market.quota.limits(world.region)
+        if not limits:
+            return {}
+        outcome = self.run(pods, quota=dict.fromkeys(limits, _LOTS))
+        if outcome is None or not outcome.complete:
+            return {}
+        others = self._used() if self._alone else {}
+        needed = {name: outcome.quota.get(name, 0) + others.get(name, 0) for name in limits}
+        return {name: needed[name] for name, limit in limits.items() if needed[name] > limit}
+
+    def unlimited(self, pods: Sequence[Mapping[str, Any]], nodepool: str) -> ResourceList:
+        """What the Nodes of a NodePool would have in all if it had no limits; empty when the pods get no Nodes even then."""
+
+        def edit(pool: dict[str, Any]) -> None:
+            pool["spec"].pop("limits", None)
+
+        outcome = self.run(pods, [Candidate(0, "", edit, nodepool)])
+        if outcome is None or not outcome.complete:
+            return {}
+        total = outcome.use.get(nodepool, {})
+        return merge(total, _use(self._world).get(nodepool, {})) if self._alone else total
+
+    def _room(self) -> dict[str, int]:
+        """Where the others' machines are not made again, quotas without what those use."""
+        if not self._alone:
+            return {}
+        limits = self._world.cloud.market.quota.limits(self._world.region)
+        used = self._used()
+        return {name: max(0, limit - used[name]) for name, limit in limits.items()}
+
+    def _used(self) -> dict[str, int]:
+        return _quota_use(self._world)
+
+    def _edited(
+        self,
+        obj: Mapping[str, Any],
+        workload: Workload,
+        names: set[str],
+        count: int,
+        parts: Sequence[Candidate],
+    ) -> Mapping[str, Any] | None:
+        """The object as the trial gets it; None when it stays away."""
+        kind = str(obj.get("kind"))
+        place = namespace_of(obj) or "default"
+        target: Target = (kind, place, name_of(obj))
+        own = Workload(*target) == workload if kind != "Pod" else name_of(obj) in names and place == workload.namespace
+        if self._alone and not own and (kind in _TEMPLATES or (kind == "Pod" and not spec_of(obj).get("nodeName"))):
+            return None
+        edits = [part.edit for part in parts[::-1] if part.edit is not None and _is_for(part, target, own)]
+        shrink = self._alone and own and "replicas" in spec_of(obj) and kind != "Pod"
+        if not edits and not shrink:
+            return obj
+        changed: dict[str, Any] = copy_json(obj)
+        if shrink:
+            changed["spec"]["replicas"] = count
+        holder = changed["spec"]["template"] if own and kind in _TEMPLATES else changed
+        for edit in edits:
+            edit(holder)
+        return changed
+
+    def _outcome(self, trial: World, workload: Workload, names: set[str], count: int) -> Outcome:
+        pods = [
+            pod
+            for pod in trial.list("Pod")
+            if workload_of(pod) == workload or (workload.kind == "Pod" and name_of(pod) in names)
+        ]
+        bound = [pod for pod in pods if spec_of(pod).get("nodeName")]
+        waiting = len(pods) - len(bound)
+        before = {name_of(node) for node in self._world.list("Node")} if self._alone else set()
+        nodes = {
+            name: labels_of(trial.get("Node", name) or {})
+            for name in dict.fromkeys(str(pod["spec"]["nodeName"]) for pod in bound)
+            if name not in before
+        }
+        priced = machine_prices(trial)
+        refused = [c.code for c in trial.cloud.journal if c.method == "PUT" and c.status >= 400 and c.code]
+        return Outcome(
+            max(0, count - waiting) if pods else 0,
+            count,
+            nodes,
+            sum(priced[name].usd or 0.0 for name in nodes if name in priced),
+            tuple(dict.fromkeys(refused)),
+            _use(trial),
+            _quota_use(trial),
+        )
+
+
+def _is_for(part: Candidate, target: Target, own: bool) -> bool:
+    if part.of_pod:
+        return own
+    kind, _, name = target
+    if part.nodepool is not None:
+        return kind == "NodePool" and name == part.nodepool
+    if part.nodeclass is not None:
+        return kind == "AKSNodeClass" and name == name_of(part.nodeclass.nodeclass)
+    return part.other == target
+
+
+def _use(world: World) -> dict[str, ResourceList]:
+    """NodePool → what its Nodes have."""
+    found: dict[str, ResourceList] = {}
+    for node in world.list("Node"):
+        pool = labels_of(node).get(NODEPOOL)
+        if pool:
+            capacity = {**parse_list(status_of(node).get("capacity") or {}), "nodes": Quantity.parse(1)}
+            found[pool] = merge(found.get(pool, {}), capacity)
+    return found
+
+
+def _quota_use(world: World) -> dict[str, int]:
+    """Usage name in small letters → what is in use, for the quotas that have a limit."""
+    quota = world.cloud.market.quota
+    names = quota.limits(world.region)
+    return {name: quota.used(world.options.subscription_id, world.region, name) for name in names}

@@ -1,0 +1,201 @@
+"""Advice: what was meant comes first, what alters a machine says so, and nothing is told that was not tried in the same world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from harness.explain.labels import default_objects
+from harness.explain.render import as_text
+from harness.explain.scheduling import Explainer, PodExplanation
+from harness.world import World
+
+ZONE, SIZE, CAPACITY = "topology.kubernetes.io/zone", "node.kubernetes.io/instance-type", "karpenter.sh/capacity-type"
+FAMILY, ARCH = "karpenter.azure.com/sku-family", "kubernetes.io/arch"
+
+
+def nodepool(*requirements: tuple[str, str], name: str = "default", **more: Any) -> dict[str, Any]:
+    """A NodePool whose requirements are keys In values, separated by commas."""
+    asked = [{"key": key, "operator": "In", "values": values.split(",")} for key, values in requirements]
+    template = {
+        "metadata": {"labels": more.pop("labels", {})},
+        "spec": {
+            "nodeClassRef": {
+                "group": "karpenter.azure.com",
+                "kind": "AKSNodeClass",
+                "name": more.pop("nodeclass", "default"),
+            },
+            "requirements": asked,
+            **{key: more.pop(key) for key in ("taints",) if key in more},
+        },
+    }
+    return {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": {"name": name},
+        "spec": {"template": template, **more},
+    }
+
+
+def deployment(replicas: int = 3, cpu: str = "1", **spec: Any) -> dict[str, Any]:
+    container = {"name": "c", "image": "c", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container], **spec}}
+    body = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": body}
+
+
+def first(*objects: Mapping[str, Any], **inputs: Any) -> PodExplanation:
+    """The first pending pod of a world with these objects and an AKSNodeClass `default`."""
+    world = World(**inputs)
+    explainer = Explainer(world)
+    world.apply(default_objects()[0], *objects)
+    world.settle()
+    pods = sorted(world.list("Pod"), key=lambda one: bool(one["spec"].get("nodeName")))
+    return explainer.pod(pods[0])
+
+
+AMD64 = nodepool((CAPACITY, "on-demand"), (ARCH, "amd64"), (FAMILY, "D"), labels={"team": "blue"})
+
+MEANT = [
+    # what the pods say, the word that was meant, the change
+    ({"nodeSelector": {"taem": "blue"}}, "team", "ask for team: blue in place of taem in the pod's nodeSelector"),
+    ({"nodeSelector": {"team": "bleu"}}, "blue", "ask for team: blue in place of bleu in the pod's nodeSelector"),
+    ({"nodeSelector": {SIZE: "D4s_v5"}}, "Standard_D4s_v5", f"ask for {SIZE}: Standard_D4s_v5 in place of D4s_v5"),
+    ({"nodeSelector": {SIZE: "Standard_D4s_v55"}}, "Standard_D4s_v5", f"ask for {SIZE}: Standard_D4s_v5 in place of"),
+    ({"nodeSelector": {ZONE: "eastus2-1"}}, "eastus-1", f"ask for {ZONE}: eastus-1 in place of eastus2-1"),
+    ({"nodeSelector": {"karpenter.sh/nodepool": "defualt"}}, "default", "ask for karpenter.sh/nodepool: default in"),
+    (
+        {
+            "affinity": {
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [
+                            {"matchExpressions": [{"key": ARCH, "operator": "In", "values": ["adm64"]}]}
+                        ]
+                    }
+                }
+            }
+        },
+        "amd64",
+        f"write amd64 in place of adm64 for {ARCH} in the pod's required node affinity",
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "meant", "change"), MEANT, ids=lambda one: one if isinstance(one, str) else "")
+def test_what_was_meant_comes_first(spec: dict[str, Any], meant: str, change: str) -> None:
+    explained = first(AMD64, deployment(**spec))
+    (only,) = explained.changes
+    assert only.meant == meant
+    assert only.text.startswith(change)
+    assert (only.pods, only.wanted, only.alters) == (3, 3, ())
+    assert f"Did you mean {meant}? It would help to {only.text}" in as_text([explained])
+
+
+def test_a_toleration_that_is_misspelt() -> None:
+    pool = nodepool((CAPACITY, "on-demand"), taints=[{"key": "dedicated", "value": "batch", "effect": "NoSchedule"}])
+    tolerations = [{"key": "dedicatd", "operator": "Exists"}]
+    (change,) = first(pool, deployment(tolerations=tolerations)).changes
+    assert change.text == "write dedicated in place of dedicatd as key of the pod's toleration"
+
+
+def test_an_aksnodeclass_that_is_misspelt() -> None:
+    explained = first(nodepool((CAPACITY, "on-demand"), nodeclass="defautl"), deployment())
+    assert explained.waiting[-1] == "NodePool default is not used: NodeClassReady: NodeClass not found on cluster"
+    (change,) = explained.changes
+    assert change.text == "name AKSNodeClass default in place of defautl in NodePool default"
+
+
+def test_a_value_of_a_nodepool_that_no_size_has() -> None:
+    (change,) = first(
+        nodepool((CAPACITY, "on-demand"), ("karpenter.azure.com/sku-series", "Dsv5")), deployment()
+    ).changes
+    assert change.text == "write Ds_v5 in place of Dsv5 for karpenter.azure.com/sku-series in NodePool default"
+
+
+def test_another_architecture_is_said() -> None:
+    explained = first(AMD64, deployment(nodeSelector={ARCH: "arm64", "karpenter.azure.com/sku-version": "3"}))
+    assert all(any("architecture amd64" in one for one in change.alters) for change in explained.changes)
+    assert "which gives another machine than was asked for" in as_text([explained])
+
+
+def test_a_dear_machine_has_its_price_first() -> None:
+    explained = first(AMD64, deployment(replicas=1, nodeSelector={SIZE: "Standard_ND96isr_H100_v5"}))
+    (change,) = explained.changes
+    assert change.text == f"also allow N for {FAMILY} in NodePool default"
+    assert f"For {change.price:.2f} USD/h it would help to also allow N" in as_text([explained])
+
+
+def test_a_quota_is_named_and_raised_to_what_all_replicas_need() -> None:
+    quota = {"cores": 4}
+    objects = (nodepool((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5")), deployment(replicas=3, cpu="3"))
+    explained = first(*objects, azure={"quota": quota})
+    assert any(
+        "OperationNotAllowed: Azure's quota cores in eastus has 0 of 4 vCPUs left" in one for one in explained.waiting
+    )
+    (change,) = explained.changes
+    assert change.text == "raise Azure's quota cores in eastus from 4 to 12"
+    world = World(azure={"quota": {"cores": 12}})
+    world.apply(default_objects()[0], *objects)
+    world.settle()
+    assert all(pod["spec"].get("nodeName") for pod in world.list("Pod"))
+
+
+def test_advice_that_azure_would_refuse_is_not_told() -> None:
+    """Another zone suits the scheduler, and the same fault waits there; another size is what works."""
+    faults = [{"what": "SkuNotAvailable", "where": {"size": "Standard_D4s_v5"}, "times": "always"}]
+    pool = nodepool((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5"))
+    explained = first(pool, deployment(replicas=1, nodeSelector={ZONE: "eastus-1"}), azure={"faults": faults})
+    assert any("SkuNotAvailable" in cause.text for cause in explained.pools[0].deciding)
+    assert explained.changes
+    assert not any(ZONE in change.text for change in explained.changes)
+    assert all(change.size != "Standard_D4s_v5" for change in explained.changes)
+
+
+def test_where_nothing_helps_azures_error_is_told() -> None:
+    faults = [{"what": "SkuNotAvailable", "times": "always"}]
+    explained = first(
+        nodepool((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5")), deployment(), azure={"faults": faults}
+    )
+    assert explained.changes == ()
+    assert explained.refused == ("SkuNotAvailable",)
+    assert "Azure refuses it: SkuNotAvailable" in as_text([explained])
+
+
+def test_a_limit_is_raised_for_all_replicas() -> None:
+    pool = nodepool((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5"), limits={"cpu": "0"})
+    (change,) = first(pool, deployment(replicas=3, cpu="3")).changes
+    assert change.text == "raise the cpu limit of NodePool default from 0 to 12"
+    assert (change.pods, change.nodes, change.size) == (3, 3, "Standard_D4s_v5")
+
+
+def test_a_size_that_the_region_does_not_sell_says_where_it_is_sold() -> None:
+    pool = nodepool((CAPACITY, "on-demand"))
+    explained = first(pool, deployment(nodeSelector={SIZE: "Standard_ND96isr_H100_v5"}), region="qatarcentral")
+    assert explained.places[0].startswith(
+        "Standard_ND96isr_H100_v5 is not sold in qatarcentral; sold in australiaeast, "
+    )
+    assert not any(change.meant for change in explained.changes)
+    explained = first(
+        pool, deployment(nodeSelector={"karpenter.azure.com/sku-gpu-name": "H100"}), region="qatarcentral"
+    )
+    assert explained.places[0].startswith("no size with the GPU H100 is sold in qatarcentral; sold in ")
+
+
+def test_a_filter_is_named_of_a_size_that_is_asked_for() -> None:
+    explained = first(nodepool((CAPACITY, "on-demand")), deployment(nodeSelector={SIZE: "Standard_DC4as_v5"}))
+    assert explained.places[0].startswith(
+        "Standard_DC4as_v5 is no instance type with AKSNodeClass default: the filter confidential drops it"
+    )
+
+
+def test_replicas_are_one_paragraph_under_the_name_of_their_workload() -> None:
+    world = World()
+    explainer = Explainer(world)
+    world.apply(default_objects()[0], AMD64, deployment(replicas=5, nodeSelector={"nobody": "has"}))
+    world.settle()
+    text = as_text(explainer.pods())
+    assert text.startswith("Deployment/web, 5 pods: pending\n")
+    assert text.count("pending") == 1
