@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fakeazure.addresses import Addresses
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId, location_key
 from fakeazure.arm.messages import Request
@@ -16,7 +17,6 @@ from fakeazure.events import Events
 from fakeazure.market.faults import STUCK
 from fakeazure.market.market import Allocation, Market
 from fakeazure.market.match import Subject
-from fakeazure.resources.addresses import Addresses
 from fakeazure.store import Entry, Store
 from fakeazure.timers import Timers
 from fakeazure.timing import Timing

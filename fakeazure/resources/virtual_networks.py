@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fakeazure.addresses import Addresses
 from fakeazure.arm.bodies import body_of, items, section, text, texts
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
-from fakeazure.resources.addresses import Addresses
 from fakeazure.resources.plain import PlainType
 from fakeazure.state import State
 
