@@ -1,7 +1,7 @@
 """What a release of the provider changed, and the releases that such changes make one after another."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.vocabulary import CORE_NORMALIZED_KEYS
@@ -12,9 +12,16 @@ from harness.kube.api.labels import ZONE
 __all__ = ["Change", "releases"]
 
 
+def _unchanged(release: ProviderRelease) -> ProviderRelease:
+    return release
+
+
 @dataclass(frozen=True)
 class Change:
-    """What a release changed: fields to set, keys that became well-known, computed, on offerings or part of the base labels."""
+    """What a release changed: keys that became well-known, computed, on offerings or part of the base labels, and its flags.
+
+    ``flags`` makes of the release before one with other flags (``dataclasses.replace``, so that names and types are checked).
+    """
 
     core: str = ""
     well_known: frozenset[str] = frozenset()
@@ -24,11 +31,11 @@ class Change:
     known_values: Mapping[str, frozenset[str]] = field(default_factory=dict)
     normalized_values: Mapping[str, Mapping[str, str]] | None = None
     also_restricted: frozenset[str] = frozenset()
-    set: Mapping[str, object] = field(default_factory=dict)
+    flags: Callable[[ProviderRelease], ProviderRelease] = _unchanged
 
 
-def releases(changes: Mapping[str, Change]) -> Iterator[ProviderRelease]:
-    """The releases that changes by version make, the oldest first and in full. Raises TypeError for a field that no release has."""
+def releases(release: ProviderRelease, changes: Mapping[str, Change]) -> Iterator[ProviderRelease]:
+    """The releases that changes by version make one after another, the first one of a release that has flags only; oldest first."""
     core = ""
     well_known: frozenset[str] = frozenset()
     computed: frozenset[str] = frozenset()
@@ -36,8 +43,6 @@ def releases(changes: Mapping[str, Change]) -> Iterator[ProviderRelease]:
     base: frozenset[str] = frozenset()
     known_values: dict[str, frozenset[str]] = {}
     normalized_values: Mapping[str, Mapping[str, str]] = {}
-    settings: dict[str, object] = {}
-    settable = {item.name for item in fields(ProviderRelease)}
     for version, change in changes.items():
         core = change.core or core
         well_known |= change.well_known
@@ -46,9 +51,7 @@ def releases(changes: Mapping[str, Change]) -> Iterator[ProviderRelease]:
         base |= change.base
         known_values = known_values | dict(change.known_values)
         normalized_values = change.normalized_values or normalized_values
-        settings |= change.set
-        if not settings.keys() <= settable:
-            raise TypeError(f"release {version} sets unknown fields {sorted(settings.keys() - settable)}")
+        release = change.flags(release)
         of_core = CORE_VOCABULARIES[core]
         all_well_known = of_core.well_known | well_known
         vocabulary = replace(
@@ -60,7 +63,8 @@ def releases(changes: Mapping[str, Change]) -> Iterator[ProviderRelease]:
             normalized_keys={**CORE_NORMALIZED_KEYS, keys.CSI_ZONE: ZONE},
             normalized_values=normalized_values,
         )
-        yield ProviderRelease(
+        release = replace(
+            release,
             version=version,
             core=CORE_RELEASES[core],
             vocabulary=vocabulary,
@@ -70,5 +74,5 @@ def releases(changes: Mapping[str, Change]) -> Iterator[ProviderRelease]:
             computed_keys=computed,
             offering_keys=offering,
             base_keys=base,
-            **settings,  # type: ignore[arg-type]
         )
+        yield release

@@ -99,30 +99,28 @@ class ClaimRequirementLabels(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CoreRelease:
-    """A release of karpenter core (sigs.k8s.io/karpenter).
-
-    * ``honours_do_not_sync_taints``: a Node label ``karpenter.sh/do-not-sync-taints: true`` keeps registration from copying taints.
-    * ``labels_from_claim_requirements``: at launch, requirements of a NodeClaim become labels of it (PopulateNodeClaimDetails with
-      Requirements.Labels(): any value of every key that is neither well-known nor in a restricted domain).
-    * ``kubernetes``: the Kubernetes whose libraries it is built with, and whose sentences about names it therefore prints.
-    * ``validates_preferred_terms``: preferred node affinity terms of pods are validated like required ones.
-    * ``structured_errors``: errors carry their values behind the sentence, ``(key=value)``.
-    * ``nodes_in_status``: a NodePool's status has the number of its nodes in a field of its own.
-    * ``ephemeral_no_execute``: the taint ``node.kubernetes.io/not-ready:NoExecute`` goes by itself while a node starts;
-      ``ephemeral_readiness``: so do taints ``readiness.k8s.io/…``.
-    * ``launch_timeout``: a NodeClaim that is not launched is given up sooner than one that does not register.
-    """
+    """A release of karpenter core (sigs.k8s.io/karpenter)."""
 
     version: str
     kubernetes: str = "1.35"
+    """The Kubernetes whose libraries it is built with, and whose sentences about names it therefore prints."""
     validates_preferred_terms: bool = False
+    """Preferred node affinity terms of pods are validated like required ones."""
     structured_errors: bool = True
+    """Errors carry their values behind the sentence, ``(key=value)``."""
     honours_do_not_sync_taints: bool = True
+    """A Node label ``karpenter.sh/do-not-sync-taints: true`` keeps registration from copying taints."""
     labels_from_claim_requirements: bool = False
+    """At launch, requirements of a NodeClaim become labels of it (PopulateNodeClaimDetails with Requirements.Labels(): any
+    value of every key that is neither well-known nor in a restricted domain)."""
     nodes_in_status: bool = True
+    """A NodePool's status has the number of its nodes in a field of its own."""
     ephemeral_no_execute: bool = True
+    """The taint ``node.kubernetes.io/not-ready:NoExecute`` goes by itself while a node starts."""
     ephemeral_readiness: bool = True
+    """Taints ``readiness.k8s.io/…`` go by themselves while a node starts."""
     launch_timeout: bool = True
+    """A NodeClaim that is not launched is given up sooner than one that does not register."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,147 +141,189 @@ class Defaults:
     vm_memory_overhead_percent: float = 0.075
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProviderRelease:
-    """A release of karpenter-provider-azure; there is one object per release, so it is compared and hashed by identity.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class InstanceTypeFlags:
+    """Which sizes are offered, and what is said of them (kaz ``pkg/providers/instancetype``, ``pkg/providers/pricing``)."""
 
-    ``vocabulary`` holds the label sets as they are after the provider edited core's; ``azure_well_known`` is the provider's part of
-    them, ``allowed_at_create`` the keys that may be undefined on either side when a NodeClaim is launched.
+    computed_keys: frozenset[str]
+    """The requirement keys that every instance type carries."""
+    offering_keys: frozenset[str]
+    """The requirement keys that every offering carries."""
+    skewer: str
+    """Version of the library that parses VM sizes."""
+    known_skus: str
+    """The list of known sizes (``sizes.known_skus``)."""
+    only_known_skus: bool
+    """Sizes that are not on the list of known ones are dropped."""
+    unknown_skus_cost_missing_price: bool
+    """Sizes that are not on the list of known ones cost ``MissingPrice``."""
+    ephemeral_rule: EphemeralRule
+    """How the largest ephemeral OS disk of a size is found."""
+    regional_offerings: bool
+    """Every size has the zone ``"0"`` too; before, sizes without zones have the zone ``""``."""
+    zonal_regions_listed: bool
+    """Zones count only in a fixed list of regions."""
+    price_required: bool
+    """An offering without a price is unavailable."""
+    spot_needs_low_priority: bool
+    """Spot of sizes that do not say LowPriorityCapable is unavailable."""
+    quota_checked: bool
+    """On-demand beyond the family's quota is unavailable."""
+    false_capabilities_absent: bool
+    """Premium storage and accelerated networking are DoesNotExist rather than ``false``."""
+    scsi_required_without_sig: bool
+    """NVMe-only sizes are dropped unless images come from the managed gallery."""
+    restricted_skus: frozenset[str]
+    """Sizes that are never offered."""
+    gpu_registry: str
+    """The list of GPU sizes (``sizes.gpu_sizes``)."""
+    skus_without_price: str
+    """The list of sizes known to have no price (``sizes.skus_without_price``)."""
+    no_sizes_is_error: bool
+    """A region without a usable size is an error rather than an empty list."""
+    amd_gpu_capacity: bool
+    """Capacity names ``amd.com/gpu`` beside ``nvidia.com/gpu``."""
+    instance_type_key_leaves_out: frozenset[str]
+    """The fields of ``Knobs`` that the key of the provider's cache of instance types leaves out."""
+    encryption_filter: bool
+    """Sizes without encryption at host are dropped when the AKSNodeClass asks for it."""
+    gpu_driver_filter: bool
+    """Sizes whose GPU driver the image family lacks are dropped."""
+    artifact_streaming_filter: bool
+    """Arm64 is dropped when the AKSNodeClass asks for artifact streaming."""
 
-    Instance types (kaz ``pkg/providers/instancetype``):
 
-    * ``computed_keys``: the requirement keys that every instance type carries.
-    * ``offering_keys``: the requirement keys that every offering carries.
-    * ``skewer``: version of the library that parses VM sizes.
-    * ``known_skus``: name of the list of known sizes; ``only_known_skus``: others are dropped, else they cost ``MissingPrice``
-      when ``unknown_skus_cost_missing_price``.
-    * ``regional_offerings``: every size has the zone ``"0"`` too; before, sizes without zones have the zone ``""``.
-    * ``zonal_regions_listed``: zones count only in a fixed list of regions.
-    * ``price_required``: an offering without a price is unavailable; ``spot_needs_low_priority``: so is spot of sizes that do not
-      say LowPriorityCapable; ``quota_checked``: so is on-demand beyond the family's quota.
-    * ``false_capabilities_absent``: premium storage and accelerated networking are DoesNotExist rather than ``false``.
-    * ``scsi_required_without_sig``: NVMe-only sizes are dropped unless images come from the managed gallery.
-    * ``restricted_skus``: sizes that are never offered; ``gpu_registry``, ``skus_without_price``: names of lists.
-    * ``no_sizes_is_error``: a region without a usable size is an error rather than an empty list.
-    * ``family_marked_with_size``: marking a size unavailable marks larger sizes of its family too.
-    * ``amd_gpu_capacity``: capacity names ``amd.com/gpu`` beside ``nvidia.com/gpu``.
-    * ``instance_type_key_leaves_out``: the fields of ``Knobs`` that the key of the provider's cache of instance types leaves out.
-    * ``unavailable_needs_known_size``: only sizes that are instance types can be marked unavailable.
-    * ``local_dns_preferred_from``: the Kubernetes version from which ``localDNS.mode: Preferred`` means on.
-    * ``encryption_filter``, ``gpu_driver_filter``, ``artifact_streaming_filter``: AKSNodeClass fields that drop sizes.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelFlags:
+    """Which labels a node and its NodeClaim get (kaz ``pkg/providers/{labels,instance,launchtemplate}``)."""
 
-    Labels (kaz ``pkg/providers/labels``, ``pkg/providers/instance``, ``pkg/providers/launchtemplate``):
+    base_keys: frozenset[str]
+    """What the provider puts on every node by itself."""
+    winning_base_keys: frozenset[str]
+    """Those of ``base_keys`` that override everything else, and keys that do when present; the others override nothing."""
+    claim_requirement_labels: ClaimRequirementLabels
+    """Which single-valued requirements of the NodeClaim become labels of the node."""
+    claim_keeps_well_known: bool
+    """Single-valued Azure well-known requirements stay on the NodeClaim as labels."""
+    kubelet_filter: bool
+    """Keys that kubelet may not set are withheld."""
+    machine_drops_legacy_labels: bool
+    """AKS machines are sent neither legacy AKS labels nor keys that kubelet may not set; before, a fixed list of keys and the
+    AKS domain are left out."""
+    machine_claim_has_priorities: bool
+    """A NodeClaim of an AKS machine gets the scale set priority labels."""
 
-    * ``base_keys``: what the provider puts on every node by itself; ``winning_base_keys``: those of them
-      that override everything else; the others override nothing.
-    * ``artifact_streaming_default``: whether artifact streaming is on unless the AKSNodeClass says.
-    * ``claim_requirement_labels``: which single-valued requirements of the NodeClaim become labels of the node.
-    * ``claim_keeps_well_known``: single-valued Azure well-known requirements stay on the NodeClaim as labels.
-    * ``kubelet_filter``: keys that kubelet may not set are withheld.
-    * ``machine_drops_legacy_labels``: AKS machines are sent neither legacy AKS labels nor keys that kubelet may not set; before,
-      a fixed list of keys and the AKS domain are left out.
-    * ``machine_node_profiles``: AKS machines are told of LocalDNS and artifact streaming.
-    * ``spot_system_machines``: AKS is asked to let spot machines be of mode System.
-    * ``machine_claim_has_priorities``: a NodeClaim of an AKS machine gets the scale set priority labels.
 
-    Launch (kaz ``pkg/providers/{instance,allocationstrategy,imagefamily}``):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NodeClassFlags:
+    """How an AKSNodeClass is read (kaz ``pkg/apis/v1beta1``, ``pkg/controllers/nodeclass``)."""
 
-    * ``ranks_offerings``: the cheapest offering decides; before, the cheapest size, then spot if allowed.
-    * ``only_azure_linux_2``: Azure Linux is version 2 for every Kubernetes; ``azure_linux_3_arm_shared_only``: Azure Linux 3 for
-      arm64 is in the managed gallery only. ``ubuntu_2404``: there is Ubuntu 24.04, which the family Ubuntu means from 1.34 on.
-    * ``low_quota_has_own_ttl``: a family quota that is not 0 blocks for ten minutes rather than for the default time.
-    * ``allocation_failures_kept``: how long, in seconds, offerings stay away after Azure had no room for a VM.
-    * ``spot_quota_kept``: how long, in seconds, spot stays away after its quota was reached.
-    * ``zonal_failure_marks_family``: no room in a zone is remembered for the size's family from its vCPUs on; before, for the size.
-    * ``unsupported_sizes_known``: that AKS refuses a size for the subscription makes the size unavailable.
-    * ``managed_subnets_refused``: an AKSNodeClass with a subnet of the cluster's managed virtual network is not ready.
-    * ``failures_named``: the NodeClaim's Launched condition names what Azure was short of.
-    * ``additional_tags``: there is an option for tags of all resources; ``machine_name_limit``: longest name of an AKS machine.
-    * ``billing_tag``: resources carry ``compute.aks.billing``; ``machine_creation_tag``: AKS machines carry their time of creation.
-    * ``in_place_hash_tags``: which tags are among what is updated on running machines.
-    * ``kubelet_flags_left_out``: flag → minor version of Kubernetes 1 from which the release no longer passes it. ``kubelet_fields``:
-      the fields of an AKSNodeClass's ``spec.kubelet`` that become flags; ``cluster_dns_option``: kubelet is told the option's DNS
-      service, before 10.0.0.10 whatever it is.
-    * ``vm_type``: what AKS's scripts take the VM for; ``script_timeout``: they are told how long they may take;
-      ``binaries_from_image``: from Kubernetes 1.34 on they are told no address of kubelet's binary.
-    * ``gpu_drivers``: name of the set of GPU drivers that nodes install.
-    * ``gpu_driver_optional``: ``spec.gpu.mode`` counts, and other nodes are not told to configure drivers if needed.
-    * ``credential_providers``: minor version of Kubernetes 1 → version of the registry credential provider; the last one for newer.
-    * ``nodeclass_hash_version``, ``nodeclass_hash_fields``: how an AKSNodeClass is hashed (Go names of spec fields).
-    """
+    local_dns: LocalDnsSource
+    """Where the provider reads whether LocalDNS is on."""
+    local_dns_preferred_from: tuple[int, int]
+    """The Kubernetes version from which ``localDNS.mode: Preferred`` means on."""
+    artifact_streaming_default: ArtifactStreamingDefault
+    """Whether artifact streaming is on unless the AKSNodeClass says."""
+    managed_subnets_refused: bool
+    """An AKSNodeClass with a subnet of the cluster's managed virtual network is not ready."""
+    nodeclass_hash_version: str
+    """The version of the hash of an AKSNodeClass."""
+    nodeclass_hash_fields: frozenset[str]
+    """The fields of an AKSNodeClass's spec that are hashed, by their Go names."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LaunchFlags:
+    """How a machine is chosen and asked for (kaz ``pkg/providers/{instance,allocationstrategy,imagefamily}``)."""
+
+    provision_modes: tuple[ProvisionMode, ...]
+    """The modes that the controller can be started in."""
+    image_families: Mapping[str, str]
+    """Image families of an AKSNodeClass → the operating system that labels name."""
+    ranks_offerings: bool
+    """The cheapest offering decides; before, the cheapest size, then spot if allowed."""
+    only_azure_linux_2: bool
+    """Azure Linux is version 2 for every Kubernetes."""
+    ubuntu_2404: bool
+    """There is Ubuntu 24.04, which the family Ubuntu means from 1.34 on."""
+    azure_linux_3_arm_shared_only: bool
+    """Azure Linux 3 for arm64 is in the managed gallery only."""
+    additional_tags: bool
+    """There is an option for tags of all resources."""
+    billing_tag: bool
+    """Resources carry ``compute.aks.billing``."""
+    in_place_hash_tags: InPlaceTags
+    """Which tags are among what is updated on running machines."""
+    machine_name_limit: int
+    """Longest name of an AKS machine."""
+    machine_creation_tag: bool
+    """AKS machines carry their time of creation."""
+    machine_node_profiles: bool
+    """AKS machines are told of LocalDNS and artifact streaming."""
+    spot_system_machines: bool
+    """AKS is asked to let spot machines be of mode System."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BootFlags:
+    """What a node is told when it starts (kaz ``pkg/providers/imagefamily/bootstrap``, ``pkg/utils/gpu.go``)."""
+
+    kubelet_flags_left_out: Mapping[str, int]
+    """Flag → minor version of Kubernetes 1 from which the release no longer passes it."""
+    kubelet_fields: frozenset[str]
+    """The fields of an AKSNodeClass's ``spec.kubelet`` that become flags."""
+    cluster_dns_option: bool
+    """Kubelet is told the option's DNS service, before 10.0.0.10 whatever it is."""
+    vm_type: str
+    """What AKS's scripts take the VM for."""
+    script_timeout: str
+    """AKS's scripts are told how long they may take; empty when not."""
+    binaries_from_image: bool
+    """From Kubernetes 1.34 on AKS's scripts are told no address of kubelet's binary."""
+    gpu_drivers: str
+    """Name of the set of GPU drivers that nodes install."""
+    gpu_driver_optional: bool
+    """``spec.gpu.mode`` counts, and other nodes are not told to configure drivers if needed."""
+    credential_providers: Mapping[int, str]
+    """Minor version of Kubernetes 1 → version of the registry credential provider; the last one for newer."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FailureFlags:
+    """What is remembered and told when Azure refuses (kaz ``pkg/providers/instance/offerings``, ``pkg/cache``)."""
+
+    low_quota_has_own_ttl: bool
+    """A family quota that is not 0 blocks for ten minutes rather than for the default time."""
+    allocation_failures_kept: float
+    """How long, in seconds, offerings stay away after Azure had no room for a VM."""
+    spot_quota_kept: float
+    """How long, in seconds, spot stays away after its quota was reached."""
+    zonal_failure_marks_family: bool
+    """No room in a zone is remembered for the size's family from its vCPUs on; before, for the size."""
+    unsupported_sizes_known: bool
+    """That AKS refuses a size for the subscription makes the size unavailable."""
+    failures_named: bool
+    """The NodeClaim's Launched condition names what Azure was short of."""
+    family_marked_with_size: bool
+    """Marking a size unavailable marks larger sizes of its family too."""
+    unavailable_needs_known_size: bool
+    """Only sizes that are instance types can be marked unavailable."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProviderRelease(InstanceTypeFlags, LabelFlags, NodeClassFlags, LaunchFlags, BootFlags, FailureFlags):
+    """A release of karpenter-provider-azure; there is one object per release, so it is compared and hashed by identity."""
 
     version: str
     core: CoreRelease
     vocabulary: Vocabulary
+    """The label sets as they are after the provider edited core's."""
     crds: str
+    """The name of the CRD set."""
     azure_well_known: frozenset[str]
+    """The provider's part of the well-known labels."""
     allowed_at_create: frozenset[str]
-    provision_modes: tuple[ProvisionMode, ...]
-    computed_keys: frozenset[str]
-    offering_keys: frozenset[str]
-    base_keys: frozenset[str]
-    skewer: str
-    known_skus: str
-    ephemeral_rule: EphemeralRule
-    gpu_registry: str
-    local_dns: LocalDnsSource
-    local_dns_preferred_from: tuple[int, int]
-    image_families: Mapping[str, str]
-    only_known_skus: bool
-    unknown_skus_cost_missing_price: bool
-    regional_offerings: bool
-    zonal_regions_listed: bool
-    price_required: bool
-    spot_needs_low_priority: bool
-    quota_checked: bool
-    false_capabilities_absent: bool
-    scsi_required_without_sig: bool
-    encryption_filter: bool
-    gpu_driver_filter: bool
-    artifact_streaming_filter: bool
-    winning_base_keys: frozenset[str]
-    artifact_streaming_default: ArtifactStreamingDefault
-    claim_requirement_labels: ClaimRequirementLabels
-    kubelet_filter: bool
-    claim_keeps_well_known: bool
-    machine_drops_legacy_labels: bool
-    machine_node_profiles: bool
-    spot_system_machines: bool
-    machine_claim_has_priorities: bool
-    ranks_offerings: bool
-    only_azure_linux_2: bool
-    ubuntu_2404: bool
-    azure_linux_3_arm_shared_only: bool
-    low_quota_has_own_ttl: bool
-    allocation_failures_kept: float
-    spot_quota_kept: float
-    zonal_failure_marks_family: bool
-    unsupported_sizes_known: bool
-    managed_subnets_refused: bool
-    failures_named: bool
-    additional_tags: bool
-    machine_name_limit: int
-    billing_tag: bool
-    in_place_hash_tags: InPlaceTags
-    machine_creation_tag: bool
-    kubelet_flags_left_out: Mapping[str, int]
-    kubelet_fields: frozenset[str]
-    cluster_dns_option: bool
-    vm_type: str
-    script_timeout: str
-    binaries_from_image: bool
-    gpu_drivers: str
-    gpu_driver_optional: bool
-    credential_providers: Mapping[int, str]
-    nodeclass_hash_version: str
-    nodeclass_hash_fields: frozenset[str]
-    family_marked_with_size: bool
-    amd_gpu_capacity: bool
-    no_sizes_is_error: bool
-    instance_type_key_leaves_out: frozenset[str]
-    unavailable_needs_known_size: bool
-    restricted_skus: frozenset[str]
-    skus_without_price: str
+    """The keys that may be undefined on either side when a NodeClaim is launched."""
     defaults: Defaults = Defaults()
 
     def asks_fips(self, spec: Mapping[str, Any]) -> bool:

@@ -160,6 +160,8 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         (
             "fits_needs_offering",
             "daemons_by_instance_type",
+            "daemons_need_listed_resources",
+            "settling_nodes_refuse",
             "simulates_registration",
             "host_ports_shared",
             "volumes_have_alternatives",
