@@ -49,7 +49,7 @@ def vectors(path: Path) -> Iterator[Json]:
 
 
 def write_golden(oracles: Sequence[Oracle], only: Sequence[str] = ANSWERED) -> None:
-    """Writes the folders of these oracles' releases anew."""
+    """Writes the folders of these oracles' releases anew, or only the vectors of some ops in them."""
     for oracle in oracles:
         material = Material.of(oracle.path)
         ops = asked_of(material.release, only)
@@ -71,11 +71,17 @@ def write_golden(oracles: Sequence[Oracle], only: Sequence[str] = ANSWERED) -> N
             "oracle": oracle.path.name,
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "seed": SEED,
-            "cases": {op: COUNTS[op] for op in ops},
+            "cases": {**_counts(folder), **{op: COUNTS[op] for op in ops}},
         }
         (folder / "about.json").write_text(json.dumps(about, indent=2) + "\n")
         size = sum(path.stat().st_size for path in folder.iterdir())
         print(f"{folder.name}: {', '.join(f'{COUNTS[op]} {op}' for op in ops)}; {size / 1000:.0f} kB")
+
+
+def _counts(folder: Path) -> dict[str, int]:
+    """How many vectors of each op there are already."""
+    about = folder / "about.json"
+    return dict(json.loads(about.read_text())["cases"]) if about.exists() else {}
 
 
 def _line(request: Json, reply: Json) -> str:

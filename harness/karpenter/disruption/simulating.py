@@ -53,9 +53,9 @@ def simulate(situation: Situation, candidates: Sequence[Candidate], *, settled: 
     """
     view = situation.view
     names = {each.name for each in candidates}
-    if any(node.deleting and node.name in names for node in view.nodes):
-        return None
     simulations = view.simulations
+    if names & simulations.deleting_names:
+        return None
     judge = simulations.displaced
     moving = [pod for each in candidates for pod in each.pods if judge.movable(pod)]
     try:
@@ -66,9 +66,10 @@ def simulate(situation: Situation, candidates: Sequence[Candidate], *, settled: 
         raise SimulationError(f"creating scheduler, tracking topology counts, {error}") from error
     finally:
         situation.say_all(judge.events)
-        for pod, reason in simulations.pending.ignored.items():
-            if not reason.startswith(_NOT_FOR_KARPENTER):
-                situation.say(failed_scheduling(pod, reason))
+        if situation.rules.tells_ignored:
+            for pod, reason in simulations.pending.rejected.items():
+                if not reason.startswith(_NOT_FOR_KARPENTER):
+                    situation.say(failed_scheduling(pod, reason))
     situation.say_all(results.events)
     errors = {pod: str(reason) for pod, reason in results.errors.items()}
     anyway = simulations.displaced_keys
@@ -77,8 +78,7 @@ def simulate(situation: Situation, candidates: Sequence[Candidate], *, settled: 
         if not node.initialized:
             text = f"would schedule against uninitialized {_named(node)}"
             errors.update({key: text for pod in pods if (key := pod_key(pod)) not in anyway})
-    pending = {pod_key(pod) for pod in simulations.pending.accepted}
-    stranded = tuple(sorted(pod for pod in errors if pod not in pending))
+    stranded = tuple(sorted(pod for pod in errors if pod not in simulations.pending_keys))
     return Outcome(results.nodeclaims, results.existing, errors, stranded)
 
 

@@ -1,9 +1,9 @@
 """What the disruption controller knows at one moment, and what it has said in this turn."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
@@ -42,6 +42,9 @@ class View:
         self.now, self.nominated, self.queued = snapshot.now, nominated or {}, queued
         self.simulations = Simulations(snapshot, instance_types, release=release, options=options, indexes=indexes)
         self.nodes: list[StateNode] = sorted(self.simulations.state.nodes, key=lambda node: node.provider_id)
+        self.remembered: dict[Hashable, Any] = {}
+        """What was found out about this moment."""
+        self.prices: dict[Hashable, float] = {}
         self.nodepools = {
             name_of(pool): pool
             for pool in sorted(snapshot.nodepools, key=name_of)

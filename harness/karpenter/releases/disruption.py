@@ -31,6 +31,10 @@ class DisruptionRules:
     """NodePools with ``replicas`` are replaced one by one, and never consolidated."""
     injected_clock: bool = True
     """Nominations end by the clock that Karpenter is given; else by the machine's."""
+    tells_ignored: bool = True
+    """Events tell of pending pods that are not considered because they are invalid."""
+    patience_grows: bool = True
+    """How long a command may take grows with the nodes that are waiting; else it is 10 minutes."""
     when_empty_text: str = "NodePool {pool} has consolidation policy WhenEmpty, but node is not empty"
     """The sentence about NodePools whose policy leaves nodes with pods alone."""
     lists_budgets: bool = True
@@ -48,7 +52,7 @@ _V1_13 = replace(
     when_empty_text="NodePool {pool} has non-empty consolidation disabled",
 )
 _V1_7 = replace(_V1_13, unpriced_fails=True, announces=False, static_nodepools=False, injected_clock=False)
-_V1_6 = replace(_V1_7, lists_budgets=False)
+_V1_6 = replace(_V1_7, lists_budgets=False, tells_ignored=False, patience_grows=False)
 
 _RULES: Mapping[str, DisruptionRules] = {
     **dict.fromkeys(("1.6.1", "1.6.2"), _V1_6),

@@ -33,6 +33,7 @@ class Algebra:
         self._met: dict[tuple[int, int, bool], RequirementSet | None] = {}
         self._exists: dict[str, Requirement] = {}
         self._labels: dict[tuple[tuple[str, str], ...], RequirementSet] = {}
+        self._of_label: dict[tuple[str, str], Requirement] = {}
         self._keys: dict[frozenset[str], int] = {}
         self.empty = self.set_of(())
 
@@ -126,9 +127,15 @@ class Algebra:
         known = tuple(labels.items())
         found = self._labels.get(known)
         if found is None:
-            found = self._labels[known] = self.set_of(
-                Requirement.of(key, IN, (value,), vocabulary=self.vocabulary) for key, value in known
-            )
+            found = self._labels[known] = self.set_of(map(self._labelled, known))
+        return found
+
+    def _labelled(self, label: tuple[str, str]) -> Requirement:
+        found = self._of_label.get(label)
+        if found is None:
+            key, value = label
+            made = Requirement.of(key, IN, (value,), vocabulary=self.vocabulary)
+            found = self._of_label[label] = self.canonical(made)
         return found
 
     def from_node_selector(self, items: Iterable[Mapping[str, object]] | None) -> RequirementSet:

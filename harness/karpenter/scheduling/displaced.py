@@ -33,7 +33,8 @@ class Displaced:
     """Judges the pods of nodes that are going away, or could go. ``now`` is in nanoseconds since the start."""
 
     def __init__(self, budgets: Iterable[Object], now: int, rules: SchedulingRules) -> None:
-        self._budgets = [(budget, Selector.parse(spec_of(budget).get("selector"))) for budget in budgets]
+        ordered = sorted(budgets, key=pod_key)  # as the API server lists them
+        self._budgets = [(budget, Selector.parse(spec_of(budget).get("selector"))) for budget in ordered]
         self._now, self._rules = now, rules
         self.events: list[SchedulingEvent] = []
         """What Karpenter says about the pods that were judged."""
@@ -50,7 +51,7 @@ class Displaced:
 
     def disruptable(self, pod: Object) -> bool:
         """Whether no annotation keeps the pod where it is."""
-        if not is_active(pod):
+        if DO_NOT_DISRUPT not in annotations_of(pod) or not is_active(pod):
             return True
         protection = self._protection(pod)
         if protection.event is not None:
@@ -59,7 +60,7 @@ class Displaced:
 
     def budgets_against(self, pod: Object) -> Sequence[Object]:
         """The disruption budgets that allow no eviction of the pod now; several where more than one select it."""
-        if not is_active(pod) or is_static(pod) or _tolerates_disruption(pod) or self._protection(pod).active:
+        if not self._budgets or not is_active(pod) or is_static(pod) or _tolerates_disruption(pod) or self._protection(pod).active:
             return ()
         return self._blocking(pod, lambda budget: not status_of(budget).get("disruptionsAllowed"))
 

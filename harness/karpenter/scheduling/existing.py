@@ -3,7 +3,7 @@
 Core ``pkg/controllers/provisioning/scheduling/existingnode.go``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from copy import copy
 
 from harness.karpenter.releases.scheduling import SchedulingRules
@@ -34,16 +34,13 @@ class ExistingNode:
     """
 
     def __init__(
-        self, state: StateNode, daemons: Iterable[DaemonPod], algebra: Algebra, rules: SchedulingRules
+        self, state: StateNode, daemons: Sequence[DaemonPod], algebra: Algebra, rules: SchedulingRules
     ) -> None:
         self.state, self._algebra = state, algebra
         self.name, self.taints = state.name, state.taints
-        labels = algebra.from_labels(state.labels)
-        self.requirements = algebra.together(
-            labels, {HOSTNAME: Requirement.of(HOSTNAME, IN, (state.hostname,), vocabulary=algebra.vocabulary)}
-        )
-        coming = requests_for_pods([each.pod for each in daemons if self._will_run(each, labels)])
-        present = state.daemon_requests()
+        self._requirements: RequirementSet | None = None
+        coming = requests_for_pods([each.pod for each in daemons if self._will_run(each)])
+        present = state.daemon_requests() if daemons else {}
         available = state.available()
         self.amounts: dict[str, int] = {name: quantity.nano for name, quantity in available.items()}
         for name, quantity in coming.items():
@@ -61,9 +58,19 @@ class ExistingNode:
         made.volumes = {driver: set(claims) for driver, claims in self.volumes.items()}
         return made
 
-    def _will_run(self, daemon: DaemonPod, labels: RequirementSet) -> bool:
+    @property
+    def requirements(self) -> RequirementSet:
+        """What its labels, its hostname and its pods make of it; worked out for nodes that have room only."""
+        if self._requirements is None:
+            host = Requirement.of(HOSTNAME, IN, (self.state.hostname,), vocabulary=self._algebra.vocabulary)
+            labels = self._algebra.from_labels(self.state.labels)
+            self._requirements = self._algebra.together(labels, {HOSTNAME: host})
+        return self._requirements
+
+    def _will_run(self, daemon: DaemonPod) -> bool:
         if daemon.ignored or untolerated(self.taints, daemon.tolerations):
             return False
+        labels = self._algebra.from_labels(self.state.labels)
         return self._algebra.met(labels, daemon.requirements(self._algebra), strict=True) is not None
 
     def refusal(self, shape: PodShape) -> Reason | None:
@@ -118,7 +125,7 @@ class ExistingNode:
         self.pods.append(pod)
         for name, amount in shape.amounts:
             self.amounts[name] = self.amounts.get(name, 0) - amount
-        self.requirements = requirements
+        self._requirements = requirements
         topology.record(shape, self.taints, requirements, requirements.items[HOSTNAME])
         self.host_ports.extend(shape.host_ports)
         for driver, claims in (shape.volume_claims or {}).items():

@@ -1,6 +1,6 @@
 """What all simulations over one snapshot have in common: found out once, and never changed by one of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from harness.karpenter.scheduling.claims import SchedulingEvent
 from harness.karpenter.scheduling.existing import ExistingNode
 from harness.karpenter.scheduling.shapes import PodShape, ShapeCatalog
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
-from harness.karpenter.scheduling.state import ClusterState
+from harness.karpenter.scheduling.state import ClusterState, StateNode
 from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods
 from harness.karpenter.scheduling.topology.domains import domains_by_key
 from harness.karpenter.scheduling.topology.groups import RunningPods
@@ -111,6 +111,10 @@ class Ground:
         assert self.templates is not None  # a DaemonSet's search for a term that fits begins with the templates
         active = sorted(self.state.active(), key=lambda node: (not node.initialized, node.name))
         return tuple(ExistingNode(node, self._daemons, self.algebra, self.rules) for node in active)
+
+    def staying(self, leaving: frozenset[str]) -> Iterator[StateNode]:
+        """The active nodes but some."""
+        return (node.state for node in self.existing if node.name not in leaving)
 
     @cached_property
     def position_of(self) -> dict[str, int]:

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
 
 class PendingPods:
-    """Unbound pods: ``accepted`` are to be scheduled, ``ignored`` maps the others that are invalid to Karpenter's sentence."""
+    """Unbound pods: ``accepted`` are to be scheduled, ``ignored`` maps the others that are invalid to Karpenter's sentence.
+
+    ``rejected`` are those of ``ignored`` that would be scheduled if they were valid.
+    """
 
     def __init__(
         self, snapshot: ClusterSnapshot, release: "ProviderRelease", volumes: VolumeLookup, rules: SchedulingRules
     ) -> None:
         self.accepted: list[Object] = []
         self.ignored: dict[str, str] = {}
+        self.rejected: dict[str, str] = {}
         wording = wording_of(release)
         known: dict[Hashable, list[str]] = {}
         unbound = [pod for pod in snapshot.pods if not is_scheduled(pod)]
@@ -42,7 +46,10 @@ class PendingPods:
                 texts = known[key]
             volume_problem = claim_problem(pod, volumes, rules) if spec.get("volumes") else None
             if texts or volume_problem:
-                self.ignored[pod_key(pod)] = "; ".join([*texts, *([volume_problem] if volume_problem else [])])
+                text = "; ".join([*texts, *([volume_problem] if volume_problem else [])])
+                self.ignored[pod_key(pod)] = text
+                if is_provisionable(pod):
+                    self.rejected[pod_key(pod)] = text
             elif is_provisionable(pod):
                 self.accepted.append(pod)
 

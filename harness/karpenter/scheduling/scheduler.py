@@ -92,9 +92,8 @@ class Scheduler:
             if (position := ground.position_of.get(name)) is not None:
                 self._staying &= ~(1 << position)
         self._settling, self._exempt = settling, exempt
-        staying = [node.state for node in ground.existing if node.name not in leaving]
-        self._topology.register_hosts(node.hostname for node in staying)
-        self._limits = limits_left(staying, ground.nodepools)
+        self._topology.register_hosts(node.hostname for node in ground.staying(leaving))
+        self._limits = limits_left(ground.staying(leaving), ground.nodepools)
         self._order = InflightOrder(options.stable_inflight_sort)
         self._candidates = Candidates(self._algebra, self._topology, self._order)
         self._attempts = self._placed = 0

@@ -24,7 +24,7 @@ from harness.karpenter.scheduling.older_pods import (
 )
 from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
 from harness.karpenter.scheduling.scheduler import Scheduler
-from harness.karpenter.scheduling.settling import is_settling
+from harness.karpenter.scheduling.settling import consolidate_after, is_settling
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.scheduling.templates import Template
@@ -92,8 +92,10 @@ class Simulations:
     @cached_property
     def _settling(self) -> int:
         """Nodes still within their NodePool's consolidateAfter, as positions."""
-        pools = {name_of(pool): pool for pool in self.nodepools}
+        pools = {name_of(pool): pool for pool in self.nodepools if consolidate_after(pool)}
         mask = 0
+        if not pools:
+            return 0
         for position, node in enumerate(self._ground.existing):
             pool = pools.get(node.state.labels.get(NODEPOOL) or "")
             if pool is not None and node.state.nodeclaim is not None:
@@ -101,12 +103,13 @@ class Simulations:
         return mask
 
     @cached_property
-    def _deleting_names(self) -> frozenset[str]:
+    def deleting_names(self) -> frozenset[str]:
+        """The nodes that are going away."""
         return frozenset(node.name for node in self.state.nodes if node.deleting)
 
     def _exempt(self, pod: Object) -> bool:
         """Whether nodes that still settle take the pod nevertheless."""
-        return status_of(pod).get("phase") == "Pending" or spec_of(pod).get("nodeName") in self._deleting_names
+        return status_of(pod).get("phase") == "Pending" or spec_of(pod).get("nodeName") in self.deleting_names
 
     def provision(self, ledger: "Ledger | None" = None) -> SchedulingResults:
         """A provisioning pass over everything in the snapshot; a ``ledger`` is told why each NodePool took a pod or not.
@@ -164,7 +167,12 @@ class Simulations:
             made.append(known[1])
         return made
 
-    @property
+    @cached_property
+    def pending_keys(self) -> frozenset[str]:
+        """The unbound pods (``namespace/name``) that Karpenter considers."""
+        return frozenset(pod_key(pod) for pod in self.pending.accepted)
+
+    @cached_property
     def displaced_keys(self) -> frozenset[str]:
         """The pods (``namespace/name``) of nodes that are going away."""
         return frozenset(pod_key(pod) for pod in self._displaced_pods)

@@ -35,7 +35,7 @@ class RunningPods:
 
     def __init__(self, state: ClusterState) -> None:
         self.state = state
-        self.active = [node for node in state.active() if node.node is not None]
+        self.active = [(node, node.name) for node in state.active() if node.node is not None]
 
     @cached_property
     def by_namespace(self) -> dict[str, list[tuple[Object, Object, str]]]:
@@ -79,8 +79,7 @@ class TopologyGroups:
     ) -> None:
         self.algebra = algebra
         self._running, self._state = running, running.state
-        self._active = [node for node in running.active if node.name not in leaving] if leaving else running.active
-        self._excluded = moving
+        self._leaving, self._excluded = leaving, moving
         self._cancel, self._known_hosts_only = rules.repeated_expressions_cancel, rules.hosts_registered_first
         self._domains = domains
         self._groups: dict[object, TopologyGroup] = {}
@@ -246,7 +245,9 @@ class TopologyGroups:
                     group.record(domain)
 
     def _count_cluster(self, group: TopologyGroup) -> None:
-        for state in self._active:
+        for state, name in self._running.active:
+            if name in self._leaving:
+                continue
             node = state.node or {}
             labels = self.algebra.from_labels(labels_of(node))
             taints = tuple(spec_of(node).get("taints") or ())

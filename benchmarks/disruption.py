@@ -1,0 +1,187 @@
+"""Passes of the disruption controller over large clusters, beside Go's.
+
+    python -m benchmarks.disruption [CASE...] [--oracle PATH] [--go-limit SECONDS] [--reports DIR]
+
+A case is a kind of cluster and a number of nodes (``tight-1000``), see ``tests/conformance/cases/disruption/fleets.py``. A line per case
+and method: CPU seconds for finding the candidates (ours with the state made anew, which Karpenter keeps up to date) and for computing the
+command, Go's of both, and the ratio of their sums. What comes of it is compared with Go's. Each case has a process of its own. Go is
+measured in the same run when there is an oracle, as in ``benchmarks.scheduler``; else, and for what would take Go more than
+``--go-limit`` seconds, its recorded times are shown. Nothing waits for a validation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.scheduler import GO_LIMIT, RELEASE, oracle_path
+from harness.answer import AnswerContext
+from harness.answer.disruption import cluster_of
+from harness.karpenter.disruption.methods import Attempt, attempt, methods_of
+from harness.karpenter.disruption.situation import after_waiting
+from tests.conformance.cases.disruption.fleets import fleet
+
+__all__ = ["RECORDED", "Pass", "ours", "report"]
+
+ROOT = Path(__file__).resolve().parent.parent
+_MULTI, _SINGLE = "MultiNodeConsolidation", "SingleNodeConsolidation"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Go's CPU seconds for candidates and command, and what came of it: decision, nodes that go, nodes that come."""
+
+    candidates: float
+    compute: float
+    outcome: tuple[str, int, int] | None
+
+
+#: core 1.14.0, go1.26, GOMAXPROCS=1, the better of two runs (one of tight-1000), by case and method
+RECORDED: Mapping[tuple[str, str], Recorded] = {
+    ("empty-100", "Emptiness"): Recorded(0.002, 0.001, ("delete", 100, 0)),
+    ("empty-1000", "Emptiness"): Recorded(0.022, 0.015, ("delete", 1000, 0)),
+    ("mixed-100", _MULTI): Recorded(0.016, 0.147, ("replace", 5, 1)),
+    ("mixed-100", _SINGLE): Recorded(0.005, 0.011, ("replace", 1, 1)),
+    ("packed-100", _MULTI): Recorded(0.004, 0.214, None),
+    ("packed-100", _SINGLE): Recorded(0.005, 0.012, ("replace", 1, 1)),
+    ("tight-100", _MULTI): Recorded(0.009, 0.235, None),
+    ("tight-100", _SINGLE): Recorded(0.008, 1.438, None),
+    ("mixed-1000", _MULTI): Recorded(0.052, 0.628, ("replace", 12, 1)),
+    ("mixed-1000", _SINGLE): Recorded(0.074, 0.158, ("delete", 1, 0)),
+    ("packed-1000", _MULTI): Recorded(0.058, 0.822, None),
+    ("packed-1000", _SINGLE): Recorded(0.069, 0.092, ("replace", 1, 1)),
+    ("tight-1000", _MULTI): Recorded(0.195, 1.390, None),
+    ("tight-1000", _SINGLE): Recorded(0.125, 108.826, None),
+}
+CASES = tuple(dict.fromkeys(case for case, _ in RECORDED))
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One method's pass over one case: CPU seconds of both sides, and whether both come to the same."""
+
+    case: str
+    method: str
+    candidates: float
+    compute: float
+    go_candidates: float
+    go_compute: float
+    go_live: bool
+    same: bool
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster ours is."""
+        return (self.go_candidates + self.go_compute) / max(self.candidates + self.compute, 1e-6)
+
+
+def request_of(case: str) -> dict[str, Any]:
+    """The cluster of a case."""
+    kind, _, nodes = case.rpartition("-")
+    return fleet(int(nodes), 1, kind)
+
+
+def ours(case: str, method: str) -> tuple[float, float, tuple[str, int, int] | None]:
+    """Our CPU seconds for candidates and command, and what came of it, in this process."""
+    request, context = request_of(case), AnswerContext(RELEASE)
+    cluster = cluster_of(request, context)
+    begun = time.process_time()
+    situation, wait = cluster.situation()
+    (chosen,) = (each for each in methods_of(situation.rules) if each.name == method)
+    found: list[float] = []
+
+    def compute(*given: Any) -> Any:
+        found.append(time.process_time())
+        return type(chosen).compute(chosen, *given)
+
+    chosen.compute = compute  # type: ignore[method-assign]
+    made: Attempt = after_waiting(attempt(situation, chosen, validates=False), wait)
+    ended = time.process_time()
+    assert made.findings is not None
+    commands = made.findings.commands
+    outcome = None
+    if commands:
+        outcome = commands[0].decision, len(commands[0].candidates), len(commands[0].replacements)
+    return found[0] - begun, ended - found[0], outcome
+
+
+def go(case: str, oracle: str, methods: Sequence[str]) -> dict[str, Recorded]:
+    """The Go code on the same cluster, with one worker."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(request_of(case), file)
+        file.flush()
+        command = [oracle, "consolidate", file.name, "1", *methods]
+        environment = {**os.environ, "GOMAXPROCS": "1"}
+        lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
+    found = {}
+    for told in map(json.loads, lines.splitlines()):
+        first = next(iter(told["commands"] or ()), None)
+        outcome = None if first is None else (first["decision"], first["candidates"], first["replacements"])
+        found[told["method"]] = Recorded(told["candidates_cpu_s"], told["compute_cpu_s"], outcome)
+    return found
+
+
+def passes(case: str, oracle: str | None, go_limit: float) -> Iterator[Pass]:
+    """All methods of a case."""
+    methods = [method for known, method in RECORDED if known == case]
+    short = [method for method in methods if RECORDED[case, method].compute <= go_limit]
+    live = go(case, oracle, short) if oracle is not None and short else {}
+    for method in methods:
+        command = [sys.executable, "-m", "benchmarks.disruption", "--measure", case, method]
+        measured = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout
+        candidates, compute, outcome = json.loads(measured)
+        theirs = live.get(method, RECORDED[case, method])
+        same = (tuple(outcome) if outcome else None) == theirs.outcome
+        yield Pass(case, method, candidates, compute, theirs.candidates, theirs.compute, method in live, same)
+
+
+def report(cases: Sequence[str], oracle: str | None, go_limit: float, reports: Path | None) -> Iterator[str]:
+    """Everything that is printed, as it comes; with `reports` also written there."""
+    head = ("candidates", "compute", "Go cand.", "Go compute", "ratio")
+    yield f"{'cluster':13}{'method':26}" + "".join(f"{each:>12}" for each in head)
+    found = []
+    for case in cases:
+        for each in passes(case, oracle, go_limit):
+            found.append(each)
+            seconds = "".join(f"{one:12.3f}" for one in (each.candidates, each.compute, each.go_candidates))
+            theirs = f"{each.go_compute:.3f}{' ' if each.go_live else '*'}"
+            yield (
+                f"{each.case:13}{each.method:26}{seconds}{theirs:>12}{each.ratio:12.1f}"
+                f"{'' if each.same else '  not what Go does'}"
+            )
+    yield "CPU seconds; * recorded, not measured in this run"
+    if reports is not None:
+        reports.mkdir(parents=True, exist_ok=True)
+        (reports / "disruption.json").write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n")
+        yield f"written: {reports / 'disruption.json'}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints the comparison."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="default: all")
+    parser.add_argument("--oracle")
+    parser.add_argument("--go-limit", type=float, default=GO_LIMIT, metavar="SECONDS", help="default %(default)s")
+    parser.add_argument("--reports", type=Path, metavar="DIR")
+    parser.add_argument("--measure", nargs=2, metavar=("CASE", "METHOD"), help="ours alone, in this process, as JSON")
+    options = parser.parse_args(argv)
+    if options.measure:
+        print(json.dumps(ours(*options.measure)))
+        return 0
+    oracle = options.oracle or oracle_path()
+    for line in report(options.cases or CASES, oracle, options.go_limit, options.reports):
+        print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

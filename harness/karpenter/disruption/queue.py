@@ -1,0 +1,137 @@
+"""Commands under way: candidates are deleted once all replacements are initialized; a command that fails is taken back.
+
+Core ``pkg/controllers/disruption/queue.go`` (Reconcile, waitOrTerminate, CompleteCommand).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from harness.engine.clock import SECOND
+from harness.karpenter.disruption.controller import Started
+from harness.karpenter.disruption.events import launching, terminating, waiting_readiness
+from harness.karpenter.releases.disruption import DisruptionRules
+from harness.karpenter.scheduling import SchedulingEvent
+from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.objects import Object, condition_is, name_of
+
+__all__ = ["RETRY", "Execution", "Progress", "Queue", "Servants"]
+
+RETRY = 1.0
+"""Seconds between two looks at a command."""
+
+_PER_CANDIDATE = SECOND // 1000 * 80
+_LEAST, _MOST = 600 * SECOND, 3600 * SECOND
+
+
+class Progress(Enum):
+    """How far a command is."""
+
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Servants(Protocol):
+    """What the queue asks and has done."""
+
+    def nodeclaim(self, name: str) -> Object | None:
+        """A replacement, None once it is gone."""
+
+    def delete(self, nodeclaim: str) -> None:
+        """Deletes a candidate's NodeClaim, if there still is one."""
+
+    def release(self, nodes: Iterable[StateNode]) -> None:
+        """Takes taint and condition away again; the nodes do not count as going away any more."""
+
+    def say(self, *events: SchedulingEvent) -> None:
+        """Publishes events."""
+
+
+@dataclass(slots=True)
+class Execution:
+    """A command since it was started at ``begun``, in nanoseconds since the start. ``problem``: why it failed."""
+
+    started: Started
+    begun: int
+    initialized: set[str] = field(default_factory=set)
+    deleted: bool = False
+    problem: str = ""
+
+    @property
+    def nodes(self) -> list[StateNode]:
+        return [each.state for each in self.started.command.candidates]
+
+
+class Queue:
+    """The commands under way, and the nodes that they are about."""
+
+    def __init__(self, rules: DisruptionRules) -> None:
+        self._rules = rules
+        self.executions: list[Execution] = []
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The names of the Nodes of all commands."""
+        return frozenset(name_of(node.node or {}) for each in self.executions for node in each.nodes)
+
+    def add(self, started: Started, now: int) -> Execution:
+        """Takes a command on."""
+        made = Execution(started, now)
+        self.executions.append(made)
+        return made
+
+    def longest(self) -> int:
+        """How long a command may take, in nanoseconds: the more nodes are waiting, the longer."""
+        if not self._rules.patience_grows:
+            return _LEAST
+        return min(max(_PER_CANDIDATE * sum(len(each.nodes) for each in self.executions), _LEAST), _MOST)
+
+    def advance(self, execution: Execution, now: int, servants: Servants) -> Progress:
+        """Looks at a command: deletes its candidates when all replacements are there, takes it back when it has failed.
+
+        The time is also up for a command that has just deleted its candidates: upstream looks at the clock last.
+        """
+        longest = self.longest()
+        waiting = self._waiting(execution, servants)
+        if not waiting and not execution.problem and not execution.deleted:
+            self._delete(execution, servants)
+        if now - execution.begun > longest:
+            execution.problem = execution.problem or "command reached timeout"
+        if execution.problem:
+            servants.release(execution.nodes)
+            self.executions.remove(execution)
+            return Progress.FAILED
+        if waiting:
+            return Progress.WAITING
+        self.executions.remove(execution)
+        return Progress.DONE
+
+    @staticmethod
+    def _waiting(execution: Execution, servants: Servants) -> bool:
+        """Whether a replacement is still missing; one that is gone is the end of the command."""
+        reason = execution.started.method.reason
+        waiting = False
+        for name in execution.started.replacements:
+            if name in execution.initialized:
+                continue
+            claim = servants.nodeclaim(name)
+            if claim is None:
+                execution.problem = f'replacement was deleted, nodeclaims.karpenter.sh "{name}" not found'
+                return True
+            servants.say(launching(name, reason))
+            if condition_is(claim, "Initialized"):
+                execution.initialized.add(name)
+            else:
+                servants.say(waiting_readiness(name))
+                waiting = True
+        return waiting
+
+    @staticmethod
+    def _delete(execution: Execution, servants: Servants) -> None:
+        reason = execution.started.method.reason
+        for each in execution.started.command.candidates:
+            servants.delete(name_of(each.nodeclaim))
+            servants.say(*terminating(name_of(each.node), name_of(each.nodeclaim), reason))
+        execution.deleted = True

@@ -1,0 +1,98 @@
+"""Commands under way: replacements first, then the candidates; what fails is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from harness.engine.clock import SECOND
+from harness.karpenter.disruption.controller import Started
+from harness.karpenter.disruption.methods import attempt, methods_of
+from harness.karpenter.disruption.queue import Execution, Progress, Queue
+from harness.karpenter.disruption.situation import after_waiting
+from harness.karpenter.releases import provider
+from harness.karpenter.releases.disruption import disruption_rules_of
+from harness.karpenter.scheduling import SchedulingEvent
+from harness.karpenter.scheduling.state import StateNode
+from tests.disruption.fleet import machine, pod, situation
+
+
+class Servants:
+    def __init__(self, **claims: bool) -> None:
+        self.claims = claims
+        self.deleted: list[str] = []
+        self.released: list[str] = []
+        self.said: list[tuple[str, str]] = []
+
+    def nodeclaim(self, name: str) -> dict[str, Any] | None:
+        if name not in self.claims:
+            return None
+        ready = "True" if self.claims[name] else "Unknown"
+        return {"metadata": {"name": name}, "status": {"conditions": [{"type": "Initialized", "status": ready}]}}
+
+    def delete(self, nodeclaim: str) -> None:
+        self.deleted.append(nodeclaim)
+
+    def release(self, nodes: Iterable[StateNode]) -> None:
+        self.released += [node.name for node in nodes]
+
+    def say(self, *events: SchedulingEvent) -> None:
+        self.said += [(each.object, each.message) for each in events]
+
+
+def begun(release: str = "1.14.0") -> tuple[Queue, Execution]:
+    """A replacement of the node a by the NodeClaim new, started at 0."""
+    made = situation([machine("a", "eight")], [pod("p", "a", "1500m")], release=provider(release))
+    (single,) = (each for each in methods_of(made.rules) if each.name == "SingleNodeConsolidation")
+    found = after_waiting(attempt(made, single, validates=False), lambda seconds: None).findings
+    assert found is not None
+    rules = disruption_rules_of(provider(release).core)
+    assert rules is not None
+    queue = Queue(rules)
+    return queue, queue.add(Started(single, found.commands[0], ("new",)), 0)
+
+
+def test_the_candidate_stays_until_its_replacement_is_initialized() -> None:
+    queue, execution = begun()
+    early, late = Servants(new=False), Servants(new=True)
+    assert queue.advance(execution, SECOND, early) is Progress.WAITING
+    assert early.said == [
+        ("new", "Launching NodeClaim: Underutilized"),
+        ("new", "Waiting on readiness to continue disruption"),
+    ]
+    assert not early.deleted
+    assert queue.nodes == {"a"}
+    assert queue.advance(execution, 2 * SECOND, late) is Progress.DONE
+    assert late.deleted == ["claim-a"]
+    assert late.said[1:] == [
+        ("a", "Disrupting Node: Underutilized"),
+        ("claim-a", "Disrupting NodeClaim: Underutilized"),
+    ]
+    assert not queue.nodes
+
+
+def test_a_replacement_that_is_gone_ends_the_command() -> None:
+    queue, execution = begun()
+    servants = Servants()
+    assert queue.advance(execution, SECOND, servants) is Progress.FAILED
+    assert execution.problem.startswith("replacement was deleted")
+    assert servants.released == ["a"]
+    assert not servants.deleted
+    assert not queue.executions
+
+
+def test_a_command_has_ten_minutes() -> None:
+    queue, execution = begun()
+    assert queue.advance(execution, 600 * SECOND, Servants(new=False)) is Progress.WAITING
+    late = Servants(new=True)
+    assert queue.advance(execution, 600 * SECOND + 1, late) is Progress.FAILED
+    assert late.deleted == ["claim-a"]  # it was in time for that, and is reported as a failure all the same
+    assert late.released == ["a"]
+
+
+def test_patience_grows_with_the_nodes_that_wait_from_core_1_7_on() -> None:
+    for release, minutes in (("1.14.0", 20), ("1.6.5", 10)):
+        queue, execution = begun(release)
+        for _ in range(14_999):
+            queue.add(execution.started, 0)
+        assert queue.longest() == minutes * 60 * SECOND
