@@ -9,20 +9,19 @@ from harness.kube.api.versions import Version
 @pytest.mark.parametrize(
     ("text", "version"),
     [
-        ("1.34.2", (1, 34, 2)),
-        ("v1.34.2", (1, 34, 2)),
-        (" 1.34", (1, 34, 0)),
-        ("1", (1, 0, 0)),
-        ("1.34.0-rc.1", (1, 34, 0)),
-        ("1.34.2+build", (1, 34, 2)),
-        ("1.34.x", (1, 34, 0)),
-        ("1.34x", None),
+        ("1.34.2", Version(1, 34, 2)),
+        ("v1.34.2", Version(1, 34, 2)),
+        (" 1.34", Version(1, 34, 0)),
+        ("1", Version(1, 0, 0)),
+        ("1.34.0-rc.1", Version(1, 34, 0, final=False)),
+        ("1.34.2+build", Version(1, 34, 2)),
+        ("1.34.x", Version(1, 34, 0)),
         ("", None),
         ("latest", None),
         ("v", None),
     ],
 )
-def test_a_text(text: str, version: tuple[int, int, int] | None) -> None:
+def test_a_text(text: str, version: Version | None) -> None:
     assert Version.find(text) == version
 
 
