@@ -20,7 +20,7 @@ def faults(what: str, times: int = 1, **where: str) -> dict:
 
 def test_sku_not_available_tries_zonal_then_regional_then_the_next_size(walk):
     way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure=faults("SkuNotAvailable", 2))
-    assert vm_puts(way) == [(1.0, 409, "SkuNotAvailable"), (2.0, 409, "SkuNotAvailable"), (3.0, 201, None)]
+    assert vm_puts(way) == [(1.101, 409, "SkuNotAvailable"), (2.126, 409, "SkuNotAvailable"), (3.151, 201, None)]
     assert way.node["metadata"]["labels"]["node.kubernetes.io/instance-type"] == "Standard_D2_v3"
     assert not way.world.cloud.unfired()
 
@@ -28,7 +28,7 @@ def test_sku_not_available_tries_zonal_then_regional_then_the_next_size(walk):
 def test_overconstrained_zones_are_tried_one_after_the_other(walk):
     code = "OverconstrainedZonalAllocationRequest"
     way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure=faults(code, 2))
-    assert vm_puts(way) == [(1.0, 409, code), (2.0, 409, code), (3.0, 201, None)]
+    assert vm_puts(way) == [(1.101, 409, code), (2.126, 409, code), (3.151, 201, None)]
     labels = way.node["metadata"]["labels"]
     assert labels["topology.kubernetes.io/zone"] == "0"
     assert labels["karpenter.azure.com/placement-scope"] == "regional"
@@ -52,7 +52,7 @@ def test_each_refusal_is_a_condition_in_karpenters_words(walk):
 def test_a_quota_of_nothing_makes_a_claim_every_ten_seconds_and_is_reported_as_a_circle(walk):
     way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure={"quota": {"cores": 0}})
     times = [at for at, status, _ in vm_puts(way) if status == 409]
-    assert times[:4] == [1.0, 11.0, 21.0, 31.0]
+    assert times[:4] == [1.101, 11.101, 21.101, 31.101]
     runaway = way.settled.runaway
     assert runaway is not None
     assert "regional on-demand vCPU quota limit for subscription has been reached" in str(runaway)
@@ -105,7 +105,7 @@ def test_a_refusal_that_stays_is_retried_with_back_off_until_the_launch_times_ou
     way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure=azure)
     times = [at for at, status, _ in vm_puts(way) if status == 403]
     # The first retry comes a second later because the condition changed, then 1, 2, 4 … seconds of back-off.
-    assert times[:7] == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+    assert times[:7] == [1.101, 2.126, 4.151, 8.176, 16.201, 32.226, 64.251]
     claims = [entry.key.name for entry in way.world.journal if entry.key.kind == "NodeClaim" and entry.verb == "create"]
     first = [at for at in times if at < 302]
     assert max(first) > 240
