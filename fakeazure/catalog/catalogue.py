@@ -6,22 +6,19 @@ same objects in many records, and nobody may change them (a market that restrict
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from fakeazure.catalog.errors import UnknownRegion, UnknownSize
-from fakeazure.catalog.records import Record, RecordMaker, Size, family_zones
+from fakeazure.catalog.records import Evidence, Record, RecordMaker
 from fakeazure.catalog.regions import REGIONS
+from fakeazure.catalog.tables import Source, check_date, read, size_source, sizes
+from fakeazure.catalog.zones import zones_in
 
-DATA = Path(__file__).parent / "data"
-
-_NOTHING: frozenset[str] = frozenset()
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_NO_SOURCE: Mapping[str, Source] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,8 @@ class RegionCatalogue:
     `skus`: the ARM records in order of name; `by_name` the same by SKU name. `prices`: USD per hour on demand, only for
     sizes that are listed and priced. `spot_prices`: USD per hour; equal to `prices`, as Karpenter's provider assumes
     until it has read live spot prices (discounts are the market's to set). `zones`: the region's logical zones.
-    `source`: "synthesised", or the file that an imported list came from.
+    `evidence`: what the records rest on, None for an imported list. `source`: "recorded", or the file that an imported
+    list came from.
     """
 
     name: str
@@ -40,8 +38,8 @@ class RegionCatalogue:
     by_name: Mapping[str, Record]
     prices: Mapping[str, float]
     spot_prices: Mapping[str, float]
-    guesses: Mapping[str, frozenset[str]] = field(repr=False)
-    source: str = "synthesised"
+    evidence: Evidence | None = field(default=None, repr=False)
+    source: str = "recorded"
 
     def sku(self, name: str) -> Record:
         """The record of a size; UnknownSize if the region does not sell it."""
@@ -50,22 +48,34 @@ class RegionCatalogue:
         except KeyError:
             raise UnknownSize(name, self.by_name, f" in {self.name}") from None
 
-    def guessed(self, name: str) -> frozenset[str]:
-        """What of a size's record is a guess: capability names and "zones"; empty for a recorded or imported one."""
+    def guessed(self, name: str) -> Mapping[str, str]:
+        """What of a size's record is a guess, and why: by capability name, and "zones"; empty for an imported one."""
         self.sku(name)
-        return self.guesses.get(name, _NOTHING)
+        return _NOTHING if self.evidence is None else self.evidence.guessed(name)
+
+    def sources(self, name: str) -> Mapping[str, Source]:
+        """Where a size's record is recorded, by group of fields; empty for an imported one."""
+        self.sku(name)
+        return _NO_SOURCE if self.evidence is None else self.evidence.sources(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All regions; `replaced` holds those whose list a user imported."""
+    """All regions; `replaced` holds those whose list a user imported. `as_of`: the day of the lists, None for that of the prices."""
 
     replaced: Mapping[str, RegionCatalogue] = field(default_factory=lambda: MappingProxyType({}))
+    as_of: str | None = None
 
     @staticmethod
-    def load() -> Catalogue:
-        """The catalogue of the package; cheap, every region is read when it is first asked for and then shared."""
-        return _packaged()
+    def load(as_of: str | None = None) -> Catalogue:
+        """The catalogue of the package; cheap, every region is read when it is first asked for and then shared.
+
+        `as_of`: an ISO date; the sizes and capabilities are then those of the last list before its end. Prices and zones are
+        of one day each. CatalogueError if it is no date or older than the lists.
+        """
+        if as_of is not None:
+            check_date(as_of)
+        return _packaged(as_of)
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -78,7 +88,7 @@ class Catalogue:
             return self.replaced[name]
         if name not in REGIONS:
             raise UnknownRegion(name, self.regions)
-        return _region(name)
+        return _region(name, self.as_of)
 
     def names(self, region: str) -> Set[str]:
         """The names of the sizes that a region sells, without making their records; UnknownRegion as `region`."""
@@ -86,16 +96,16 @@ class Catalogue:
             return self.replaced[region].by_name.keys()
         if region not in REGIONS:
             raise UnknownRegion(region, self.regions)
-        return _sold(region)
+        return _sold(region, self.as_of)
 
     def with_region(self, region: RegionCatalogue) -> Catalogue:
         """A catalogue in which that region's list takes the place of the packaged one; this one stays as it is."""
-        return Catalogue(MappingProxyType({**self.replaced, region.name: region}))
+        return Catalogue(MappingProxyType({**self.replaced, region.name: region}), self.as_of)
 
 
 def prices_of(region: str, names: Iterable[str]) -> dict[str, float]:
     """USD per hour on demand of those of the names that the region's price table has; empty for an unknown region."""
-    document = _read("prices.json.gz")
+    document = read("prices.json.gz")
     text = document["regions"].get(region)
     if text is None:
         return {}
@@ -103,62 +113,30 @@ def prices_of(region: str, names: Iterable[str]) -> dict[str, float]:
     return {name: float(priced[name]) for name in names if name in priced}
 
 
-def recorded_skus(region: str) -> tuple[Record, ...]:
-    """The records of a region as the real API gave them to the provider's authors; most regions have none."""
-    return tuple(record for record in _read("recorded.json.gz")["records"] if record["locations"] == [region])
-
-
 @cache
-def _sold(region: str) -> frozenset[str]:
+def _sold(region: str, as_of: str | None) -> frozenset[str]:
     """The names that a packaged region sells, without making their records."""
-    document = _read("prices.json.gz")
+    document = read("prices.json.gz")
     prices = (document["regions"].get(region) or "").split(",")
     listed = {name for name, price in zip(document["names"], prices, strict=False) if price}
-    return frozenset({*(listed & _sizes().keys()), *(record["name"] for record in recorded_skus(region))})
+    return frozenset(listed & sizes(as_of).keys())
 
 
 @cache
-def _packaged() -> Catalogue:
-    return Catalogue()
+def _packaged(as_of: str | None) -> Catalogue:
+    return Catalogue(as_of=as_of)
 
 
 @cache
-def _read(name: str) -> Any:
-    # zlib alone reads gzip too; the gzip module costs milliseconds to import.
-    return json.loads(zlib.decompress((DATA / name).read_bytes(), wbits=31))
-
-
-@cache
-def _sizes() -> dict[str, Size]:
-    document = _read("sizes.json.gz")
-    pairs = [{"name": name, "value": value} for name, value in document["pairs"]]
-    guesses = [frozenset(names) for names in document["guesses"]]
-    return {
-        name: Size(name, family, [pairs[index] for index in indices], guesses[guess], ultra, bool(zonal))
-        for name, family, indices, guess, ultra, zonal in document["sizes"]
-    }
-
-
-@cache
-def _region(name: str) -> RegionCatalogue:
-    region = REGIONS[name]
-    sizes = _sizes()
-    recorded = {record["name"]: record for record in recorded_skus(name)}
-    seen: dict[str, tuple[str, ...]] = {
-        size: tuple(zones) for size, zones in _read("recorded.json.gz")["zones"].get(name, {}).items()
-    }
-    families = family_zones(sizes, recorded, seen)
-    names = sorted({*prices_of(name, sizes), *recorded})
-    prices = MappingProxyType(prices_of(name, names))
+def _region(name: str, as_of: str | None) -> RegionCatalogue:
+    """Azure sells a size where it has a price for it."""
+    region, known = REGIONS[name], sizes(as_of)
+    prices = MappingProxyType(prices_of(name, known))
+    sold = {size: known[size] for size in prices}
+    zones = zones_in(name, sold) if region.zones else {}
     maker = RecordMaker(region)
-    records: dict[str, Record] = {}
-    guesses: dict[str, frozenset[str]] = {}
-    for size in names:
-        if size in recorded:
-            records[size] = recorded[size]
-            continue
-        records[size] = maker.record(sizes[size], seen.get(size, families.get(sizes[size].family)))
-        guesses[size] = maker.guessed(sizes[size], size in seen)
+    records = {size: maker.record(facts, zones[size].zones if zones else ()) for size, facts in sold.items()}
+    priced = Source("karpenter-provider-azure", read("prices.json.gz")["date"])
     return RegionCatalogue(
         name=name,
         zones=region.zones,
@@ -166,5 +144,5 @@ def _region(name: str) -> RegionCatalogue:
         by_name=MappingProxyType(records),
         prices=prices,
         spot_prices=prices,
-        guesses=MappingProxyType(guesses),
+        evidence=Evidence(region, sold, zones, size_source(as_of), priced),
     )

@@ -59,7 +59,6 @@ class SkuList:
             by_name=MappingProxyType(by_name),
             prices=prices,
             spot_prices=prices,
-            guesses=MappingProxyType({}),
             source=self.source,
         )
 
@@ -235,7 +234,7 @@ class _Reader:
             where = f"locationInfo[{number}]"
             details = [
                 {
-                    "name": self._texts(index, detail.get("name"), f"{where}.zoneDetails[{order}].name"),
+                    "Name": self._texts(index, detail.get("name"), f"{where}.zoneDetails[{order}].name"),
                     "capabilities": self._capabilities(
                         index, detail.get("capabilities"), f"{where}.zoneDetails[{order}].capabilities"
                     ),

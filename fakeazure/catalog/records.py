@@ -7,38 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.catalog.regions import Region, UltraDisk
+from fakeazure.catalog.tables import Size, Source, regional_spot, told_spot
+from fakeazure.catalog.zones import SoldIn
 
 Record = Mapping[str, Any]
 """One element of the `value` of `GET …/providers/Microsoft.Compute/skus`; never changed, parts of it are shared."""
 
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """A size as it is in every region: capability pairs, the guessed names, ultra disks ("True", "False" or ""), zones.
-
-    `zonal` False: sold by region only, also where the region has zones.
-    """
-
-    name: str
-    family: str
-    capabilities: list[dict[str, str]]
-    guessed: frozenset[str]
-    ultra: str
-    zonal: bool
-
-
-def family_zones(
-    sizes: Mapping[str, Size], recorded: Mapping[str, Record], seen: Mapping[str, tuple[str, ...]]
-) -> dict[str, tuple[str, ...]]:
-    """Quota family → the zones in which its recorded sizes are sold: its other sizes run on the same hardware."""
-    zones: dict[str, set[str]] = {}
-    for size, sold in seen.items():
-        if size in sizes:
-            zones.setdefault(sizes[size].family, set()).update(sold)
-    for record in recorded.values():
-        for info in record["locationInfo"]:
-            zones.setdefault(record["family"], set()).update(info["zones"])
-    return {family: tuple(sorted(sold)) for family, sold in zones.items()}
+ULTRA, SPOT, ZONES = "UltraSSDAvailable", "LowPriorityCapable", "zones"
+"""What differs from region to region."""
 
 
 class RecordMaker:
@@ -46,17 +22,18 @@ class RecordMaker:
 
     def __init__(self, region: Region) -> None:
         self._region = region
+        self._spot = told_spot(region.name)
         self._locations = [region.name]
         self._restrictions: list[dict[str, Any]] = []
         self._infos: dict[tuple[tuple[str, ...], bool], list[dict[str, Any]]] = {}
-        self._marks: dict[tuple[frozenset[str], bool], frozenset[str]] = {}
-        self._ultra = {value: {"name": "UltraSSDAvailable", "value": value} for value in ("True", "False")}
+        self._ultra = {value: {"name": ULTRA, "value": value} for value in ("True", "False")}
 
-    def record(self, size: Size, zones: tuple[str, ...] | None) -> Record:
-        """The ARM record of a size; `zones` where they are known or inferred, else all of the region's."""
-        if zones is None:
-            zones = self._region.zones if size.zonal else ()
+    def record(self, size: Size, zones: tuple[str, ...]) -> Record:
+        """The ARM record of a size."""
         capabilities = size.capabilities
+        if size.name in self._spot:
+            own = {"name": SPOT, "value": self._spot[size.name][0]}
+            capabilities = [own if pair["name"] == SPOT else pair for pair in capabilities]
         if size.ultra and self._region.ultra is UltraDisk.REGIONAL:
             capabilities = [*capabilities, self._ultra[size.ultra]]
         tier, _, short = size.name.partition("_")
@@ -72,19 +49,54 @@ class RecordMaker:
             "restrictions": self._restrictions,
         }
 
-    def guessed(self, size: Size, zones_recorded: bool) -> frozenset[str]:
-        """What of the record is a guess."""
-        key = (size.guessed, zones_recorded)
-        if key not in self._marks:
-            marks = size.guessed | self._region.guessed
-            if self._region.zones and not zones_recorded:
-                marks |= {"zones"}
-            self._marks[key] = marks
-        return self._marks[key]
-
     def _info(self, zones: tuple[str, ...], ultra: bool) -> list[dict[str, Any]]:
         key = (zones, ultra)
         if key not in self._infos:
-            details = [{"name": list(zones), "capabilities": [self._ultra["True"]]}] if ultra and zones else []
+            # ARM spells this one key with a capital letter (azure-sdk-for-go#25597).
+            details = [{"Name": list(zones), "capabilities": [self._ultra["True"]]}] if ultra and zones else []
             self._infos[key] = [{"location": self._region.name, "zones": list(zones), "zoneDetails": details}]
         return self._infos[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a region's records rest on. `prices` and `capabilities` are of one source each; zones are of several."""
+
+    region: Region
+    sizes: Mapping[str, Size]
+    zones: Mapping[str, SoldIn]
+    capabilities: Source
+    prices: Source
+
+    def guessed(self, name: str) -> Mapping[str, str]:
+        """Field → why it is a guess."""
+        size, sold, found = self.sizes[name], self.zones.get(name), {}
+        if sold is not None and sold.recorded is None:
+            found[ZONES] = sold.reason
+        elif "zones" in self.region.guessed:
+            found[ZONES] = f"it is not recorded whether {self.region.name} has zones"
+        if name in regional_spot() and name not in told_spot(self.region.name):
+            found[SPOT] = "lists without a region said True and False by turns; this is that of the day"
+        if size.ultra_like:
+            kin = (
+                "other sizes of its family"
+                if size.ultra_like == size.family
+                else f"{size.ultra_like}, the nearest family"
+            )
+            found[ULTRA] = f"no list states it; this is that of {kin}"
+        elif size.ultra_like is not None:
+            found[ULTRA] = "no list states it, nor of a family near it"
+        elif size.ultra == "True" and ULTRA in self.region.guessed:
+            found[ULTRA] = f"recorded of other regions; how {self.region.name} lists ultra disks is not recorded"
+        return found
+
+    def sources(self, name: str) -> Mapping[str, Source]:
+        """Group of fields (`capabilities`, `zones`, `prices`, or a regional field) → where it is recorded; guesses are not there."""
+        found = {"capabilities": self.capabilities, "prices": self.prices}
+        sold = self.zones.get(name)
+        if sold is not None and sold.recorded is not None:
+            found[ZONES] = sold.recorded
+        told = told_spot(self.region.name).get(name)
+        if told is not None:
+            found[SPOT] = told[1]
+        return found

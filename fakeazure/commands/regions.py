@@ -1,12 +1,12 @@
-"""The regions, their zones and how many sizes they sell. A question mark: the zone layout is a guess."""
+"""The regions, their zones, how many sizes they sell, and of how many the zones are recorded. A question mark: a guess."""
 
 from __future__ import annotations
 
 import argparse
 
 from fakeazure.catalog import Catalogue
-from fakeazure.catalog.catalogue import recorded_skus
 from fakeazure.catalog.regions import REGIONS
+from fakeazure.catalog.zones import zones_recorded
 from fakeazure.commands.table import add_format, render, to_json
 
 
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
                 "zones": list(REGIONS[name].zones),
                 "zonesGuessed": "zones" in REGIONS[name].guessed,
                 "sizes": sizes,
-                "recorded": len(recorded_skus(name)),
+                "recorded": zones_recorded(name),
             }
             for name, sizes in sold.items()
         ]
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
             name,
             (",".join(REGIONS[name].zones) or "-") + ("?" if "zones" in REGIONS[name].guessed else ""),
             str(sizes),
-            str(len(recorded_skus(name)) or "-"),
+            str(zones_recorded(name) or "-"),
         )
         for name, sizes in sold.items()
     ]

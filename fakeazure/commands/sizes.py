@@ -7,18 +7,19 @@ import fnmatch
 
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.errors import UnknownSize
-from fakeazure.commands.table import add_format, capabilities, dollars, render, to_json
+from fakeazure.commands.table import add_as_of, add_format, capabilities, dollars, render, to_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of `sizes`."""
     parser.add_argument("--size", metavar="NAME", default="*", help="only sizes that match NAME's * and ?")
+    add_as_of(parser)
     add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Prints the sizes; exit code 0."""
-    catalogue = Catalogue.load()
+    catalogue = Catalogue.load(options.as_of)
     regions = [catalogue.region(name) for name in catalogue.regions]
     names = sorted({name for region in regions for name in region.by_name})
     chosen = [name for name in names if fnmatch.fnmatchcase(name.lower(), options.size.lower())]

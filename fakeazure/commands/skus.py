@@ -1,6 +1,7 @@
 """The sizes that a region sells: a table for people, `{"value": [...]}` as Microsoft.Compute/skus answers for machines.
 
-Zones with a question mark, and the capabilities named under GUESSED, are guesses: no record and no page tells them.
+Sizes and capabilities are recorded; zones with a question mark, and the fields named under GUESSED, are guesses. --guesses
+lists them by field, with the reason of each. No restrictions are assumed: a subscription has its own.
 """
 
 from __future__ import annotations
@@ -8,37 +9,73 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import sys
+from collections.abc import Iterator, Mapping
 
 from fakeazure.catalog import RegionCatalogue
 from fakeazure.catalog.errors import UnknownSize
-from fakeazure.commands.table import add_format, add_skus_file, capabilities, catalogue_with, dollars, render, to_json
+from fakeazure.commands.table import (
+    add_as_of,
+    add_format,
+    add_skus_file,
+    capabilities,
+    catalogue_with,
+    dollars,
+    render,
+    to_json,
+)
+
+_FEW = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of `skus`."""
     parser.add_argument("--region", required=True, help="short name, e.g. eastus")
     parser.add_argument("--size", metavar="NAME", help="only this size, or those that match NAME's * and ?")
-    parser.add_argument("--guesses", action="store_true", help="json: also which values of each record are guesses")
+    parser.add_argument(
+        "--guesses",
+        action="store_true",
+        help="what of the list is a guess, by field and with the reason; json: beside the list, with the sources of the rest",
+    )
     add_skus_file(parser)
+    add_as_of(parser)
     add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Prints the list; exit code 0."""
-    region = catalogue_with(options.skus, options.region).region(options.region)
+    region = catalogue_with(options.skus, options.region, options.as_of).region(options.region)
     names = _chosen(region, options.size)
+    guesses = {name: guessed for name in names if (guessed := region.guessed(name))}
     if options.format == "json":
         document: dict[str, object] = {"value": [region.by_name[name] for name in names]}
         if options.guesses:
-            document["guessed"] = {name: sorted(region.guessed(name)) for name in names if region.guessed(name)}
+            document["guessed"] = guesses
+            document["recorded"] = {
+                name: {field: source._asdict() for field, source in region.sources(name).items()} for name in names
+            }
         print(to_json(document))
+    elif options.guesses:
+        print("\n".join(_by_field(guesses)) if guesses else "nothing is guessed")
     else:
         print(_table(region, names))
-    guessing = sum(1 for name in names if region.guessed(name))
-    if guessing:
-        hint = "" if options.guesses else "; --format json --guesses names them"
-        print(f"{len(names)} sizes, {guessing} with values that are guesses{hint}", file=sys.stderr)
+    if guesses and not options.guesses:
+        print(
+            f"{len(names)} sizes, something of {len(guesses)} is a guess; --guesses tells what and why", file=sys.stderr
+        )
     return 0
+
+
+def _by_field(guesses: dict[str, Mapping[str, str]]) -> Iterator[str]:
+    """Each field and reason with the sizes that it is about."""
+    alike: dict[str, dict[str, list[str]]] = {}
+    for name, guessed in guesses.items():
+        for field, reason in guessed.items():
+            alike.setdefault(field, {}).setdefault(reason, []).append(name)
+    for field, reasons in sorted(alike.items(), key=lambda one: (one[0] != "zones", one[0])):
+        yield f"{field} of {sum(map(len, reasons.values()))} sizes"
+        for reason, names in reasons.items():
+            more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+            yield f"  {reason}: {', '.join(names[:_FEW])}{more}"
 
 
 def _chosen(region: RegionCatalogue, wanted: str | None) -> list[str]:
@@ -59,7 +96,6 @@ def _table(region: RegionCatalogue, names: list[str]) -> str:
         record, guessed = region.by_name[name], region.guessed(name)
         said = capabilities(record)
         zones = ",".join(sorted(record["locationInfo"][0]["zones"])) if record["locationInfo"] else ""
-        others = len(guessed - {"zones"})
         rows.append(
             (
                 name,
@@ -70,14 +106,8 @@ def _table(region: RegionCatalogue, names: list[str]) -> str:
                 said.get("GPUs", "-"),
                 dollars(region.prices.get(name)),
                 "restricted" if record["restrictions"] else "",
-                " and ".join(mark for mark in ("zones" if "zones" in guessed else "", _count(others)) if mark),
+                ", ".join(guessed),
             )
         )
     header = ("NAME", "VCPU", "GIB", "ARCH", "ZONES", "GPU", "USD/H", "", "GUESSED")
     return render(header, rows, frozenset({1, 2, 5, 6}))
-
-
-def _count(capabilities_guessed: int) -> str:
-    if not capabilities_guessed:
-        return ""
-    return f"{capabilities_guessed} capabilit{'y' if capabilities_guessed == 1 else 'ies'}"

@@ -53,10 +53,20 @@ def add_skus_file(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def catalogue_with(skus: Path | None, region: str | None) -> Catalogue:
-    """The packaged catalogue, with the region of the file replaced where one is given."""
+def add_as_of(parser: argparse.ArgumentParser) -> None:
+    """The argument that takes the lists of another day."""
+    parser.add_argument(
+        "--as-of",
+        metavar="DATE",
+        help="the sizes and capabilities that Azure listed on that day, e.g. 2025-06-02 (default: the day of the prices)",
+    )
+
+
+def catalogue_with(skus: Path | None, region: str | None, as_of: str | None = None) -> Catalogue:
+    """The packaged catalogue of a day, with the region of the file replaced where one is given."""
+    packaged = Catalogue.load(as_of)
     if skus is None:
-        return Catalogue.load()
+        return packaged
     from fakeazure.catalog.importer import read
 
-    return Catalogue.load().with_region(read(skus, region).catalogue())
+    return packaged.with_region(read(skus, region).catalogue())

@@ -177,7 +177,8 @@ def _eras(key: str, value: str, world: World, new_world: NewWorld, releases: Seq
 
 
 def _few_sizes(key: str, value: str, world: World) -> frozenset[str]:
-    """Sizes that have the value, and some that have not, spread over the families; with those whose Nodes are told of."""
+    """Sizes that have the value, and some that have not, spread over the families; with those whose Nodes are told of: where an
+    ordinary Node has no such label all that have it, since older releases do not know the newest sizes."""
     sold = world.caches.catalogue.region(world.region).by_name
     having: list[str] = []
     alone: list[str] = []
@@ -193,7 +194,8 @@ def _few_sizes(key: str, value: str, world: World) -> frozenset[str]:
             if len(values) == 1:
                 alone.append(size)
     others = sorted(sold.keys() - set(having))
-    return frozenset((PROBED_SIZE, *alone[:1], *_spread(having, 16), *_spread(others, 16)))
+    told = () if PROBED_SIZE in alone else alone
+    return frozenset((PROBED_SIZE, *told, *_spread(having, 16), *_spread(others, 16)))
 
 
 def _spread(names: Sequence[str], count: int) -> Sequence[str]:

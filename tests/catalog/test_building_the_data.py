@@ -1,95 +1,221 @@
-"""The command that makes the package data: deterministic, corrected, and clear when a table is missing."""
+"""The command that makes the package data: deterministic, says what it changes, and is clear when a file is missing."""
 
 from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fakeazure.catalog import build
-from fakeazure.catalog.catalogue import recorded_skus
+from tools.catalogue import changes, documents, main
+from tools.sku_records import flips, kin_of, nearest_families, order_of, renumbered
+
+Json = dict[str, Any]
+SPOT, ULTRA = "LowPriorityCapable", "UltraSSDAvailable"
+REDHAT, PROVIDER = "RHEnVision/provisioning-backend", "karpenter-provider-azure v1.14.0"
+
+
+def size(name: str, family: str, **more: Any) -> Json:
+    """A record without a region, of the day."""
+    capabilities = more.pop("capabilities", {"vCPUs": "2", SPOT: "True"})
+    return {"size": name, "family": family, "date": "2026-06-15", "capabilities": capabilities, **more}
+
+
+def zone(name: str, region: str, zones: str, date: str = "2023-08-09", source: str = REDHAT) -> Json:
+    """Where a size is sold."""
+    return {"size": name, "region": region, "zones": list(zones), "date": date, "source": source}
+
+
+def write(path: Path, records: Iterable[Json]) -> None:
+    """A file of records."""
+    with gzip.open(path, "wt") as file:
+        file.writelines(json.dumps(record) + "\n" for record in records)
+
+
+TODAY = [
+    size("Standard_D2s_v3", "dsv3"),
+    size("Standard_D2s_v5", "dsv5", capabilities={"vCPUs": "2", "MemoryGB": "8", SPOT: "False", ULTRA: "True"}),
+    size("Standard_D2s_v6", "dsv6"),
+]
+HISTORY = [
+    {**TODAY[0], "firstSeen": "2025-04-07", "was": []},
+    {**TODAY[1], "firstSeen": "2025-04-07", "was": [["2025-05-03", SPOT, "False"], ["2026-06-08", SPOT, "True"]]},
+    {**TODAY[2], "firstSeen": "2026-02-02", "was": [["2026-06-15", "vCPUs", "4"]]},
+    {**size("Standard_A0", "a"), "date": "2025-10-20", "firstSeen": "2025-04-07", "was": []},
+]
 
 
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
-    """Tables of three sizes and two regions."""
+    """Files of four sizes and two regions."""
     folder = tmp_path / "tables"
-    (folder / "releases").mkdir(parents=True)
-    (folder / "known-skus.csv").write_text(
-        "sku,family\nStandard_D1_v2,standardDv2Family\nStandard_D2s_v3,standardDSv3Family\nStandard_Unpriced1,x\n"
-    )
-    (folder / "vm-sizes.csv").write_text(
-        "sku,family,vcpus,memory_mib,gpus,arch\n"
-        "Standard_D2s_v3,standardDSv3Family,2,8192,0,amd64\n"
-        "Standard_D1_v2,standardDv2Family,1,3072,0,amd64\n"
-        "Standard_Unknown1,y,1,1024,0,amd64\n"
+    (folder / "recorded").mkdir(parents=True)
+    write(folder / "recorded/sku-capabilities-2026-06-15.jsonl.gz", TODAY)
+    write(folder / "recorded/sku-capabilities-history.jsonl.gz", HISTORY)
+    regional = {"region": "eastus", "date": "2025-06-03", "source": PROVIDER, "zoneDetails": []}
+    stated = [
+        {**size("Standard_D2s_v3", "dsv3", capabilities={"vCPUs": "2", ULTRA: "False"}), **regional},
+        {**size("Standard_D2s_v5", "dsv5"), **regional},
+        {**size("Standard_A0", "a"), **regional},
+    ]
+    write(folder / "recorded/sku-records-regional.jsonl.gz", stated)
+    write(
+        folder / "recorded/sku-zones.jsonl.gz",
+        [
+            zone("Standard_D2s_v3", "eastus", "31"),
+            zone("Standard_D2s_v3", "eastus", "1", "2023-02-20"),
+            zone("Standard_D2s_v3", "eastus", "12", "2025-06-03", PROVIDER),
+            zone("Standard_D2s_v5", "eastus", "3", "2025-06-03", PROVIDER),
+            zone("Standard_A0", "eastus", "", "2025-06-03", PROVIDER),
+            zone("Standard_D2s_v5", "westus2", "2"),
+        ],
     )
     with gzip.open(folder / "vm-prices-2026-06-18.csv.gz", "wt") as file:
         file.write(
-            "region,sku,usd_per_hour\nwestus,Standard_D1_v2,0.07\neastus,Standard_D2s_v3,0.096\neastus,Dedicated,9\n"
+            "region,sku,usd_per_hour\nwestus,Standard_D2s_v3,0.07\neastus,Standard_D2s_v5,0.096\neastus,Dedicated,9\n"
         )
-    a0 = dict(recorded_skus("westcentralus")[0])
-    samples = [{**a0, "restrictions": [], "_restrictions_present": True}]
-    (folder / "sku-samples-2025-06-03.json").write_text(json.dumps({"value": samples}))
-    for release, locations in (
-        ("v1.4.0", {"eastus": {"skus": [{**a0, "locationInfo": [{"location": "eastus", "zones": ["2", "1"]}]}]}}),
-        ("v1.14.0", {"westcentralus": {"skus": [a0]}}),
-    ):
-        with gzip.open(folder / "releases" / f"{release}.json.gz", "wt") as file:
-            json.dump({"locations": locations}, file)
     return folder
 
 
-def read(path: Path) -> dict[str, object]:
-    """A written document."""
-    document: dict[str, object] = json.loads(gzip.decompress(path.read_bytes()))
-    return document
+def test_the_same_files_give_the_same_bytes(tables: Path, tmp_path: Path) -> None:
+    for target in ("first", "second"):
+        assert main([str(tables), "--target", str(tmp_path / target)]) == 0
+    written = sorted((tmp_path / "first").iterdir())
+    assert [file.name for file in written] == ["history.json.gz", "prices.json.gz", "sizes.json.gz", "zones.json.gz"]
+    for file in written:
+        assert file.read_bytes() == (tmp_path / "second" / file.name).read_bytes()
 
 
-def test_the_same_tables_give_the_same_bytes(tables: Path, tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    assert build.build(tables, first) == build.build(tables, second)
-    for file in first.iterdir():
-        assert file.read_bytes() == (second / file.name).read_bytes()
+def test_a_size_has_the_days_capabilities_in_arms_order_but_ultra_disks(tables: Path) -> None:
+    document = documents(tables)["sizes.json.gz"]
+    rows = {
+        row[0]: (document["families"][row[1]], {document["pairs"][ord(one) - document["letters"]] for one in row[2]})
+        for row in document["sizes"]
+    }
+    assert rows["Standard_D2s_v5"] == ("dsv5", {("vCPUs", "2"), ("MemoryGB", "8"), (SPOT, "False")})
+    assert list(rows) == ["Standard_D2s_v3", "Standard_D2s_v5", "Standard_D2s_v6"]
+    assert [name for name, _ in document["pairs"]] == ["vCPUs", "MemoryGB", SPOT, SPOT]
 
 
-def test_sizes_are_those_that_are_known_described_and_sold(tables: Path, tmp_path: Path) -> None:
-    build.build(tables, tmp_path / "out")
-    document = read(tmp_path / "out" / "sizes.json.gz")
-    sizes, pairs = document["sizes"], document["pairs"]
-    assert isinstance(sizes, list)
-    assert isinstance(pairs, list)
-    assert [size[:2] for size in sizes] == [
-        ["Standard_D1_v2", "standardDv2Family"],
-        ["Standard_D2s_v3", "standardDSv3Family"],
-    ]
-    assert ["MemoryGB", "3.5"] in [pairs[index] for index in sizes[0][2]]
+def test_ultra_disks_are_those_of_the_last_list_that_tells_else_of_the_nearest_family(tables: Path) -> None:
+    document = documents(tables)["sizes.json.gz"]
+    recorded, like = -1, document["families"].index("dsv5")
+    assert {row[0]: (row[3], row[4]) for row in document["sizes"]} == {
+        "Standard_D2s_v3": ("False", recorded),
+        "Standard_D2s_v5": ("True", recorded),  # where others are stated it was not, before it was
+        "Standard_D2s_v6": ("True", like),
+    }
 
 
-def test_prices_keep_the_spelling_of_the_table(tables: Path, tmp_path: Path) -> None:
-    build.build(tables, tmp_path / "out")
-    assert read(tmp_path / "out" / "prices.json.gz") == {
-        "names": ["Dedicated", "Standard_D1_v2", "Standard_D2s_v3"],
+def test_what_flips_is_regional(tables: Path) -> None:
+    document = documents(tables)["sizes.json.gz"]
+    assert document["spot"] == {
+        "regional": ["Standard_D2s_v5"],
+        "told": [["eastus", "Standard_D2s_v5", "True", PROVIDER, "2025-06-03"]],
+    }
+    assert flips(HISTORY[1], SPOT)
+    assert not flips(HISTORY[2], "vCPUs")  # changed once
+
+
+def test_zones_are_one_subscriptions_and_others_in_its_numbers(tables: Path) -> None:
+    document = documents(tables)["zones.json.gz"]
+    assert document["names"] == ["Standard_D2s_v3", "Standard_D2s_v5"]
+    assert document["regions"] == {"eastus": "5.", "westus2": ".2"}
+    # 1 and 2 are called 1 and 3 here, so that 3 is 2
+    assert document["others"] == {"eastus": [[PROVIDER, "2025-06-03", {"Standard_A0": "0", "Standard_D2s_v5": "2"}]]}
+    assert document["like"]["eastus"] == {"dsv5": "dsv3", "dsv6": "dsv3"}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "told"),
+    [
+        ({"a": "12", "b": "3", "x": "1"}, {"a": "12", "b": "3"}, {}),  # 1 may be either
+        ({"a": "12", "b": "3", "x": "3", "y": "12"}, {"a": "23", "b": "1"}, {"x": "1", "y": "23"}),
+        (
+            {"a": "12", "b": "1", "x": "2", "y": "123", "z": ""},
+            {"a": "12", "b": "3"},
+            {"y": "123", "z": ""},
+        ),  # contradict
+    ],
+)
+def test_a_view_is_renumbered_where_the_numbers_are_sure(
+    theirs: dict[str, str], ours: dict[str, str], told: dict[str, str]
+) -> None:
+    found = renumbered(
+        {name: tuple(zones) for name, zones in theirs.items()}, {name: tuple(zones) for name, zones in ours.items()}
+    )
+    assert {name: "".join(zones) for name, zones in found.items()} == told
+
+
+@pytest.mark.parametrize(
+    ("asked", "known", "near"),
+    [
+        ("Standard_D4s_v7", ["Standard_D4s_v5", "Standard_D4s_v3"], "Standard_D4s_v5"),
+        ("Standard_D4ds_v6", ["Standard_D4s_v5", "Standard_D4ds_v5"], "Standard_D4ds_v5"),
+        ("Standard_D4as_v6", ["Standard_D4s_v5"], None),  # other hardware
+        ("Standard_D4s_v3", ["Standard_D4s_v5"], None),  # newer
+        ("Standard_NC24ads_A100_v4", ["Standard_NC8ads_A10_v4"], None),
+    ],
+)
+def test_the_nearest_family_is_of_the_same_hardware_and_not_newer(
+    asked: str, known: list[str], near: str | None
+) -> None:
+    kin = {name: kin_of(name) for name in (asked, *known)}
+    assert nearest_families(kin, dict.fromkeys(known, "1")).get(asked) == near
+
+
+def test_contradicting_orders_are_refused() -> None:
+    with pytest.raises(ValueError, match="no one order of capabilities: a, b"):
+        order_of([{"capabilities": {"a": "", "b": ""}}, {"capabilities": {"b": "", "a": ""}}])
+
+
+def test_history_keeps_what_the_day_does_not_have(tables: Path) -> None:
+    document = documents(tables)["history.json.gz"]
+    assert document["seen"] == {
+        "Standard_D2s_v6": ["2026-02-02", "2026-06-15"],
+        "Standard_A0": ["2025-04-07", "2025-10-20"],
+    }
+    assert document["values"]["Standard_D2s_v6"] == {"vCPUs": [("2026-02-02", "4"), ("2026-06-15", "2")]}
+    assert document["others"] == {"Standard_A0": ["a", {"vCPUs": "2", SPOT: "True"}]}
+
+
+def test_prices_keep_the_spelling_of_the_table(tables: Path) -> None:
+    assert documents(tables)["prices.json.gz"] == {
+        "date": "2026-06-18",
+        "names": ["Dedicated", "Standard_D2s_v3", "Standard_D2s_v5"],
         "regions": {"eastus": "9,,0.096", "westus": ",0.07,"},
     }
 
 
-def test_recorded_facts_come_from_the_releases_too(tables: Path, tmp_path: Path) -> None:
-    build.build(tables, tmp_path / "out")
-    document = read(tmp_path / "out" / "recorded.json.gz")
-    assert document["records"] == [recorded_skus("westcentralus")[0]]
-    assert document["zones"] == {"eastus": {"Standard_A0": ["1", "2"]}}
+def test_what_changes_is_printed(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = documents(tables)
+    assert main([str(tables), "--target", str(tmp_path / "out")]) == 0
+    changed = [{**TODAY[0], "capabilities": {"vCPUs": "4", SPOT: "True"}}, *TODAY[1:]]
+    write(tables / "recorded/sku-capabilities-2026-06-15.jsonl.gz", changed)
+    capsys.readouterr()
+    assert main([str(tables), "--target", str(tmp_path / "out"), "--check"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "sizes.json.gz: 0 more, 0 gone, 1 changed",
+        "  vCPUs changed: 1, for example Standard_D2s_v3",
+    ]
+    assert list(changes(before, before)) == []
+    less = {**before, "prices.json.gz": {**before["prices.json.gz"], "regions": {"westus": ",0.07,"}}}
+    assert list(changes(before, less)) == [
+        "prices.json.gz: 0 more, 2 gone, 0 changed",
+        "  price gone: 2, for example eastus Dedicated; eastus Standard_D2s_v5",
+    ]
 
 
-def test_a_missing_table_is_exit_code_2(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tables / "vm-sizes.csv").unlink()
-    assert build.main(["--tables", str(tables), "--target", str(tmp_path / "out")]) == 2
-    assert "vm-sizes.csv" in capsys.readouterr().err
+def test_a_missing_file_is_exit_code_2(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tables / "recorded/sku-zones.jsonl.gz").unlink()
+    assert main([str(tables), "--target", str(tmp_path / "out")]) == 2
+    assert "sku-zones.jsonl.gz" in capsys.readouterr().err
 
 
 def test_two_price_tables_are_one_too_many(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tables / "vm-prices-2026-07-01.csv.gz").write_bytes(b"")
-    assert build.main(["--tables", str(tables), "--target", str(tmp_path / "out")]) == 2
+    assert main([str(tables), "--target", str(tmp_path / "out")]) == 2
     assert "2 files match vm-prices-*.csv.gz, one is needed" in capsys.readouterr().err

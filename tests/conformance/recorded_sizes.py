@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from fakeazure.catalog import Catalogue
 from tests.conformance.recorded_file import write_recording
 from tests.conformance.recorder import MODELINE, NODECLASS, Recorder
 
@@ -33,7 +34,7 @@ def write_recorded_sizes(zonal: Recorder, regional: Recorder, date: str) -> Path
     """Writes the scenario file of one release from a region with zones and from one without. Returns its path."""
     documents: list[Json] = []
     for recorder in (zonal, regional):
-        types = {item["name"]: item for item in recorder.types}
+        types = {item["name"]: item for item in _types(recorder)}
         found = [_scenario(recorder, types[size], words, date) for size, words in SIZES.items() if size in types]
         for scenario in found:
             documents.append(scenario)
@@ -42,6 +43,21 @@ def write_recorded_sizes(zonal: Recorder, regional: Recorder, date: str) -> Path
         SCENARIOS / f"sizes-{zonal.release}.yaml",
         MODELINE + yaml.dump_all(documents, Dumper=_Flow, sort_keys=False, width=1_000_000),
     )
+
+
+def _types(recorder: Recorder) -> Sequence[Json]:
+    """What the real code makes of the sizes as our catalogue lists them: zone numbers are a subscription's own."""
+    records = Catalogue.load().region(recorder.region).by_name
+    types: list[Json] = recorder.answer(
+        {
+            "op": "instance_types",
+            "location": recorder.region,
+            "nodeclass": NODECLASS,
+            "options": recorder.options,
+            "sku_json": [records[size] for size in SIZES if size in records],
+        }
+    )
+    return types
 
 
 def _scenario(recorder: Recorder, item: Json, words: str, date: str) -> Json:

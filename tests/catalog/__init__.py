@@ -1,0 +1,1 @@
+"""What Azure sells, measured against what was recorded."""
