@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
 from harness.cli.output import add_format, bad_input, print_json, show
-from harness.kube.api.labels import INSTANCE_TYPE
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 
 if TYPE_CHECKING:
+    from harness.explain.guesses import Turn
     from harness.explain.scheduling import PodExplanation
     from harness.world import World
 
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.given import read_files
     from harness.cli.manifests import apply_manifests, settle, world_of
     from harness.cli.worlds import InputError, check_size
-    from harness.explain.guesses import guess_lines, guesses_of
+    from harness.explain.guesses import guess_lines, guesses_of, of_choice, of_size
     from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
     from harness.explain.render import as_value
     from harness.explain.scheduling import Explainer
@@ -68,7 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
             hint = did_you_mean(word, names)
             return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
-    guesses = guesses_of(world, [*named, *_sizes(world, explained, arguments.size)])
+    asked = [arguments.size] if arguments.size else []
+    changes = (change.size for one in explained for change in one.changes if change.size)
+    turns = [*(of_size(world, size) for size in asked), *(of_choice(world, size) for size in (*named, *changes))]
+    guesses = guesses_of(world, [*turns, *_launches(world, explained)])
     if arguments.format == "json":
         value = {"added": added, **given.value(), "motion": motion or None, "pods": as_value(explained)}
         print_json({**value, **({"nodepools": sizes_value(pools)} if pools else {}), "guessed": guesses})
@@ -83,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(sizes_text(pools, arguments.size))
     else:
         _print(world, explained, arguments)
-    for line in guess_lines(guesses):
+    for line in guess_lines(guesses, world.region):
         show(line)
     return int(any(not pool.sizes for pool in pools))
 
@@ -107,11 +111,14 @@ def _print(world: World, explained: Sequence[PodExplanation], arguments: argpars
         show(line)
 
 
-def _sizes(world: World, explained: Sequence[PodExplanation], size: str | None) -> Iterator[str]:
-    """The sizes that the explanation names: those of the pods' Nodes, of the changes, and the one that was asked about."""
-    key = INSTANCE_TYPE
-    yield from ([size] if size else ())
+def _launches(world: World, explained: Sequence[PodExplanation]) -> Iterator[Turn]:
+    """The Nodes of the pods."""
+    from harness.explain.guesses import of_node
+
     for one in explained:
-        yield from (change.size for change in one.changes)
         node = world.get("Node", one.node) if one.node else None
-        yield from ([node["metadata"]["labels"][key]] if node and key in node["metadata"].get("labels", {}) else ())
+        labels = (node or {}).get("metadata", {}).get("labels") or {}
+        keys = (INSTANCE_TYPE, ZONE, "karpenter.sh/capacity-type")
+        size, zone, capacity_type = (labels.get(key, "") for key in keys)
+        if size:
+            yield of_node(size, zone, capacity_type)

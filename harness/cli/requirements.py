@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the instance type, or the filter that drops the size (exit code 0 as well); 2 for names that do not exist."""
     from harness.cli.worlds import InputError, check_size, create_world
     from harness.explain.fit import Misfit, within
+    from harness.explain.guesses import guesses_of, of_size
     from harness.karpenter.cloudprovider import DroppedSize
     from harness.scenario.reading.problems import ScenarioError
 
@@ -65,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not isinstance(fit, Misfit):
                 requirements = fit
         value |= _instance_type(result, requirements)
-    value["guessed"] = sorted(world.caches.catalogue.region(world.region).guessed(arguments.size))
+    value["guessed"] = guesses_of(world, [of_size(world, arguments.size)]).get(arguments.size, {})
     if arguments.format == "json":
         print_json(value)
     else:
@@ -160,5 +161,7 @@ def _print(value: Mapping[str, Any]) -> None:
 
 
 def _print_guesses(value: Mapping[str, Any]) -> None:
-    if value["guessed"]:
-        print(f"guessed, not recorded from Azure: {', '.join(value['guessed'])}")
+    from harness.explain.guesses import guess_lines
+
+    for line in guess_lines({value["size"]: value["guessed"]}, value["region"]):
+        print(line)

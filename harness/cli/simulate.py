@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.given import read_files
     from harness.cli.manifests import apply_manifests, settle, world_of
     from harness.cli.worlds import InputError
-    from harness.explain.guesses import guesses_of
+    from harness.explain.guesses import guesses_of, of_choice, of_node
     from harness.explain.price import totals
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
     nodes = _nodes(world, pods)
     prices = totals(world)
-    sizes = {node["size"] for node in nodes} | {change.size for pod in pending for change in pod.changes}
+    turns = [of_node(node["size"] or "", node["zone"] or "", node["capacityType"] or "") for node in nodes]
+    turns += [of_choice(world, change.size) for pod in pending for change in pod.changes if change.size]
     value: dict[str, Any] = {
         "region": world.region,
         "release": world.release.version,
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         **given.value(),
         "nodes": nodes,
         "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
-        "guessed": guesses_of(world, sizes),
+        "guessed": guesses_of(world, turns),
         "pods": {"bound": len(pods) - len(pending), "pending": len(pending)},
         "price_per_hour": round(prices.existing + prices.new, 6),
         "prices": {name: round(fact, 6) if isinstance(fact, float) else fact for name, fact in asdict(prices).items()},
@@ -159,7 +160,7 @@ def _print(value: Mapping[str, Any], refused: Sequence[Call], *, verbose: bool) 
     )
     for line in _price_notes(value):
         show(line)
-    for line in (*guess_lines(value["guessed"]), *_refusal_lines(refused)):
+    for line in (*guess_lines(value["guessed"], value["region"]), *_refusal_lines(refused)):
         show(line)
     if value["motion"]:
         show(value["motion"])

@@ -118,6 +118,10 @@ def pool_lines(pool: PoolExplanation, size: str | None, *, verbose: bool = True)
         yield from _all_causes(pool)
     elif pool.filtered or not pool.kept:
         yield from _main_causes(pool)
+    if pool.guessed:
+        some = ", ".join([*pool.guessed][:3]) + (", …" if len(pool.guessed) > 3 else "")
+        fields = ", ".join(sorted({field for fields in pool.guessed.values() for field in fields}, reverse=True))
+        yield f"    guessed: {fields} of {len(pool.guessed)} sizes ({some}), refused for that alone; the answer could differ"
     if size is not None and size in pool.dropped_sizes:
         yield f"    {size}: not an instance type, dropped by the filter {pool.dropped_sizes[size]}"
     for verdict in pool.verdicts:
@@ -138,9 +142,6 @@ def _all_causes(pool: PoolExplanation) -> Iterator[str]:
     if pool.dropped:
         counted = ", ".join(f"{count} {name}" for name, count in sorted(pool.dropped.items(), key=lambda one: -one[1]))
         yield f"    not instance types: {counted}"
-    if pool.verdicts and pool.guessed[0]:
-        guessed, zones = pool.guessed
-        yield f"    guessed, not recorded from Azure: something about {guessed} of these sizes, the zones of {zones}"
 
 
 def _main_causes(pool: PoolExplanation) -> Iterator[str]:
@@ -197,7 +198,7 @@ def pool_value(pool: PoolExplanation) -> dict[str, Any]:
         "filtered_out": pool.filtered,
         "min_values": {key: {"asked": asked, "present": present} for key, (asked, present) in pool.unmet.items()},
         "sizes": len(pool.verdicts),
-        "guessed": {"sizes": pool.guessed[0], "zones": pool.guessed[1]},
+        "guessed": {size: dict(fields) for size, fields in pool.guessed.items()},
         "kept": list(pool.kept),
         "causes": [
             {"rule": cause.rule, "subject": cause.subject, "text": cause.text, "first": first, "all": everything[cause]}

@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.explain.advisor import Advisor, nodeclass_of
 from harness.explain.changes import Advice, Change
-from harness.explain.guesses import counted_guesses
+from harness.explain.guesses import refused_by_guess
 from harness.explain.places import asked_by_nodepool, asked_by_pod, place_lines
 from harness.explain.reasons import Cause, Why, causes_of, nobody_knows
 from harness.explain.shortages import Shortages
@@ -42,8 +42,9 @@ class PoolExplanation:
     `deciding` counts the sizes by the first cause against each, `all_causes` by every cause; `kept` are the sizes that stay.
     `dropped_sizes` are the sizes of the region that are no instance types, with the filter that drops each; `dropped` counts them.
     `filtered`: the NodePool suits no size, so that no pod was tried with it; `unmet` are then the keys whose `minValues` it
-    misses: how many values are asked for, how many there are. `guessed` counts the sizes about which the catalogue has guesses,
-    and those of them whose zones are. `why` tells what stands in the way of an offering that cannot be had.
+    misses: how many values are asked for, how many there are. `guessed`: the sizes that were refused for a guess of the catalogue
+    alone and would have been the choice, with the fields and why these are guesses. `why` tells what stands in the way of an
+    offering that cannot be had.
     """
 
     nodepool: str
@@ -52,7 +53,7 @@ class PoolExplanation:
     dropped_sizes: Mapping[str, str]
     filtered: bool = False
     unmet: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    guessed: tuple[int, int] = (0, 0)
+    guessed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     why: Why = nobody_knows
 
     def causes(self, verdict: TypeVerdict) -> tuple[Cause, ...]:
@@ -246,7 +247,7 @@ class Explainer:
     def _pool(self, entry: PoolTried | PoolFiltered, types: Types) -> PoolExplanation:
         dropped = {one.name: one.filter for one in self._dropped(entry.nodepool)}
         verdicts = tuple(entry.types())
-        guessed = counted_guesses(self._world, (one.instance_type.name for one in verdicts))
+        guessed = refused_by_guess(self._world, verdicts)
         marks = self._marks.get(id(types), self._kept)
         shortages = self._shortages.get(id(marks))
         if shortages is None:

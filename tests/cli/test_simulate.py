@@ -11,6 +11,8 @@ from harness.cli.output import fitted
 from harness.explain import render
 from tests.cli.command import POOL, as_json, call
 
+NEWEST = "{key: node.kubernetes.io/instance-type, operator: In, values: [Standard_D2s_v7]}"
+
 POD = """
 apiVersion: v1
 kind: Pod
@@ -29,10 +31,12 @@ def test_explain(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "It would help to set the label team: blue in NodePool default" in out
     value = as_json(capsys, "explain", "pod.yaml", "pool.yaml", "--pod", "web")
     assert value["pods"][0]["state"] == "bound"
-    assert len(value["guessed"]) == 1
+    assert value["guessed"] == {}
     code, out, _ = call(capsys, "explain", "pod.yaml", "--size", "Standard_DC4as_v5")
     assert "Standard_DC4as_v5: not an instance type, dropped by the filter confidential" in out
-    assert "capabilities of Standard_DC4as_v5" in out
+    assert "guessed" not in out  # a dropped size's zones decide nothing
+    code, out, _ = call(capsys, "explain", "pod.yaml", "--size", "Standard_D4s_v7")
+    assert "the zones of Standard_D4s_v7 in eastus are guessed (those of standardDSv5Family" in out
     code, _, err = call(capsys, "explain", "pod.yaml", "--size", "Standard_D4s_v55")
     assert code == 2
     assert err.startswith(
@@ -61,8 +65,15 @@ def test_simulate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert value["refused_by_azure"][0]["size"].startswith("Standard_")
     assert value["pods"] == {"bound": 1, "pending": 0}
     code, out, _ = call(capsys, "simulate", "all.yaml")
-    assert "guessed, not recorded from Azure: zones" in out
+    assert "guessed" not in out  # the zones of the cheapest size are recorded
     assert code == 0
+    newest = POOL.replace("values: [spot]}]", f"values: [on-demand]}}, {NEWEST}]")
+    (here / "newest.yaml").write_text(POD + "---" + newest)
+    code, out, _ = call(capsys, "simulate", "newest.yaml")
+    assert (
+        "the zones of Standard_D2s_v7 in eastus are guessed (those of standardDSv5Family, the nearest family recorded in eastus);"
+        " with other zones the answer could differ\n"
+    ) in out
     assert "1 node, 1 pod bound, 0 pending, 0." in out
 
 

@@ -349,11 +349,3 @@ def test_a_size_counts_once_and_the_rest_is_told() -> None:
     assert match is not None
     first, everything, elsewhere = map(int, match.groups())
     assert first + elsewhere == everything
-
-
-def test_guesses_of_the_catalogue_are_marked() -> None:
-    explained = explain(pod())
-    guessed, zones = explained.pools[0].guessed
-    assert 0 < zones <= guessed <= len(explained.pools[0].verdicts)
-    line = f"    guessed, not recorded from Azure: something about {guessed} of these sizes, the zones of {zones}"
-    assert line in as_text([explained], verbose=True).splitlines()
