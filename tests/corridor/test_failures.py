@@ -86,16 +86,16 @@ def test_a_claim_that_is_not_launched_goes_with_the_registration_timeout_until_c
     assert second.at - first.at == pytest.approx(minutes * 60 + 10, abs=1)
 
 
-def test_a_gpu_is_asked_for_by_name_and_its_size_cannot_hold_the_disk_until_1_5_2(walk):
-    """Before placements were chosen, Azure put the OS disk on the cache, which is smaller than the resource disk that was compared."""
-    asking = pod(nodeSelector={"karpenter.azure.com/sku-gpu-name": "T4"})
+def test_a_size_with_a_small_cache_cannot_hold_the_disk_until_1_5_2(walk):
+    """Before placements were chosen, Azure put the OS disk on the cache (32 GB), smaller than the resource disk that was compared."""
+    asking = pod(nodeSelector={"node.kubernetes.io/instance-type": "Standard_L4s"})
     made = {
         release: walk(nodeclass(), nodepool(ON_DEMAND), copy.deepcopy(asking), karpenter=release).settled.runaway
         for release in ("1.4.0", "1.5.1", "1.5.2", "1.14.0")
     }
     assert [release for release, runaway in made.items() if runaway is not None] == ["1.4.0", "1.5.1"]
     assert "DiffDiskPlacement is CacheDisk" in str(made["1.4.0"])
-    larger = pod(cpu="12", nodeSelector={"karpenter.azure.com/sku-gpu-name": "T4"})  # Standard_NC16as_T4_v3 has room
+    larger = pod(nodeSelector={"karpenter.azure.com/sku-gpu-name": "T4"})  # whose caches have room: 154 GB
     way = walk(nodeclass(), nodepool(ON_DEMAND), larger, karpenter="1.4.0")
     assert way.node["metadata"]["labels"]["karpenter.azure.com/sku-gpu-name"] == "T4"
 
