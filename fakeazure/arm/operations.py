@@ -113,6 +113,8 @@ class Operations:
         if operation.status == SUCCEEDED and status != 202:
             return Response(status, body=body)
         headers = {"Azure-AsyncOperation": operation.url(self.base_url, version)}
+        if operation.namespace == "Microsoft.Compute":
+            headers["Azure-AsyncNotification"] = "Enabled"  # azure-mgmt-compute 23.1.0, tests/recordings, 2021-10-12
         if status == 202:
             headers["Location"] = operation.url(self.base_url, version, results=True)
         if self.retry_after is not None:

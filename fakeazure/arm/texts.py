@@ -95,8 +95,7 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
         "SkuNotAvailableInZones": (
             409,
             "The requested size for resource '{id}' is currently not available in location '{location}' zones '{zone}' "
-            "for subscription '{subscription}'. Please try another size or deploy to a different location or zones. "
-            + _SKU_HELP,
+            "for subscription '{subscription}'. Please try another size or deploy to a different location or zones.",
         ),
         "ZonalAllocationFailed": (
             409,
@@ -122,8 +121,9 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
         ),
         "AvailabilityZoneNotSupported": (
             400,
-            "The zone(s) '{zone}' for resource '{type}/{name}' is not supported. The location '{location}' does not "
-            "support availability zones.",
+            # AKS's own; Microsoft.Compute says InvalidAvailabilityZone, in regions without zones too
+            "The zone(s) '{zone}' for resource '{name}' is not supported. The supported zones for location '{location}' "
+            "are '{zones}'",
         ),
         "SpotNotSupported": (  # guess: no recorded text
             400,
@@ -149,12 +149,12 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
         ),
         "EphemeralNotSupported": (
             409,
-            "Ephemeral OS disk is not supported for VM Size {size}.",
+            "Ephemeral OS disk is not supported for VM size {size}.",
         ),
         "EphemeralTooLarge": (
             409,
             "OS disk of Ephemeral VM with size greater than {limit} GB is not allowed for VM size {size} when the "
-            "DiffDiskPlacement is {placement}.",
+            "DiffDiskPlacement is {placement}. Please refer to https://aka.ms/Ephemeral for more details.",
         ),
         "EncryptionAtHost": (
             400,
@@ -223,8 +223,8 @@ _CODES: MappingProxyType[str, str] = MappingProxyType(
         "SpotNotSupported": "InvalidParameter",
         "HypervisorGeneration": "BadRequest",
         "CpuArchitecture": "BadRequest",
-        "EphemeralNotSupported": "OperationNotAllowed",
-        "EphemeralTooLarge": "OperationNotAllowed",
+        "EphemeralNotSupported": "NotSupported",
+        "EphemeralTooLarge": "NotSupported",
         "EncryptionAtHost": "InvalidParameter",
         "UltraSsd": "InvalidParameter",
         "NetworkInterfaceInUse": "InvalidParameter",

@@ -15,7 +15,7 @@ from fakeazure.catalog.errors import UnknownRegion, UnknownSize
 from fakeazure.catalog.records import Evidence, Record, RecordMaker
 from fakeazure.catalog.regions import REGIONS
 from fakeazure.catalog.tables import Source, check_date, read, size_source, sizes
-from fakeazure.catalog.zones import zones_in
+from fakeazure.catalog.zones import unlisted, zones_in
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_SOURCE: Mapping[str, Source] = MappingProxyType({})
@@ -97,6 +97,11 @@ class Catalogue:
         if region not in REGIONS:
             raise UnknownRegion(region, self.regions)
         return _sold(region, self.as_of)
+
+    def unlisted(self, name: str) -> frozenset[str]:
+        """Sizes of other regions that the subscription whose zones are recorded was not offered in this one, in 2023; none of an
+        imported list."""
+        return frozenset() if name in self.replaced else unlisted(name)
 
     def with_region(self, region: RegionCatalogue) -> Catalogue:
         """A catalogue in which that region's list takes the place of the packaged one; this one stays as it is."""

@@ -15,6 +15,7 @@ ALWAYS = 0
 
 _CONSTRAINTS = (
     ("Availability Zone", lambda subject: bool(subject.zone)),
+    ("Differencing (Ephemeral) Disks", lambda subject: subject.ephemeral),
     ("Low Priority VMs", lambda subject: subject.priority == "Spot"),
     ("Networking Constraints (such as Accelerated Networking or IPv6)", lambda subject: True),
     (

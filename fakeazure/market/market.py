@@ -113,8 +113,6 @@ class Market:
             region = self.region(size.location)
             zones = tuple(region.zones) if region is not None else ()
             type_ = "Microsoft.Compute/virtualMachines"
-            if not zones:
-                return failure("AvailabilityZoneNotSupported", target="zones", type=type_, facts=facts)
             if subject.zone not in zones:
                 return failure(
                     "InvalidAvailabilityZone", target="zones", type=type_, zones=",".join(zones), facts=facts

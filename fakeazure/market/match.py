@@ -14,7 +14,7 @@ REGIONAL = "regional"
 class Subject:
     """What is being asked for: a launch, or any other request (then only the first three facts are set).
 
-    `zone` is empty for a regional placement.
+    `zone` is empty for a regional placement; `ephemeral`: the OS disk is on the machine.
     """
 
     method: str = ""
@@ -25,6 +25,7 @@ class Subject:
     zone: str = ""
     priority: str = ""
     location: str = ""
+    ephemeral: bool = False
 
 
 @dataclass(frozen=True, slots=True)

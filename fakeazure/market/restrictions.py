@@ -11,6 +11,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 REASONS = ("NotAvailableForSubscription", "QuotaId")
+PRESETS = ("restricted-2023",)
+"""`restricted-2023`: closed is what the subscription whose zones are recorded was not offered without restriction on 2023-08-09, of the
+sizes that it was offered elsewhere (`fakeazure/catalog/data/README.md`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +50,32 @@ class Restriction:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Many sizes closed in `zones` of one region."""
+
+    location: str
+    names: frozenset[str]
+    zones: tuple[str, ...]
+
+    def applies(self, record: Mapping[str, Any], location: str) -> bool:
+        """Whether it closes this record in this region."""
+        return location == self.location and record["name"] in self.names
+
+    def document(self, location: str) -> dict[str, Any]:
+        """The entry of `restrictions[]`."""
+        return Restriction(zones=self.zones).document(location)
+
+
 class Restrictions:
     """All restrictions of a world, added to over time. `version` counts the changes."""
 
-    def __init__(self, restrictions: tuple[Restriction, ...] = ()) -> None:
+    def __init__(self, restrictions: tuple[Restriction | Sizes, ...] = ()) -> None:
         """Start with `restrictions`."""
         self._all = list(restrictions)
         self.version = 0
 
-    def add(self, restriction: Restriction) -> None:
+    def add(self, restriction: Restriction | Sizes) -> None:
         """Close something more."""
         self._all.append(restriction)
         self.version += 1

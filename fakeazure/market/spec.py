@@ -1,6 +1,7 @@
 """A market from plain data: the `azure:` block of a scenario, or a file given to `fakeazure serve`.
 
 ```
+preset: restricted-2023
 quota: {cores: 10, lowPriorityCores: 100, standardDSv5Family: 20, westus2/cores: 0}
 restrictions:
 - {size: Standard_D4s_v5, zones: ["1"], location: eastus, reason: NotAvailableForSubscription}
@@ -29,11 +30,11 @@ from fakeazure.market.market import Market
 from fakeazure.market.match import Where
 from fakeazure.market.prices import ON_DEMAND, SPOT, Prices
 from fakeazure.market.quota import GENERAL, Quota
-from fakeazure.market.restrictions import REASONS, Restriction, Restrictions
+from fakeazure.market.restrictions import PRESETS, REASONS, Restriction, Restrictions, Sizes
 from fakeazure.market.stock import UNITS, Shelf, Stock
 from fakeazure.market.wording import MarketError, check_placement, families, hint, one_of
 
-SECTIONS = ("quota", "restrictions", "capacity", "faults", "prices")
+SECTIONS = ("preset", "quota", "restrictions", "capacity", "faults", "prices")
 _WHERE = tuple(field.name for field in fields(Where))
 _PLACEMENT = ("size", "family", "zone", "priority", "location")
 _FAULT = ("what", "where", "when", "times", "at", "message", "status", "retryAfter")
@@ -48,7 +49,10 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
         catalogue,
         quota=Quota(_limits(_mapping(spec, "quota"), catalogue)),
         restrictions=Restrictions(
-            tuple(_restriction(item, path, catalogue) for item, path in _items(spec, "restrictions"))
+            (
+                *_preset(spec, catalogue),
+                *(_restriction(item, path, catalogue) for item, path in _items(spec, "restrictions")),
+            )
         ),
         stock=Stock(_shelf(item, path, catalogue) for item, path in _items(spec, "capacity")),
         faults=Faults(_fault(item, path, catalogue, now=now) for item, path in _items(spec, "faults")),
@@ -88,6 +92,8 @@ def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
     for name, limit in _limits(_mapping(spec, "quota"), market.catalogue).items():
         location, _, bare = name.rpartition("/")
         market.quota.set_limit(bare, limit, location=location or None)
+    for restriction in _preset(spec, market.catalogue):
+        market.restrictions.add(restriction)
     for item, path in _items(spec, "restrictions"):
         market.restrictions.add(_restriction(item, path, market.catalogue))
     for item, path in _items(spec, "capacity"):
@@ -97,6 +103,19 @@ def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
     for item, path in _items(spec, "faults"):
         market.faults.declare(_fault(item, path, market.catalogue, now=now))
     _prices(_mapping(spec, "prices"), market.prices)
+
+
+def _preset(spec: Mapping[str, Any], catalogue: CatalogueLike) -> Sequence[Sizes]:
+    """What a preset closes, as Azure closes most sizes: in all zones of a region, so that they can be had outside of zones only."""
+    name = spec.get("preset")
+    if name is None:
+        return ()
+    one_of(name if isinstance(name, str) else str(name), PRESETS, "preset")
+    closed = []
+    for location in catalogue.regions:
+        region = catalogue.region(location)
+        closed.append(Sizes(location, catalogue.unlisted(location), tuple(region.zones)))
+    return [one for one in closed if one.names]
 
 
 def _limits(limits: Mapping[str, Any], catalogue: CatalogueLike) -> Mapping[str, int]:

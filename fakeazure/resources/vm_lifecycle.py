@@ -55,7 +55,12 @@ def subject_of(document: Document, family: str = "") -> Subject:
         zone=next(iter(document.get("zones") or ()), ""),
         priority=properties.get("priority", "Regular"),
         location=document["location"],
+        ephemeral=_local(section(section(properties, "storageProfile"), "osDisk")),
     )
+
+
+def _local(disk: Mapping[str, Any]) -> bool:
+    return str(section(disk, "diffDiskSettings").get("option", "")).lower() == "local"
 
 
 def create(

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from fakeazure.cloud import FakeAzure
 from fakeazure.market.facts import Size
+from fakeazure.market.wording import MarketError
 from fakeazure.resources.images import GALLERIES, SNAPSHOT
 from fakeazure.resources.vm_checks import os_disk_mismatch
 from fakeazure.timing import INSTANT
@@ -153,7 +155,7 @@ def test_ephemeral_os_disk_must_fit(placement: str, gigabytes: int, code: str | 
         assert answer.status == 201
         assert driver.call("GET", driver.path("Microsoft.Compute/disks", "aks-a")).status == 404  # no managed disk
     else:
-        assert error_of(answer)[1] == "OperationNotAllowed"
+        assert error_of(answer)[1] == "NotSupported"
         assert code in error_of(answer)[2]
 
 
@@ -178,7 +180,9 @@ def test_region_without_zones_takes_regional_vms_only() -> None:
     driver.call("PUT", driver.nic_path("aks-a"), nic)
     body = driver.vm_body("aks-a", location="westus")
     answer = driver.call("PUT", driver.vm_path("aks-a"), body)
-    assert error_of(answer)[:2] == (400, "AvailabilityZoneNotSupported")
+    status, code, message = error_of(answer)
+    assert (status, code) == (400, "InvalidAvailabilityZone")
+    assert message.endswith("is not supported. The supported zones for location 'westus' are ''")
     assert driver.call("PUT", driver.vm_path("aks-a"), body | {"zones": []}).status == 201
 
 
@@ -235,3 +239,32 @@ def test_market_changes_while_the_world_runs() -> None:
     assert driver.put_vm("aks-a").status == 201
     with pytest.raises(ValueError, match="not negative"):
         driver.cloud.market.quota.set_limit("cores", -1)
+
+
+def test_an_overconstrained_request_lists_what_it_asked_for() -> None:
+    """Recorded of AKS, 2023-06 (jenkins-infra/helpdesk#3584): the ephemeral disk after the zone."""
+    driver = Driver({"capacity": [{"size": "Standard_D2ds_v5", "priority": "spot", "vms": 0, "at": "start"}]})
+    driver.put_nic("aks-a")
+    body = driver.vm_body("aks-a", size="Standard_D2ds_v5", zone="1", priority="Spot")
+    assert "Disks" not in error_of(driver.call("PUT", driver.vm_path("aks-a"), body))[2]
+    disk = body["properties"]["storageProfile"]["osDisk"]
+    disk |= {"diskSizeGB": 30, "diffDiskSettings": {"option": "Local", "placement": "CacheDisk"}}
+    message = error_of(driver.call("PUT", driver.vm_path("aks-a"), body))[2]
+    assert "  - Availability Zone\n  - Differencing (Ephemeral) Disks\n" in message
+
+
+def test_a_preset_closes_sizes_in_all_zones_of_their_region() -> None:
+    """D4s_v5 was not offered to that subscription in southcentralus, D4as_v5 was."""
+    market = FakeAzure(region="southcentralus", azure={"preset": "restricted-2023"}).market
+    shown = {item["name"]: item["restrictions"] for item in market.skus("southcentralus")}
+    assert shown["Standard_D4as_v5"] == []
+    assert shown["Standard_D4s_v5"] == [
+        {
+            "type": "Zone",
+            "values": ["southcentralus"],
+            "restrictionInfo": {"locations": ["southcentralus"], "zones": ["1", "2", "3"]},
+            "reasonCode": "NotAvailableForSubscription",
+        }
+    ]
+    with pytest.raises(MarketError, match=r"preset: unknown value 'restricted-2024'; did you mean 'restricted-2023'\?"):
+        FakeAzure(azure={"preset": "restricted-2024"})

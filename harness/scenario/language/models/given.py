@@ -110,6 +110,11 @@ class Fault(Model):
 class Azure(Model):
     """What Azure is short of, and what it charges."""
 
+    preset: Literal["restricted-2023"] | None = Field(
+        None,
+        description="A subscription's restrictions beside those given: `restricted-2023` closes, in all zones, the sizes that one "
+        "was not offered in a region in 2023 (most of centralus, eastus2, germanywestcentral, japaneast, southeastasia); none when absent.",
+    )
     quota: dict[Text, Integer] = Field(
         default_factory=dict,
         description="vCPU limits by usage name: cores, lowPriorityCores, or a family such as standardDSv5Family.",
