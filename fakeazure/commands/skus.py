@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.guesses:
         print("\n".join(_by_field(guesses)) if guesses else "nothing is guessed")
     else:
-        print(_table(region, names))
+        print(_table(region, names, guesses))
     if guesses and not options.guesses:
         print(
             f"{len(names)} sizes, something of {len(guesses)} is a guess; --guesses tells what and why", file=sys.stderr
@@ -90,10 +90,11 @@ def _chosen(region: RegionCatalogue, wanted: str | None) -> list[str]:
     return names
 
 
-def _table(region: RegionCatalogue, names: list[str]) -> str:
+def _table(region: RegionCatalogue, names: list[str], guesses: Mapping[str, Mapping[str, str]]) -> str:
     rows = []
+    none: Mapping[str, str] = {}
     for name in names:
-        record, guessed = region.by_name[name], region.guessed(name)
+        record, guessed = region.by_name[name], guesses.get(name, none)
         said = capabilities(record)
         zones = ",".join(sorted(record["locationInfo"][0]["zones"])) if record["locationInfo"] else ""
         rows.append(
