@@ -114,11 +114,12 @@ def _print(world: World, explained: Sequence[PodExplanation], arguments: argpars
 def _launches(world: World, explained: Sequence[PodExplanation]) -> Iterator[Turn]:
     """The Nodes of the pods."""
     from harness.explain.guesses import of_node
+    from harness.karpenter.labels.core import CAPACITY_TYPE
 
     for one in explained:
         node = world.get("Node", one.node) if one.node else None
         labels = (node or {}).get("metadata", {}).get("labels") or {}
-        keys = (INSTANCE_TYPE, ZONE, "karpenter.sh/capacity-type")
+        keys = (INSTANCE_TYPE, ZONE, CAPACITY_TYPE)
         size, zone, capacity_type = (labels.get(key, "") for key in keys)
         if size:
             yield of_node(size, zone, capacity_type)
