@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     Without pods the sizes of each NodePool; 1 when one allows none.
     """
     from harness.cli.given import read_files
-    from harness.cli.manifests import apply_manifests, settle, world_of
+    from harness.cli.manifests import apply_manifests, fails, settle, world_of
     from harness.cli.worlds import InputError, check_size
     from harness.explain.guesses import guess_lines, guesses_of, of_choice, of_size
     from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ScenarioError as error:
         return bad_input(error, arguments.format)
     motion = settle(world)
+    failed = fails(arguments, world, given, motion)
     everything = arguments.verbose or arguments.size is not None or arguments.format == "json"
     explained = explainer.pods(bound=everything)
     pools = nodepool_sizes(world, explainer) if not explained and arguments.pod is None else []
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         value = {"added": added, **given.value(), "motion": motion or None, "pods": as_value(explained)}
         print_json({**value, **({"nodepools": sizes_value(pools)} if pools else {}), "guessed": guesses})
-        return int(any(not pool.sizes for pool in pools))
+        return int(failed or any(not pool.sizes for pool in pools))
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
     for line in given.notes():
@@ -89,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print(world, explained, arguments)
     for line in guess_lines(guesses, world.region):
         show(line)
-    return int(any(not pool.sizes for pool in pools))
+    return int(failed or any(not pool.sizes for pool in pools))
 
 
 def _print(world: World, explained: Sequence[PodExplanation], arguments: argparse.Namespace) -> None:

@@ -10,11 +10,29 @@ from typing import TYPE_CHECKING, Any
 from harness.kube.admission.match_label_keys import without_merged_keys
 
 if TYPE_CHECKING:
+    from harness.cli.given import Given
     from harness.scenario.reading.manifests import Manifest
     from harness.world import World
 
-__all__ = ["add_inputs", "apply_manifests", "as_new", "market", "settle", "world_of"]
+__all__ = [
+    "FAILURES",
+    "add_inputs",
+    "apply_manifests",
+    "as_new",
+    "check_fail_on",
+    "fails",
+    "market",
+    "settle",
+    "world_of",
+]
 
+FAILURES = {
+    "pending": "a pod that no Node takes",
+    "rejected": "an object of Karpenter's or a request to Azure that was refused",
+    "unsettled": "a world that does not come to rest",
+    "not-simulated": "an object that the simulation leaves out",
+}
+"""What `--fail-on` knows."""
 _FAULT_KEYS = ("size", "family", "zone", "priority", "times", "at", "message")
 
 
@@ -45,12 +63,20 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         metavar="CODE[,KEY=VALUE…]",
         help="a failure of Azure, for example SkuNotAvailable,zone=1,times=always (keys: size, zone, priority, times, at)",
     )
+    parser.add_argument(
+        "--fail-on",
+        action="append",
+        default=[],
+        metavar="WHAT[,WHAT…]",
+        help=f"exit code 1 when there is one of: {', '.join(FAILURES)}",
+    )
 
 
 def world_of(arguments: argparse.Namespace) -> World:
     """A World as the options of `add_inputs` describe it. Raises InputError."""
     from harness.cli.worlds import InputError, create_world
 
+    check_fail_on(arguments)
     try:
         return create_world(
             karpenter=arguments.release,
@@ -133,6 +159,30 @@ def as_new(obj: Mapping[str, Any]) -> Mapping[str, Any]:
         return obj
     new = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
     return without_merged_keys(new) if obj.get("kind") == "Pod" else new
+
+
+def check_fail_on(arguments: argparse.Namespace) -> set[str]:
+    """The words of `--fail-on`. Raises InputError for one that means nothing."""
+    from harness.cli.worlds import InputError
+    from harness.wording import did_you_mean
+
+    words = {word.strip() for text in arguments.fail_on for word in text.split(",")}
+    for word in sorted(words - FAILURES.keys()):
+        raise InputError(f"--fail-on {word}: unknown failure; {did_you_mean(word, FAILURES)}")
+    return words
+
+
+def fails(arguments: argparse.Namespace, world: World, given: Given, motion: str) -> bool:
+    """Whether there is something of which `--fail-on` speaks."""
+    words = check_fail_on(arguments)
+    if "pending" in words and any(not (pod.get("spec") or {}).get("nodeName") for pod in world.list("Pod")):
+        return True
+    refused = any(call.method == "PUT" and call.status >= 400 for call in world.cloud.journal)
+    return (
+        ("rejected" in words and (refused or bool(world.rejections)))
+        or ("unsettled" in words and bool(motion))
+        or ("not-simulated" in words and bool(given.not_simulated))
+    )
 
 
 def _name(obj: Mapping[str, Any]) -> str:

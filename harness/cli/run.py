@@ -14,8 +14,11 @@ from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display
 if TYPE_CHECKING:
     from harness.reports.summary import Summary
     from harness.scenario.reading.problems import ScenarioError
+    from harness.scenario.running.verdicts import CaseReport
 
 __all__ = ["add_arguments", "run", "scenario_files"]
+
+INTERRUPTED = 130  # as a shell tells SIGINT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--crds", metavar="DIR", help="CRD files (or a release) to judge objects by, in place of what the files say"
     )
+    parser.add_argument("-n", type=int, default=1, metavar="N", help="run cases in N processes (default 1)")
+    parser.add_argument("-x", "--exitfirst", action="store_true", help="end with the first case that fails")
+    parser.add_argument("--shard", metavar="I/N", help="only part I of N: every Nth case, from the Ith on")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write JUnit XML")
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write one HTML page")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every case and every expectation")
@@ -46,7 +52,10 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 when the engine for CRD files is missing."""
+    """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 when the engine for CRD files is missing.
+
+    What fails is told when it does; 130 after an interrupt, with what was known by then.
+    """
     from harness.cli.worlds import InputError, check_release
     from harness.scenario.language.crds import CelEngineMissing, CrdDirectories, UnknownCrds
 
@@ -71,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace, crds: object) -> int:
+    from harness.cli.run_cases import Shard, each_report, progress
     from harness.karpenter.releases import provider
     from harness.reports.summary import Summary
     from harness.scenario.language.files import load
@@ -78,6 +88,7 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     from harness.scenario.running.runner import Runner
 
     start = perf_counter()
+    shard = Shard.parse(arguments.shard)
     runner = Runner(crds=crds)
     release = provider(arguments.release).version if arguments.release is not None else None
     problems: list[Problem] = []
@@ -95,17 +106,33 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
         cases = [case for case in cases if arguments.k in f"{case.file}::{case.name}"]
     if not cases:
         return bad_input(f"no scenarios found {_where(arguments)}")
-    reports = []
-    for case in cases:
-        try:
-            reports.append(runner.run(case))
-        except ScenarioError as error:  # found only while it ran; the other cases are none the worse
-            problems += error.problems
-    summary = Summary(tuple(reports), perf_counter() - start)
+    cases = shard.of(cases)
+    reports: dict[int, CaseReport] = {}
+    interrupted = False
+    told = progress(len(cases))
+    try:
+        for number, outcome in each_report(runner, cases, arguments.n):
+            if isinstance(outcome, ScenarioError):  # found only while it ran; the other cases are none the worse
+                problems += outcome.problems
+                continue
+            reports[number] = outcome
+            told.advance(bad=outcome.is_bad)
+            if arguments.format == "text" and (outcome.is_bad or arguments.verbose):
+                told.show(_case_text(outcome, arguments))
+            if arguments.exitfirst and outcome.is_bad:
+                break
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        told.end()
+    summary = Summary(tuple(report for _, report in sorted(reports.items())), perf_counter() - start)
     try:
         _write(arguments, summary)
     finally:  # a full disk loses the files, not the verdicts
         _print(arguments, summary, ScenarioError(problems))
+    if interrupted:
+        print(f"interrupted: {len(reports)} of {len(cases)} cases ran", file=sys.stderr)
+        return INTERRUPTED
     return BAD_INPUT if problems else summary.exit_code
 
 
@@ -133,12 +160,14 @@ def _print(arguments: argparse.Namespace, summary: Summary, wrong: ScenarioError
 
         print_json({**summary_value(summary), **(problems_value(wrong) if wrong.problems else {})})
         return
-    from harness.reports.terminal import Style, render_case, render_summary
+    from harness.reports.terminal import Style, render_summary
 
-    style = Style(colour())
-    shown = summary.cases if arguments.verbose else summary.bad
-    for case in shown:
-        print(render_case(case, style, verbose=arguments.verbose))
-    print(render_summary(summary, style))
+    print(render_summary(summary, Style(colour())))
     for problem in wrong.problems:
         print(problem, file=sys.stderr)
+
+
+def _case_text(case: CaseReport, arguments: argparse.Namespace) -> str:
+    from harness.reports.terminal import Style, render_case
+
+    return render_case(case, Style(colour()), verbose=arguments.verbose)

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
     from harness.cli.given import read_files
-    from harness.cli.manifests import apply_manifests, settle, world_of
+    from harness.cli.manifests import apply_manifests, fails, settle, world_of
     from harness.cli.worlds import InputError
     from harness.explain.guesses import guesses_of, of_choice, of_node
     from harness.explain.price import totals
@@ -53,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(error, arguments.format)
     motion = settle(world)
     started = [] if motion else end_startup(world)
+    code = int(fails(arguments, world, given, motion))
     pods = world.list("Pod")
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
     nodes = _nodes(world, pods)
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     if arguments.format == "json":
         print_json({**value, "pending": as_value(pending)})
-        return 0
+        return code
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
     for line in given.notes():
@@ -91,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         show(line)
     if pending:
         show("\n" + as_text(pending, verbose=arguments.verbose))
-    return 0
+    return code
 
 
 def _nodes(world: World, pods: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

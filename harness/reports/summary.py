@@ -9,9 +9,6 @@ from harness.scenario.running.verdicts import CaseReport, Outcome
 
 __all__ = ["Summary"]
 
-_BAD = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.UNEXPECTED_PASS})
-
-
 @dataclass(frozen=True, slots=True)
 class Summary:
     """All case reports of a run, in its order; `seconds` is real time."""
@@ -33,7 +30,7 @@ class Summary:
     @property
     def bad(self) -> tuple[CaseReport, ...]:
         """The cases because of which the run fails."""
-        return tuple(case for case in self.cases if case.outcome in _BAD)
+        return tuple(case for case in self.cases if case.is_bad)
 
     @property
     def exit_code(self) -> int:

@@ -51,6 +51,10 @@ class ScenarioError(Exception):
         self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))
         super().__init__("\n".join(map(str, self.problems)))
 
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Problem, ...]]]:
+        """As other processes send it."""
+        return type(self), (self.problems,)
+
 
 class FileUnreadable(ScenarioError):
     """The file as a whole cannot be used: absent, binary, too large."""

@@ -23,6 +23,9 @@ class Outcome(StrEnum):
     ERROR = "error"
 
 
+_BAD = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.UNEXPECTED_PASS})
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One comparison: `label` names it (`then[0].node.labels.team`); without differences it holds."""
@@ -65,6 +68,11 @@ class CaseReport:
     def failures(self) -> tuple[Verdict, ...]:
         """The verdicts that do not hold."""
         return tuple(verdict for verdict in self.verdicts if not verdict.holds)
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether a run fails because of it."""
+        return self.outcome in _BAD
 
     @property
     def id(self) -> str:

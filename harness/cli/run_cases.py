@@ -1,0 +1,181 @@
+"""The cases of `harness run`, one after the other or in several processes, and how far it has come."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+from harness.cli.worlds import InputError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from harness.scenario.language.cases import Case
+    from harness.scenario.reading.problems import ScenarioError
+    from harness.scenario.running.runner import Runner
+    from harness.scenario.running.verdicts import CaseReport
+
+    Outcome = CaseReport | ScenarioError
+
+__all__ = ["Progress", "Shard", "each_report", "progress"]
+
+_SECONDS = 10.0
+"""How long nothing is told of a run that goes well, where nobody watches a bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Part `number` of `count`."""
+
+    number: int = 1
+    count: int = 1
+
+    @classmethod
+    def parse(cls, text: str | None) -> Shard:
+        """`2/5`; the whole where nothing is said. Raises InputError."""
+        if text is None:
+            return cls()
+        found = re.fullmatch(r"(\d+)/(\d+)", text)
+        if found is None or not 1 <= int(found[1]) <= int(found[2]):
+            raise InputError(f"--shard {text}: I/N with 1 <= I <= N is expected, for example 2/5")
+        return cls(int(found[1]), int(found[2]))
+
+    def of(self, cases: Sequence[Case]) -> list[Case]:
+        """Every so many cases, so that files of many cases are divided, too."""
+        return list(cases[self.number - 1 :: self.count])
+
+
+def each_report(runner: Runner, cases: Sequence[Case], processes: int = 1) -> Iterator[tuple[int, Outcome]]:
+    """Number and outcome of each case as it ends; bad input that only the run found is a ScenarioError.
+
+    Raises InputError for a number of processes that there cannot be.
+    """
+    if processes < 1:
+        raise InputError(f"-n {processes}: a number from 1 is expected")
+    if processes == 1:
+        for number, case in enumerate(cases):
+            yield number, _outcome(runner, case)
+    else:
+        yield from _in_processes(runner, cases, min(processes, len(cases)))
+
+
+def _outcome(runner: Runner, case: Case) -> Outcome:
+    from harness.scenario.reading.problems import ScenarioError
+
+    try:
+        return runner.run(case)
+    except ScenarioError as error:
+        return error
+
+
+def _in_processes(runner: Runner, cases: Sequence[Case], processes: int) -> Iterator[tuple[int, Outcome]]:
+    """Forks the processes, which know all cases already; each takes the next one that nobody has."""
+    from multiprocessing import get_all_start_methods, get_context
+    from multiprocessing.connection import wait
+
+    if "fork" not in get_all_start_methods():
+        raise InputError("-n: this system cannot fork processes")
+    context = get_context("fork")
+    following = context.Value("i", 0)
+    workers: list[Any] = []
+    open_: list[Any] = []
+    try:
+        for _ in range(processes):
+            ours, theirs = context.Pipe(duplex=False)
+            workers.append(context.Process(target=_work, args=(runner, cases, following, theirs), daemon=True))
+            workers[-1].start()
+            theirs.close()
+            open_.append(ours)
+        while open_:
+            ready: list[Any] = wait(open_)
+            for one in ready:
+                try:
+                    yield one.recv()
+                except EOFError:
+                    open_.remove(one)
+    finally:
+        for worker in workers:
+            worker.terminate()
+            worker.join()
+
+
+def _work(runner: Runner, cases: Sequence[Case], following: Any, answers: Connection) -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
+    while True:
+        with following.get_lock():
+            number = following.value
+            following.value += 1
+        if number >= len(cases):
+            return
+        answers.send((number, _outcome(runner, cases[number])))
+
+
+class Progress(Protocol):
+    """How far a run has come, on standard error."""
+
+    def advance(self, *, bad: bool) -> None:
+        """One case more has ended."""
+
+    def show(self, text: str) -> None:
+        """Prints text on standard output, without disturbing what is told here."""
+
+    def end(self) -> None:
+        """Nothing more is told."""
+
+
+def progress(count: int) -> Progress:
+    """A bar on a terminal if rich is installed; elsewhere a line when some time has passed."""
+    if sys.stderr.isatty():
+        try:
+            return _Bar(count)
+        except ImportError:
+            pass
+    return _Lines(count)
+
+
+class _Lines:
+    def __init__(self, count: int) -> None:
+        self._count, self._done, self._bad = count, 0, 0
+        self._last = perf_counter()
+
+    def advance(self, *, bad: bool) -> None:
+        self._done += 1
+        self._bad += bad
+        if perf_counter() - self._last >= _SECONDS and self._done < self._count:
+            self._last = perf_counter()
+            print(f"{self._done} of {self._count} cases, {self._bad} failed", file=sys.stderr, flush=True)
+
+    def show(self, text: str) -> None:
+        print(text, flush=True)
+
+    def end(self) -> None:
+        pass
+
+
+class _Bar:
+    """Raises ImportError without rich."""
+
+    def __init__(self, count: int) -> None:
+        from rich.console import Console
+        from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("cases", total=count)
+        self._bar.start()
+
+    def advance(self, *, bad: bool) -> None:
+        self._bar.advance(self._task)
+
+    def show(self, text: str) -> None:
+        self._bar.stop()
+        print(text, flush=True)
+        self._bar.start()
+
+    def end(self) -> None:
+        self._bar.stop()
