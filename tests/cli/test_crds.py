@@ -121,3 +121,27 @@ def _without_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     crd_files._environment.cache_clear()
     crd_files._check.cache_clear()
     monkeypatch.setitem(sys.modules, "cel_expr_python", None)
+
+
+def test_a_duration_that_only_these_crds_take(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """CRDs of other releases have other patterns; Karpenter's parser stays what it is (time.ParseDuration)."""
+    for file in (here / "mine").glob("*nodepools*"):
+        definition = json.loads(file.read_text())
+        for version in definition["spec"]["versions"]:
+            spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["template"]["properties"][
+                "spec"
+            ]
+            spec["properties"]["expireAfter"].pop("pattern", None)
+        file.write_text(json.dumps(definition))
+    pool = (
+        POOL.replace("      requirements: []", "      expireAfter: 1hr\n      requirements: []")
+        .replace("60", "50")
+        .replace("kubernetes.azure.com/podnetwork", "team")
+    )
+    (here / "x.yaml").write_text("scenario: x\nthen: [{pods: {bound: 0}}]\n" + pool)
+    assert main(["run", "x.yaml", "--crds", "mine"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(
+        "x.yaml:13:7: spec.template.spec.expireAfter: these CRDs take '1hr', and Karpenter cannot read it: "
+    )
+    assert said.count("\n") == 1

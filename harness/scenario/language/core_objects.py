@@ -8,10 +8,21 @@ from typing import Any
 from harness.karpenter.validation.fields import unknown_fields
 from harness.kube.admission.core_types import TEXT_EXPECTED, shape_errors
 from harness.kube.api.quantity import Quantity, QuantityError
+from harness.kube.go.durations import DurationError, parse_duration
 from harness.scenario.reading.manifests import Manifest
 from harness.scenario.reading.problems import Problem, did_you_mean, dotted
 
-__all__ = ["core_problems", "field_problems"]
+__all__ = ["core_problems", "duration_problems", "field_problems"]
+
+_DURATIONS = {
+    "NodePool": (
+        ("spec", "template", "spec", "expireAfter"),
+        ("spec", "template", "spec", "terminationGracePeriod"),
+        ("spec", "disruption", "consolidateAfter"),
+    ),
+    "NodeClaim": (("spec", "expireAfter"), ("spec", "terminationGracePeriod")),
+}
+"""What Karpenter reads as Go durations, or `Never` (core pkg/apis/v1/duration.go)."""
 
 _LISTS = ("requests", "limits")
 
@@ -42,6 +53,21 @@ def field_problems(manifest: Manifest) -> Iterator[Problem]:
     for pointer, known in unknown_fields(manifest.object):
         hint = did_you_mean(str(pointer[-1]), known, limit=0)
         yield Problem(manifest.document.position(pointer), dotted(pointer), f"unknown field '{pointer[-1]}'", hint)
+
+
+def duration_problems(manifest: Manifest) -> Iterator[Problem]:
+    """Durations that Karpenter cannot read; its own CRDs refuse them, those of a user may not."""
+    for pointer in _DURATIONS.get(manifest.kind, ()):
+        value: Any = manifest.object
+        for key in pointer:
+            value = value.get(key) if isinstance(value, dict) else None
+        if not isinstance(value, str) or value == "Never":
+            continue
+        try:
+            parse_duration(value)
+        except DurationError as error:
+            what = f"these CRDs take '{value}', and Karpenter cannot read it: {error}"
+            yield Problem(manifest.document.position(pointer), dotted(pointer), what)
 
 
 def _resources(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Any]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.kube.api.objects import name_of
 from harness.scenario.language.cases import Case
-from harness.scenario.language.core_objects import core_problems, field_problems
+from harness.scenario.language.core_objects import core_problems, duration_problems, field_problems
 from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.reading.manifests import Manifest, read_manifests
@@ -137,6 +137,11 @@ def _has_work(run: Run) -> bool:
 
 
 def _apply(run: Run, manifest: Manifest) -> None:
+    """Applies one object. Raises ScenarioError for one that only a user's CRDs take."""
+    if run.shared.own_crds(run.case):
+        problems = list(duration_problems(manifest))
+        if problems and not run.world.judge(manifest.object):
+            raise ScenarioError(problems)
     rejections: Sequence[Rejection] = run.world.apply(manifest.object)
     run.refusals += [Refusal(rejection, manifest) for rejection in rejections]
 
