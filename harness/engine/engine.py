@@ -32,11 +32,15 @@ class Wait(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a reconcile asks for: to be called again `after` seconds; to be left alone for `busy` seconds."""
+    """What a reconcile asks for: to be called again `after` seconds; to be left alone for `busy` seconds.
+
+    `under_way`: it is in the middle of something, so that the failures before still count for the back-off.
+    """
 
     after: float | None = None
     wait: Wait = Wait.PROGRESS
     busy: float = 0.0
+    under_way: bool = False
 
 
 DONE = Result()
@@ -258,7 +262,7 @@ class Engine:
             base, longest = controller.backoff
             result = Result(min(base * 2 ** min(failures, 32), longest), busy=error.busy)
         else:
-            if self._failures:
+            if self._failures and not result.under_way:
                 self._failures.pop(slot, None)
         if result.busy:
             self._busy[slot] = self.clock.now + nanoseconds(result.busy)

@@ -110,7 +110,7 @@ class NodeClaimLifecycle:
         draft = Draft(claim, self._clock.timestamp())
         wait = self._launch.waits(draft, self.pace) or self._unnoticed(draft)
         if wait:
-            return Result(wait, busy=wait)
+            return Result(wait, busy=wait, under_way=True)
         try:
             error = self._launch.step(draft)
         except LaunchPanic as panic:
