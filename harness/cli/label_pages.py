@@ -36,6 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     if len(names) != 1:
         return bad_input("harness labels pages: one directory is expected")
     directory = Path(names[0])
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:  # before the minutes that the trials take
+        return bad_input(f"harness labels pages: {directory}: {(error.strerror or str(error)).lower()}")
 
     def new_world(**more: Any) -> Any:
         return create_world(region="eastus", **more)
@@ -57,7 +61,6 @@ def run(arguments: argparse.Namespace) -> int:
         "differences.md": differences_page(),
         **{f"{name}.md": table_page(name, columns[name]) for name in CHECKED},
     }
-    directory.mkdir(parents=True, exist_ok=True)
     for name, text in pages.items():
         (directory / name).write_text(text, encoding="utf-8")
     return 0

@@ -134,7 +134,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     assert json.loads(capsys.readouterr().out)["differences"] == ["D15"]
 
 
-@pytest.mark.parametrize("arguments", [["explain"], ["explain", "a b"], ["explain", "x/y/z"], ["pages"]])
+@pytest.mark.parametrize("arguments", [["explain"], ["explain", "a b"], ["explain", "x/y/z"], ["pages"], ["pages", "/dev/null/x"]])
 def test_bad_input(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["labels", *arguments]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

@@ -14,6 +14,8 @@ from harness.scenario.documentation.schema import render
 from harness.scenario.language.files import load_text
 from harness.scenario.reading import yaml_tree as nodes
 from harness.scenario.reading.documents import documents
+from harness.scenario.reading.manifests import manifests_of_text
+from harness.scenario.reading.problems import ScenarioError
 from harness.scenario.running.runner import Runner
 from harness.scenario.running.verdicts import Outcome
 
@@ -90,6 +92,14 @@ def test_positions() -> None:
     (pod,) = manifest.items()
     assert str(pod.position(("metadata", "labels", "team"))) == "f.yaml:10:7"
     assert str(pod.position(("metadata", "absent"))) == "f.yaml:8:3"  # the nearest parent
+
+
+@pytest.mark.parametrize("items", ["", "items: null\n", "items: {a: b}\n"])
+def test_a_list_without_items_is_told_as_such(items: str) -> None:
+    with pytest.raises(ScenarioError) as raised:
+        manifests_of_text(f"apiVersion: v1\nkind: List\n{items}", "f.yaml")
+    line = 3 if items else 1
+    assert str(raised.value) == f"f.yaml:{line}:1: items: a list is expected"
 
 
 POOL = """

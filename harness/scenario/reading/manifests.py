@@ -95,6 +95,9 @@ def manifests_of(document: Document, *, in_scenario: bool) -> tuple[list[Manifes
             what = f"neither a scenario nor a Kubernetes object: {quoted} missing"
             problems.append(Problem(item.position(), "", what, hint))
             continue
+        if value["kind"] == "List" and not isinstance(value.get("items"), list):
+            problems.append(Problem(item.position(("items",)), "items", "a list is expected"))
+            continue
         metadata = value.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else None
         if not isinstance(name, str) or not name:
