@@ -93,6 +93,14 @@ PROBES: tuple[Probe, ...] = (
     _set("machine_creation_tag", "pkg/providers/launchtemplate", r"KarpenterAKSMachineCreationTimestampTagKey"),
     _set("spot_system_machines", "pkg/providers", r"AllowSpotVMSystemNode"),
     _set("machine_node_profiles", _INSTANCE, r"func configureArtifactStreamingProfile"),
+    _set("drift_of_machines", "pkg/cloudprovider/drift.go", r"c\.isMachineDrifted,"),
+    _set("drift_of_subnets", "pkg/cloudprovider/drift.go", r"c\.isSubnetDrifted,"),
+    Probe(
+        "drift_image:nodeclaim",
+        lambda release: release.drift_image == "nodeclaim",
+        "pkg/cloudprovider/drift.go",
+        r"no image ID found in nodeClaim status",
+    ),
     _set("ubuntu_2404", "pkg/providers/imagefamily", r"Ubuntu2404"),
     _unset("only_azure_linux_2", "pkg/providers/imagefamily", r"type AzureLinux3 struct"),
     Probe(

@@ -50,6 +50,10 @@ CHANGES = (
     ("1.6.2", "1.6.3", "ubuntu_2404", False, True),  # 6957e32d
     ("1.6.4", "1.6.5", "encryption_filter", False, True),  # pkg/providers/instancetype/instancetypes.go
     ("1.6.7", "1.6.8", "managed_subnets_refused", False, True),  # f5bfe6d5
+    ("1.6.8", "1.7.0", "drift_of_machines", False, True),  # pkg/cloudprovider/drift.go
+    ("1.6.8", "1.7.0", "drift_image", "instance-first", "instance"),  # pkg/cloudprovider/drift.go
+    ("1.7.2", "1.10.0", "drift_image", "instance", "nodeclaim"),  # pkg/cloudprovider/drift.go
+    ("1.7.2", "1.10.0", "drift_of_subnets", True, False),  # pkg/cloudprovider/drift.go
     ("1.7.2", "1.10.0", "spot_system_machines", False, True),  # c0afa64a
     (
         "1.7.2",

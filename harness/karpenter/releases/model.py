@@ -17,6 +17,7 @@ __all__ = [
     "ClaimRequirementLabels",
     "CoreRelease",
     "Defaults",
+    "DriftImage",
     "EphemeralRule",
     "InPlaceTags",
     "LocalDnsSource",
@@ -76,6 +77,17 @@ class LocalDnsSource(StrEnum):
     """``spec.localDNS.mode``; Preferred means on from a Kubernetes version on."""
     STATUS = "status"
     """``status.localDNSState``, which a controller of the provider resolves."""
+
+
+class DriftImage(StrEnum):
+    """Where the provider reads which image a node has when it looks for drift."""
+
+    INSTANCE_FIRST = "instance-first"
+    """From the VM, before it looks at the images of the AKSNodeClass."""
+    INSTANCE = "instance"
+    """From the VM or the AKS machine, once the AKSNodeClass has images."""
+    NODECLAIM = "nodeclaim"
+    """From the NodeClaim's status."""
 
 
 class InPlaceTags(StrEnum):
@@ -311,7 +323,20 @@ class FailureFlags:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ProviderRelease(InstanceTypeFlags, LabelFlags, NodeClassFlags, LaunchFlags, BootFlags, FailureFlags):
+class DriftFlags:
+    """When a running node has drifted from its AKSNodeClass (kaz ``pkg/cloudprovider/drift.go``)."""
+
+    drift_of_machines: bool
+    """AKS machines have checks of their own, among them what Azure says is to be done, and a NodeClaim without provider id is an
+    error."""
+    drift_image: DriftImage
+    """Where the image of a node is read."""
+    drift_of_subnets: bool
+    """The subnet of a VM's network interface is compared."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProviderRelease(InstanceTypeFlags, LabelFlags, NodeClassFlags, LaunchFlags, BootFlags, FailureFlags, DriftFlags):
     """A release of karpenter-provider-azure; there is one object per release, so it is compared and hashed by identity."""
 
     version: str

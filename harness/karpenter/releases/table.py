@@ -16,6 +16,7 @@ from harness.karpenter.releases.model import (
     ArtifactStreamingDefault,
     ClaimRequirementLabels,
     Defaults,
+    DriftImage,
     EphemeralRule,
     InPlaceTags,
     LocalDnsSource,
@@ -193,6 +194,9 @@ _FIRST = ProviderRelease(
     unavailable_needs_known_size=False,
     restricted_skus=_AKS_RESTRICTED,
     skus_without_price="1.4.0",
+    drift_of_machines=False,
+    drift_image=DriftImage.INSTANCE_FIRST,
+    drift_of_subnets=True,
 )
 """The flags of 1.4.0. Which labels there are follows from the changes below."""
 
@@ -322,6 +326,8 @@ _CHANGES: Mapping[str, Change] = {
             billing_tag=True,
             machine_creation_tag=True,
             in_place_hash_tags=InPlaceTags.ALL,
+            drift_of_machines=True,
+            drift_image=DriftImage.INSTANCE,
         ),
     ),
     "1.7.1": Change(),
@@ -355,6 +361,8 @@ _CHANGES: Mapping[str, Change] = {
             no_sizes_is_error=True,
             unavailable_needs_known_size=True,
             restricted_skus=_AKS_RESTRICTED | {"Standard_E64i_v3", "Standard_E64is_v3"},
+            drift_image=DriftImage.NODECLAIM,
+            drift_of_subnets=False,
         ),
     ),
     "1.10.1": Change(

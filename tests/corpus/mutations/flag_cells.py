@@ -80,6 +80,7 @@ _TEXT = "it is text of the custom data, which tests/launch compares with bodies 
 _CATALOGUE = "no region of the catalogue sells a usable size that is on no list, and none is without usable sizes"
 _RELEASES = "no label depends on it; unit tests have it by release"
 _MEMORY = "how widely and how long a failure is remembered, which tests/launch/test_failures.py has by release"
+_DRIFT = "when a node has drifted, which tests/disruption/test_provider_drift.py has by release"
 _SCHEDULING = (
     "it decides where pods go; core's own test cases and the generated clusters of the conformance run measure it"
 )
@@ -135,6 +136,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
             ),
             _MEMORY,
         ),
+        **dict.fromkeys(("drift_of_machines", "drift_image", "drift_of_subnets"), _DRIFT),
         **dict.fromkeys(("managed_subnets_refused", "additional_tags", "machine_name_limit"), _RELEASES),
     },
     "core": {
