@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.scheduling import Explainer
     from harness.explain.workloads import named_pods
     from harness.kube.api.objects import name_of, namespace_of
-    from harness.scenario.reading.problems import ScenarioError, did_you_mean
+    from harness.reading.problems import ScenarioError, did_you_mean
 
     try:
         given = read_files(arguments.files)

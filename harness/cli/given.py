@@ -14,11 +14,11 @@ from typing import Any
 from harness.cli.output import display_name
 from harness.kube.api.builtin_kinds import CONSEQUENCES
 from harness.kube.api.kinds import KINDS, served
+from harness.reading.documents import read_stream
+from harness.reading.manifests import Manifest, manifests_of_text, read_manifests
+from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.scenario.language.core_objects import core_problems, field_problems
 from harness.scenario.language.kind_names import kind_mistake
-from harness.scenario.reading.documents import read_stream
-from harness.scenario.reading.manifests import Manifest, manifests_of_text, read_manifests
-from harness.scenario.reading.problems import Mark, Problem, ScenarioError
 
 __all__ = ["Given", "read_files"]
 

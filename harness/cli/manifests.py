@@ -11,7 +11,7 @@ from harness.kube.admission.match_label_keys import without_merged_keys
 
 if TYPE_CHECKING:
     from harness.cli.given import Given
-    from harness.scenario.reading.manifests import Manifest
+    from harness.reading.manifests import Manifest
     from harness.world import World
 
 __all__ = [
@@ -105,7 +105,7 @@ def _option(arguments: argparse.Namespace, path: Sequence[str | int]) -> str:
 def market(arguments: argparse.Namespace) -> dict[str, Any]:
     """The state of Azure that `--quota` and `--fault` describe. Raises InputError."""
     from harness.cli.worlds import InputError
-    from harness.scenario.reading.problems import did_you_mean
+    from harness.reading.problems import did_you_mean
 
     value: dict[str, Any] = {}
     for text in arguments.quota:
@@ -135,7 +135,7 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
     Raises ScenarioError for every object that is refused, at the place of the field at fault.
     """
     from harness.explain.labels import default_objects
-    from harness.scenario.reading.problems import Problem, ScenarioError
+    from harness.reading.problems import Problem, ScenarioError
 
     kinds = {manifest.kind for manifest in manifests}
     added = [obj for obj in default_objects() if obj["kind"] not in kinds]

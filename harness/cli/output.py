@@ -10,7 +10,7 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Any
 
-from harness.scenario.reading.problems import ScenarioError
+from harness.reading.problems import ScenarioError
 
 __all__ = ["add_format", "bad_input", "colour", "counted", "display_name", "fitted", "print_json", "show", "virtual"]
 

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.fit import Misfit, within
     from harness.explain.guesses import guesses_of, of_size
     from harness.karpenter.cloudprovider import DroppedSize
-    from harness.scenario.reading.problems import ScenarioError
+    from harness.reading.problems import ScenarioError
 
     try:
         world = create_world(karpenter=arguments.release, region=arguments.region)
@@ -78,8 +78,8 @@ def _object(path: Path | None, kind: str, world: World) -> Mapping[str, Any] | N
     """The object of a file, admitted by the API server so that it has its defaults; a refusal is bad input."""
     if path is None:
         return None
-    from harness.scenario.reading.manifests import read_manifests
-    from harness.scenario.reading.problems import Mark, Problem, ScenarioError
+    from harness.reading.manifests import read_manifests
+    from harness.reading.problems import Mark, Problem, ScenarioError
 
     name = display_name(path)
     manifests = [manifest for manifest in read_manifests(path, name) if manifest.kind == kind]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display_name, print_json
 
 if TYPE_CHECKING:
+    from harness.reading.problems import ScenarioError
     from harness.reports.summary import Summary
-    from harness.scenario.reading.problems import ScenarioError
     from harness.scenario.running.verdicts import CaseReport
 
 __all__ = ["add_arguments", "run", "scenario_files"]
@@ -82,9 +82,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace, crds: object) -> int:
     from harness.cli.run_cases import Shard, each_report, progress
     from harness.karpenter.releases import provider
+    from harness.reading.problems import Problem, ScenarioError
     from harness.reports.summary import Summary
     from harness.scenario.language.files import load
-    from harness.scenario.reading.problems import Problem, ScenarioError
     from harness.scenario.running.runner import Runner
 
     start = perf_counter()

@@ -14,8 +14,8 @@ from harness.cli.worlds import InputError
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from harness.reading.problems import ScenarioError
     from harness.scenario.language.cases import Case
-    from harness.scenario.reading.problems import ScenarioError
     from harness.scenario.running.runner import Runner
     from harness.scenario.running.verdicts import CaseReport
 
@@ -64,7 +64,7 @@ def each_report(runner: Runner, cases: Sequence[Case], processes: int = 1) -> It
 
 
 def _outcome(runner: Runner, case: Case) -> Outcome:
-    from harness.scenario.reading.problems import ScenarioError
+    from harness.reading.problems import ScenarioError
 
     try:
         return runner.run(case)

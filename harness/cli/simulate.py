@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
     from harness.explain.summary import node_notes
-    from harness.scenario.reading.problems import ScenarioError
+    from harness.reading.problems import ScenarioError
     from harness.world.startup import end_startup
 
     try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness.cli.given import Given
     from harness.explain.upgrade import Finding
     from harness.karpenter.releases import ProviderRelease
-    from harness.scenario.reading.manifests import Manifest
+    from harness.reading.manifests import Manifest
     from harness.world import World
 
 __all__ = ["add_arguments", "run"]
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.worlds import InputError, create_world
     from harness.explain.label_sides import common_kubernetes
     from harness.explain.upgrade import Effect, UpgradeCheck
-    from harness.scenario.reading.problems import ScenarioError
+    from harness.reading.problems import ScenarioError
 
     def new_world(release: ProviderRelease, crds: str) -> World:
         return create_world(

@@ -37,8 +37,8 @@ class Groups:
 
     def _groups(self, file: str) -> Mapping[str, str]:
         from harness.karpenter.releases import DEFAULT_RELEASE
+        from harness.reading.problems import ScenarioError
         from harness.scenario.language.files import load
-        from harness.scenario.reading.problems import ScenarioError
 
         if not file.endswith((".yaml", ".yml")):
             return {}

@@ -11,11 +11,11 @@ import pytest
 from harness.pytest_plugin.clusters import runners_of
 from harness.pytest_plugin.keys import TAGS, runner_of
 from harness.pytest_plugin.options import release_override
+from harness.reading.problems import ScenarioError
 from harness.reports.terminal import Style, render_verdict
 from harness.scenario.language.cases import Case
 from harness.scenario.language.crds import CelEngineMissing
 from harness.scenario.language.files import load
-from harness.scenario.reading.problems import ScenarioError
 from harness.scenario.running.runner import Runner, expected_outcome
 from harness.scenario.running.verdicts import Outcome, Verdict
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.reports.summary import Summary
-from harness.scenario.reading.problems import Mark, Problem, ScenarioError
 from harness.scenario.running.verdicts import CaseReport, Verdict
 
 __all__ = ["case_value", "problems_value", "render", "summary_value"]

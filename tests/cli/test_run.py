@@ -9,7 +9,7 @@ from xml.etree.ElementTree import parse
 
 import pytest
 
-from harness.scenario.reading.problems import Mark, Problem, ScenarioError
+from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.scenario.running.runner import Runner
 from tests.cli.command import as_json, call
 

@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from harness.karpenter.releases import provider
+from harness.reading.problems import ScenarioError
 from harness.scenario.language.files import load_text
-from harness.scenario.reading.problems import ScenarioError
 
 __all__ = ["scenario_text"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.reading.problems import ScenarioError
 from harness.scenario.language.files import load_text
-from harness.scenario.reading.problems import ScenarioError
 from harness.scenario.running.runner import Runner
 from harness.scenario.running.verdicts import CaseReport, Outcome
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli.worlds import InputError, create_world
+from harness.reading.problems import ScenarioError
 from harness.scenario.language.files import load_text
-from harness.scenario.reading.problems import ScenarioError
 from harness.scenario.running.runner import Runner
 from harness.world.inputs import input_mistakes
 

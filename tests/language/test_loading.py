@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
+from harness.reading import yaml_tree as nodes
+from harness.reading.documents import documents
+from harness.reading.manifests import manifests_of_text
+from harness.reading.problems import ScenarioError
 from harness.scenario.documentation.reference import render_reference
 from harness.scenario.documentation.schema import render
 from harness.scenario.language.files import load_text
-from harness.scenario.reading import yaml_tree as nodes
-from harness.scenario.reading.documents import documents
-from harness.scenario.reading.manifests import manifests_of_text
-from harness.scenario.reading.problems import ScenarioError
 from harness.scenario.running.runner import Runner
 from harness.scenario.running.verdicts import Outcome
 

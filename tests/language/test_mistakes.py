@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.reading.problems import ScenarioError
 from harness.scenario.language.files import load, load_text
-from harness.scenario.reading.problems import ScenarioError
 from harness.scenario.running.worlds import new_world
 
 THEN = "then: [{pods: {bound: 1}}]\n"

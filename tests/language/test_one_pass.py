@@ -12,11 +12,11 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from harness.scenario.reading import one_pass, yaml_tree
-from harness.scenario.reading.documents import documents, read_stream
-from harness.scenario.reading.manifests import manifests_of_text
-from harness.scenario.reading.problems import ScenarioError
-from harness.scenario.reading.yaml_values import kubernetes_value
+from harness.reading import one_pass, yaml_tree
+from harness.reading.documents import documents, read_stream
+from harness.reading.manifests import manifests_of_text
+from harness.reading.problems import ScenarioError
+from harness.reading.yaml_values import kubernetes_value
 
 QUICK = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 TEXTS = st.sampled_from(["", "a", "yes", "012", "~", "ä€😀", "x: y", "- a", "two\nlines\n", "managedFields:", "$(x)"])

@@ -9,9 +9,9 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from harness.reading.documents import documents
+from harness.reading.problems import ScenarioError
 from harness.scenario.language.files import load_text
-from harness.scenario.reading.documents import documents
-from harness.scenario.reading.problems import ScenarioError
 
 KEYS = [
     "scenario",

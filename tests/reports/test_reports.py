@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from xml.etree.ElementTree import fromstring
 
+from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.reports import Summary, as_json, html, junit
 from harness.reports.terminal import Style, render_case, render_summary
-from harness.scenario.reading.problems import Mark, Problem, ScenarioError
 from harness.scenario.running.matching import Difference
 from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
 

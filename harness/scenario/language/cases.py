@@ -8,6 +8,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from harness.reading.documents import Document
+from harness.reading.manifests import Manifest
+from harness.reading.problems import Mark, Problem, dotted
 from harness.scenario.language.core_objects import core_problems
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.expectations import ExpectationMap
@@ -15,9 +18,6 @@ from harness.scenario.language.models.given import Given
 from harness.scenario.language.models.header import Seeds
 from harness.scenario.language.references import AXES, check_only, check_references, check_variables
 from harness.scenario.language.validation import validated
-from harness.scenario.reading.documents import Document
-from harness.scenario.reading.manifests import Manifest
-from harness.scenario.reading.problems import Mark, Problem, dotted
 
 __all__ = ["Case", "Entry", "Source", "expanded"]
 

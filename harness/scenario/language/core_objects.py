@@ -9,8 +9,8 @@ from harness.karpenter.validation.fields import unknown_fields
 from harness.kube.admission.core_types import TEXT_EXPECTED, shape_errors
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.go.durations import DurationError, parse_duration
-from harness.scenario.reading.manifests import Manifest
-from harness.scenario.reading.problems import Problem, did_you_mean, dotted
+from harness.reading.manifests import Manifest
+from harness.reading.problems import Problem, did_you_mean, dotted
 
 __all__ = ["core_problems", "duration_problems", "field_problems"]
 

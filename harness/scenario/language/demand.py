@@ -7,9 +7,9 @@ from typing import Any
 
 from harness.kube.api.quantity import Quantity
 from harness.kube.scheduling.pods import requests_for_pods
+from harness.reading.manifests import Manifest, read_manifests
 from harness.scenario.language.cases import Case
 from harness.scenario.language.models.steps import StepMap
-from harness.scenario.reading.manifests import Manifest, read_manifests
 
 __all__ = ["demand"]
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.reading.documents import Document, documents, read_text
+from harness.reading.manifests import Manifest, manifests_of
+from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.scenario.language.cases import Case, Source, expanded
 from harness.scenario.language.core_objects import field_problems
 from harness.scenario.language.inputs import header_problems
-from harness.scenario.reading.documents import Document, documents, read_text
-from harness.scenario.reading.manifests import Manifest, manifests_of
-from harness.scenario.reading.problems import Mark, Problem, ScenarioError
 
 __all__ = ["Scenario", "is_scenario_file", "load", "load_text"]
 

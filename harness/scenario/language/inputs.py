@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.reading.documents import Document
+from harness.reading.problems import Problem, dotted
 from harness.scenario.language.cases import Case
 from harness.scenario.language.crds import CrdDirectories, UnknownCrds, unknown_crds
 from harness.scenario.language.hosting import hosting_options, violations_of
@@ -17,8 +19,6 @@ from harness.scenario.language.models.base import Model
 from harness.scenario.language.models.expectations import RequirementsExpectation
 from harness.scenario.language.models.given import Azure, Given, Timing
 from harness.scenario.language.models.steps import StepMap
-from harness.scenario.reading.documents import Document
-from harness.scenario.reading.problems import Problem, dotted
 
 if TYPE_CHECKING:
     from harness.world import Caches

@@ -6,8 +6,8 @@ from difflib import SequenceMatcher
 
 from harness.kube.api.builtin_kinds import BUILT_IN_GROUPS, NOT_KEPT, kept_as
 from harness.kube.api.kinds import KINDS, served
-from harness.scenario.reading.manifests import Manifest
-from harness.scenario.reading.problems import Problem, did_you_mean
+from harness.reading.manifests import Manifest
+from harness.reading.problems import Problem, did_you_mean
 
 __all__ = ["kind_mistake"]
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.reading.documents import Document
+from harness.reading.manifests import Manifest
+from harness.reading.problems import Problem, did_you_mean, dotted
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.language.models.expectations import ExpectationMap, NodeExpectation, Pods
 from harness.scenario.language.models.steps import StepMap
-from harness.scenario.reading.documents import Document
-from harness.scenario.reading.manifests import Manifest
-from harness.scenario.reading.problems import Problem, did_you_mean, dotted
 
 Path_ = tuple[str | int, ...]
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from harness.scenario.reading.problems import Mark, Problem, did_you_mean, dotted
+from harness.reading.problems import Mark, Problem, did_you_mean, dotted
 
 __all__ = ["validated"]
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.objects import controller_of, name_of, uid_of
+from harness.reading.manifests import Manifest
+from harness.reading.problems import Mark
 from harness.scenario.language.cases import Case
 from harness.scenario.language.kind_names import kind_mistake
 from harness.scenario.language.models.base import WORKLOADS, split_reference
-from harness.scenario.reading.manifests import Manifest
-from harness.scenario.reading.problems import Mark
 from harness.scenario.running.shared import Shared
 
 if TYPE_CHECKING:

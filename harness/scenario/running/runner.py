@@ -11,13 +11,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from harness.kube.api.objects import name_of
+from harness.reading.manifests import Manifest, read_manifests
+from harness.reading.problems import Mark, Problem, ScenarioError, dotted
+from harness.reading.yaml_values import kubernetes_value
 from harness.scenario.language.cases import Case
 from harness.scenario.language.core_objects import core_problems, duration_problems, field_problems
 from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
-from harness.scenario.reading.manifests import Manifest, read_manifests
-from harness.scenario.reading.problems import Mark, Problem, ScenarioError, dotted
-from harness.scenario.reading.yaml_values import kubernetes_value
 from harness.scenario.running.checks import check
 from harness.scenario.running.run import Refusal, Run
 from harness.scenario.running.seeds import seeded_verdicts

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from harness.reading.problems import Problem, ScenarioError
 from harness.scenario.language.cases import Case
 from harness.scenario.language.core_objects import field_problems
 from harness.scenario.language.crds import CrdDirectories
 from harness.scenario.language.inputs import case_problems, world_arguments
 from harness.scenario.language.models.steps import StepMap
-from harness.scenario.reading.problems import Problem, ScenarioError
 from harness.scenario.running.worlds import new_world
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from harness.scenario.reading.problems import Mark
+from harness.reading.problems import Mark
 from harness.scenario.running.matching import Difference
 
 __all__ = ["CaseReport", "Outcome", "Verdict"]

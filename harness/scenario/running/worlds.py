@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from harness.reading.problems import ScenarioError
 from harness.scenario.language.cases import Case
 from harness.scenario.language.crds import CrdDirectories
 from harness.scenario.language.inputs import case_problems, world_arguments
-from harness.scenario.reading.problems import ScenarioError
 
 if TYPE_CHECKING:
     from harness.world import Caches, World

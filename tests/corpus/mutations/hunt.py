@@ -10,7 +10,7 @@ from fakeazure.catalog import Catalogue
 from harness.karpenter.releases import CoreRelease, ProviderRelease, provider
 from harness.karpenter.releases.scheduling import SchedulingRules, rules_of
 from harness.karpenter.validation import Crds, crd_set
-from harness.scenario.reading.problems import ScenarioError
+from harness.reading.problems import ScenarioError
 from harness.scenario.running.runner import Runner
 from harness.world import Caches
 from tests.corpus.mutations.cells import Cell

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.karpenter.labels.core import NODEPOOL
+from harness.reading.problems import Mark, did_you_mean
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.language.models.expectations import Pods
-from harness.scenario.reading.problems import Mark, did_you_mean
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.matching import Difference, differences
 from harness.scenario.running.run import Run

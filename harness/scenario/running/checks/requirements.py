@@ -9,10 +9,10 @@ from harness.explain.fit import Misfit, within
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.requirements import Requirements
 from harness.kube.api.quantity import Quantity
+from harness.reading.problems import did_you_mean
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.base import Model
 from harness.scenario.language.models.expectations import RequirementsExpectation
-from harness.scenario.reading.problems import did_you_mean
 from harness.scenario.running.checks.requirement_match import render, requirement_differences
 from harness.scenario.running.matching import Difference, differences
 from harness.scenario.running.run import Run

@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
-from harness.scenario.reading import yaml_tree
-from harness.scenario.reading.problems import ScenarioError
-from harness.scenario.reading.yaml_values import resolve
+from harness.reading import yaml_tree
+from harness.reading.problems import ScenarioError
+from harness.reading.yaml_values import resolve
 
 __all__ = ["Excerpt", "Read", "read_json", "read_yaml", "without_managed_fields"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from harness.scenario.reading.problems import Mark, Problem, ScenarioError
+from harness.reading.problems import Mark, Problem, ScenarioError
 
 __all__ = ["MAX_DEPTH", "Mapping", "Node", "Scalar", "Sequence", "compose", "new_loader"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.scenario.reading.documents import Document, documents, read_text
-from harness.scenario.reading.problems import Mark, Problem, ScenarioError, did_you_mean
-from harness.scenario.reading.yaml_tree import Scalar
-from harness.scenario.reading.yaml_values import kubernetes_value
+from harness.reading.documents import Document, documents, read_text
+from harness.reading.problems import Mark, Problem, ScenarioError, did_you_mean
+from harness.reading.yaml_tree import Scalar
+from harness.reading.yaml_values import kubernetes_value
 
 __all__ = ["Manifest", "manifests_of", "manifests_of_text", "read_manifests"]
 

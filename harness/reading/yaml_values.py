@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from harness.scenario.reading.yaml_tree import Node, Scalar, Sequence
+from harness.reading.yaml_tree import Node, Scalar, Sequence
 
 __all__ = ["kubernetes_value", "resolve", "text_value"]
 

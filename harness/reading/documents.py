@@ -12,10 +12,10 @@ from operator import is_
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from harness.scenario.reading import one_pass
-from harness.scenario.reading import yaml_tree as nodes
-from harness.scenario.reading.problems import FileUnreadable, Mark, Problem, ScenarioError
-from harness.scenario.reading.yaml_values import kubernetes_value, text_value
+from harness.reading import one_pass
+from harness.reading import yaml_tree as nodes
+from harness.reading.problems import FileUnreadable, Mark, Problem, ScenarioError
+from harness.reading.yaml_values import kubernetes_value, text_value
 
 __all__ = ["MAX_BYTES", "MAX_HEADER", "Document", "documents", "read_stream", "read_text", "substitute"]
 
