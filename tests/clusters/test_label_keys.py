@@ -8,6 +8,7 @@ import pytest
 
 from harness.kube.admission.match_label_keys import merge_label_keys, without_merged_keys
 from harness.kube.api.status import ApiError
+from harness.kube.api.versions import Version
 from tests.clusters.subject import Subject
 from tests.clusters.test_core_rules import causes
 from tests.clusters.test_objects import refusal
@@ -132,7 +133,7 @@ def test_keys_that_can_be(cluster: Subject, fields: dict[str, Any]) -> None:
 # The versions before the server's, which only memory is: pkg/features/kube_features.go, 1.34 for spread, 1.31 for affinity.
 
 
-def old_and_new(version: tuple[int, int]) -> dict[str, Any]:
+def old_and_new(version: Version) -> dict[str, Any]:
     pod = {
         "metadata": {"labels": {"app": "p", "tier": "front"}},
         "spec": {**spread(matchLabelKeys=["app"], labelSelector=OTHERS), "affinity": in_all_terms(OTHERS, **KEYS)},
@@ -141,15 +142,15 @@ def old_and_new(version: tuple[int, int]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("version", [(1, 33), (1, 34)])
-def test_spread_constraints_are_merged_from_1_34_on(version: tuple[int, int]) -> None:
+@pytest.mark.parametrize("version", [Version(1, 33), Version(1, 34)])
+def test_spread_constraints_are_merged_from_1_34_on(version: Version) -> None:
     (constraint,) = old_and_new(version)["topologySpreadConstraints"]
     assert constraint["matchLabelKeys"] == ["app"]
     assert constraint["labelSelector"].get("matchExpressions", []) == (ADDED[:1] if version >= (1, 34) else [])
 
 
-@pytest.mark.parametrize("version", [(1, 30), (1, 31)])
-def test_terms_know_the_keys_from_1_31_on(version: tuple[int, int]) -> None:
+@pytest.mark.parametrize("version", [Version(1, 30), Version(1, 31)])
+def test_terms_know_the_keys_from_1_31_on(version: Version) -> None:
     expected = (
         {"selector": {**OTHERS, "matchExpressions": ADDED}, **KEYS} if version >= (1, 31) else {"selector": OTHERS}
     )

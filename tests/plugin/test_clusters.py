@@ -13,6 +13,7 @@ from harness.clusters import leases
 from harness.clusters.failures import ClusterFailed
 from harness.clusters.real.pki import MissingTool
 from harness.clusters.rest.connection import ClusterLost
+from harness.karpenter.releases import DEFAULT_RELEASE
 from harness.pytest_plugin.clusters import ClusterRunners
 from harness.pytest_plugin.grouping import Groups
 from harness.scenario.language.files import load
@@ -54,7 +55,7 @@ def test_cases_of_a_release_and_mode_run_on_one_worker(project: pytest.Pytester)
         found = re.match(r"\[(gw\d)\] \[ *\d+%\] PASSED (.*?) *$", line)
         if found is not None:
             workers.setdefault(groups.of(found[2]), set()).add(found[1])
-    assert set(workers) == {"1.10.2", "1.13.1", "1.14.0", "1.14.2 aksmachineapi"}
+    assert set(workers) == {"1.10.2", "1.13.1", "1.14.0", f"{DEFAULT_RELEASE} aksmachineapi"}
     assert all(len(each) == 1 for each in workers.values()), workers
     assert len(set.union(*workers.values())) == 2
 
@@ -62,7 +63,7 @@ def test_cases_of_a_release_and_mode_run_on_one_worker(project: pytest.Pytester)
 def test_groups(project: pytest.Pytester) -> None:
     groups = Groups(project.path)
     assert groups.of("a.yaml::a sizes[1.13.1]") == groups.of("b.yaml::b series[1.13.1]") == "1.13.1"
-    assert groups.of("a.yaml::a machines[Standard_D2s_v5]") == "1.14.2 aksmachineapi"
+    assert groups.of("a.yaml::a machines[Standard_D2s_v5]") == f"{DEFAULT_RELEASE} aksmachineapi"
     assert groups.of("tests/test_x.py::test_y") == "tests/test_x.py"
     assert groups.of("missing.yaml::x") == "missing.yaml"
     one_release = Groups(project.path, "1.14.0")
