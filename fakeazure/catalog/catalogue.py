@@ -7,7 +7,7 @@ same objects in many records, and nobody may change them (a market that restrict
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 
@@ -73,9 +73,15 @@ class Catalogue:
         `as_of`: an ISO date; the sizes and capabilities are then those of the last list before its end. Prices and zones are
         of one day each. CatalogueError if it is no date or older than the lists.
         """
-        if as_of is not None:
-            check_date(as_of)
-        return _packaged(as_of)
+        return _packaged(None).on_day(as_of) if as_of is not None else _packaged(None)
+
+    def on_day(self, as_of: str) -> Catalogue:
+        """This catalogue with the lists of another day, as `load` has them; lists that a user imported stay.
+
+        CatalogueError as in `load`.
+        """
+        check_date(as_of)
+        return replace(self, as_of=as_of) if self.replaced else _packaged(as_of)
 
     @property
     def regions(self) -> tuple[str, ...]:

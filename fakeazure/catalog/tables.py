@@ -66,9 +66,12 @@ def check_date(as_of: str) -> None:
     from datetime import date  # only who asks for a day needs it
 
     try:
-        date.fromisoformat(as_of)
+        # Days are compared as texts, so that ISO's other spellings (20250602) are none.
+        known = date.fromisoformat(as_of).isoformat() == as_of
     except ValueError:
-        raise CatalogueError(f"{as_of!r} is no date; write 2026-06-15") from None
+        known = False
+    if not known:
+        raise CatalogueError(f"{as_of!r} is no date; write 2026-06-15")
     first = read("history.json.gz")["dates"][0]
     if as_of < first:
         raise CatalogueError(f"no list of sizes is as old as {as_of}; the first is of {first}")

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from fakeazure.arm.throttling import REAL_BUCKETS
+from fakeazure.catalog import Catalogue
 from fakeazure.cloud import FakeAzure
+from fakeazure.commands.table import add_as_of
 from fakeazure.market.wording import MarketError
 from fakeazure.seed import subnet_id
 from fakeazure.timing import INSTANT
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--state", type=Path, default=Path(".fakeazure"), help="directory for certificates and cloud.json"
     )
     parser.add_argument("--market", type=Path, help="JSON file: quota, restrictions, capacity, faults, prices")
+    add_as_of(parser)
     parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast the cloud's clock runs")
     parser.add_argument("--instant", action="store_true", help="long-running operations are over at once")
     parser.add_argument("--throttle", action="store_true", help="answer 429 where ARM's limits on requests would")
@@ -53,6 +56,7 @@ def run(options: argparse.Namespace) -> int:
         market = _market(options.market)
         cloud = FakeAzure(
             region=options.region,
+            catalogue=Catalogue.load(options.as_of),
             clock=clock,
             azure=market,
             timing=INSTANT if options.instant else None,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.worlds import add_as_of
 from harness.kube.admission.match_label_keys import without_merged_keys
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--release", metavar="R", help="release of the provider (default 1.14.0)")
     parser.add_argument("--region", metavar="R", help="Azure region (default eastus)")
+    add_as_of(parser)
     parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version")
     parser.add_argument("--mode", metavar="M", help="provision mode")
     parser.add_argument(
@@ -103,11 +105,11 @@ def _option(arguments: argparse.Namespace, path: Sequence[str | int]) -> str:
 
 
 def market(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The state of Azure that `--quota` and `--fault` describe. Raises InputError."""
+    """The state of Azure that `--as-of`, `--quota` and `--fault` describe. Raises InputError."""
     from harness.cli.worlds import InputError
     from harness.reading.problems import did_you_mean
 
-    value: dict[str, Any] = {}
+    value: dict[str, Any] = {} if arguments.as_of is None else {"asOf": arguments.as_of}
     for text in arguments.quota:
         name, _, number = text.partition("=")
         if not name or not number.isdecimal():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import add_format, bad_input, display_name, print_json
+from harness.cli.worlds import add_as_of
 
 if TYPE_CHECKING:
     from harness.karpenter.cloudprovider import InstanceType
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--release", default=DEFAULT_RELEASE, metavar="R", help="release of the provider (default %(default)s)"
     )
+    add_as_of(parser)
     parser.add_argument("--nodepool", type=Path, metavar="FILE", help="file with the NodePool to compute it for")
     parser.add_argument("--nodeclass", type=Path, metavar="FILE", help="file with the AKSNodeClass to compute it with")
     add_format(parser)
@@ -40,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reading.problems import ScenarioError
 
     try:
-        world = create_world(karpenter=arguments.release, region=arguments.region)
+        azure = {"asOf": arguments.as_of} if arguments.as_of is not None else None
+        world = create_world(karpenter=arguments.release, region=arguments.region, azure=azure)
         check_size(world, arguments.size)
         nodepool = _object(arguments.nodepool, "NodePool", world)
         nodeclass = _object(arguments.nodeclass, "AKSNodeClass", world)

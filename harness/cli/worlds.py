@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import argparse
+
     from harness.world import World
     from harness.world.inputs import InputMistake
 
-__all__ = ["OPTIONS", "InputError", "UnknownMode", "check_release", "check_size", "create_world"]
+__all__ = ["OPTIONS", "InputError", "UnknownMode", "add_as_of", "check_release", "check_size", "create_world"]
 
-OPTIONS = {"karpenter": "--release", "kubernetes": "--kubernetes", "region": "--region", "provision_mode": "--mode"}
+OPTIONS = {
+    "karpenter": "--release",
+    "kubernetes": "--kubernetes",
+    "region": "--region",
+    "provision_mode": "--mode",
+    "azure.asOf": "--as-of",
+}
 """The option that each input comes from, where a subcommand has no other name for it."""
 
 
@@ -38,10 +46,20 @@ def create_world(names: dict[str, str] | None = None, /, **inputs: Any) -> World
     mistakes = list(input_mistakes(given))
     if mistakes:
         words = {**OPTIONS, **(names or {})}
-        lines = [f"{words[first]}: {one}" if words.get(first := str(one.path[0])) else str(one) for one in mistakes]
+        options = [words.get(".".join(map(str, one.path[:2]))) or words.get(str(one.path[0])) for one in mistakes]
+        lines = [f"{option}: {one}" if option else str(one) for option, one in zip(options, mistakes, strict=True)]
         only_mode = [one.path for one in mistakes] == [("provision_mode",)]
         raise (UnknownMode if only_mode else InputError)("\n".join(lines), mistakes[0])
     return World(**given)
+
+
+def add_as_of(parser: argparse.ArgumentParser) -> None:
+    """Declares `--as-of`, the day of Azure's lists of sizes."""
+    parser.add_argument(
+        "--as-of",
+        metavar="DATE",
+        help="the sizes and capabilities that Azure listed on that day, e.g. 2025-06-02 (default: the day of the prices)",
+    )
 
 
 def check_release(name: str | None, option: str = "--release") -> None:

@@ -28,6 +28,13 @@ class Caches:
             self._prices[id(found)] = found, Prices(found.prices, found.spot_prices)
         return self._prices[id(found)][1]
 
+    def on_day(self, as_of: str | None) -> Caches:
+        """Caches of the lists that Azure had on that day, an ISO date; None is the catalogue's own day.
+
+        What is computed from lists is kept by the lists, so that all days share it. Raises CatalogueError.
+        """
+        return self if as_of is None else replace(self, catalogue=self.catalogue.on_day(as_of))
+
     def only(self, region: str, sizes: Collection[str]) -> Caches:
         """Caches of a catalogue that sells nothing but these sizes in a region. Fewer sizes make a world quicker."""
         found = self.catalogue.region(region)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from fakeazure.catalog.errors import CatalogueError
 from fakeazure.market.spec import market_mistakes
 from harness.karpenter.releases import (
     ALL_PROVIDER_RELEASES,
@@ -54,7 +55,13 @@ def input_mistakes(arguments: Mapping[str, Any], caches: Caches | None = None) -
     `crds` is not looked at: it may be a folder, which only the caller knows (harness.scenario.language.crds).
     """
     release, kubernetes, region = (arguments.get(name) for name in ("karpenter", "kubernetes", "region"))
-    catalogue = (caches or default_caches()).catalogue
+    caches = caches or default_caches()
+    market = dict(arguments.get("azure") or {})
+    try:
+        caches = caches.on_day(market.pop("asOf", None))
+    except CatalogueError as wrong_day:
+        what, _, hint = str(wrong_day).partition("; ")
+        yield InputMistake(("azure", "asOf"), what, hint)
     wrong_release = release_mistake(str(release)) if release is not None else None
     if wrong_release:
         yield wrong_release
@@ -65,7 +72,7 @@ def input_mistakes(arguments: Mapping[str, Any], caches: Caches | None = None) -
     if arguments.get("provision_mode") is not None and not wrong_release:
         yield from _mode_mistake(str(arguments["provision_mode"]), release)
     yield from typed_options(arguments.get("options") or {})[1]
-    for error in market_mistakes(catalogue, arguments.get("azure") or {}):
+    for error in market_mistakes(caches.catalogue, market):
         what, _, hint = error.what.partition("; ")
         yield InputMistake(("azure", *error.place), what, hint)
 

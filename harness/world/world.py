@@ -63,8 +63,9 @@ class World:
 
     `karpenter` is the provider release, `crds` the release whose CRDs are installed (the same unless given) or CRDs read
     from files (harness.clusters.crd_files.CrdFiles), `kubernetes` the version of the API server. `options` are Karpenter's
-    start-up options by field name, `azure` the market: quota, restrictions, capacity, faults, prices. Everything random comes
-    from `seed`. Raises UnknownRelease, UnknownCrdSet, UnknownRegion, MarketError for inputs that do not exist.
+    start-up options by field name, `azure` the market: quota, restrictions, capacity, faults, prices, and `asOf`, the day of
+    Azure's lists of sizes. Everything random comes from `seed`. Raises UnknownRelease, UnknownCrdSet, UnknownRegion,
+    CatalogueError, MarketError for inputs that do not exist.
     `timing` is how long machines take; `times` replaces some of its fields, and of how long Karpenter takes over a NodeClaim (Pace).
     Karpenter's scheduling simulation stops after `time_limit` virtual seconds, of which each attempt to place a pod takes
     `attempt_seconds`; what it decided is there when that time is over, and so long nothing else is decided.
@@ -104,7 +105,8 @@ class World:
             # AKS machines boot from AKS's own gallery only, so such a controller runs with USE_SIG.
             changes = {**SHARED_GALLERY, **changes}
         self.options = ProviderOptions.of(defaults, region=self.region, **changes)
-        self.caches = caches or default_caches()
+        market = dict(azure or {})
+        self.caches = (caches or default_caches()).on_day(market.pop("asOf", None))
         self.clock = Clock()
         self.rng = Rng(seed)
         self.engine = Engine(self.clock)
@@ -116,7 +118,7 @@ class World:
             region=self.region,
             options=self.options,
             kubernetes=self.kubernetes,
-            market=azure or {},
+            market=market,
             seed=seed,
         )
         self.cluster: Cluster = cluster(

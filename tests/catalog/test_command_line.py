@@ -124,6 +124,8 @@ def test_an_imported_list_is_written_and_used(tmp_path: Path, capsys: Output) ->
         (["skus", "--region", "eastus", "--size", "Nothing*"], "unknown size 'Nothing*' in eastus: no size matches"),
         (["skus", "--region", "eastus", "--as-of", "2024-01-01"], "no list of sizes is as old as 2024-01-01"),
         (["sizes", "--as-of", "today"], "'today' is no date; write 2026-06-15"),
+        (["skus", "--region", "eastus", "--as-of", "20250602"], "'20250602' is no date; write 2026-06-15"),
+        (["serve", "--as-of", "2025-W23-1"], "'2025-W23-1' is no date; write 2026-06-15"),
         (["skus", "--region", "eastus", "--skus", "absent.json"], "absent.json: No such file or directory"),
         (["prices"], "say which prices: --region R, --size NAME or both"),
         (["prices", "--size", "Standard_D4s_v55"], "unknown size 'Standard_D4s_v55'; did you mean 'Standard_D4s_v5'"),

@@ -102,6 +102,13 @@ def test_the_lists_of_another_day() -> None:
     )
 
 
+def test_an_imported_list_stays_on_every_day() -> None:
+    own = dataclasses.replace(Catalogue.load().region("eastus"), source="mine.json")
+    then = Catalogue.load().with_region(own).on_day("2025-06-02")
+    assert then.region("eastus") is own
+    assert then.region("westus") is Catalogue.load("2025-06-02").region("westus")
+
+
 def test_the_day_of_the_lists_is_the_last_one_before() -> None:
     days = {
         "2025-06-08": "2025-06-02",

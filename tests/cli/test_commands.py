@@ -145,6 +145,18 @@ def test_requirements(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {offering["zone"] for offering in regional["offerings"]} == {"0"}
 
 
+def test_requirements_of_a_day(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """F8as_v6 is sold as spot since 2025-05-27."""
+    asked = ["requirements", "--size", "Standard_F8as_v6"]
+    for day, types in (("2025-05-20", {"on-demand"}), ("2025-06-02", {"on-demand", "spot"})):
+        value = as_json(capsys, *asked, "--as-of", day)
+        assert {offering["capacityType"] for offering in value["offerings"] if offering["available"]} == types
+    assert main([*asked, "--as-of", "20250602"]) == 2
+    assert capsys.readouterr().err == "harness requirements: --as-of: '20250602' is no date; write 2026-06-15\n"
+    assert main(["requirements", "--size", "Standard_D4s_v7", "--as-of", "2025-06-02"]) == 2
+    assert "--size: unknown size 'Standard_D4s_v7' in eastus" in capsys.readouterr().err
+
+
 def test_requirements_within_a_nodepool(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "pool.yaml").write_text(POOL)
     value = as_json(capsys, "requirements", "--size", "Standard_D4s_v5", "--nodepool", "pool.yaml")

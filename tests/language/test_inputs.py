@@ -10,6 +10,7 @@ from harness.cli.worlds import InputError, create_world
 from harness.reading.problems import ScenarioError
 from harness.scenario.language.files import load_text
 from harness.scenario.running.runner import Runner
+from harness.scenario.running.verdicts import Outcome
 from harness.world.inputs import input_mistakes
 
 THEN = "then: [{pods: {bound: 0}}]\n"
@@ -82,3 +83,46 @@ def test_a_line_of_releases_is_its_newest(tmp_path: Path) -> None:
     (scenario,) = load_text("scenario: x\ngiven: {karpenter: 1.6, crds: v1.7}\n" + THEN, file="f.yaml")
     world = Runner().shared.new_world(scenario.cases[0])
     assert world.release.version == "1.6.8"
+
+
+DAY = """scenario: x
+given: {azure: {asOf: %s}}
+then: [{requirements: {of: %s, are: {karpenter.sh/capacity-type: %s}}}]
+"""
+
+
+@pytest.mark.parametrize(("day", "types"), [("2025-05-20", "on-demand"), ("2025-06-02", "{in: [on-demand, spot]}")])
+def test_the_lists_of_a_day(day: str, types: str) -> None:
+    """F8as_v6 is sold as spot since 2025-05-27."""
+    (scenario,) = load_text(DAY % (day, "Standard_F8as_v6", types), file="f.yaml")
+    (case,) = scenario.cases
+    Runner().check_inputs([case])
+    assert Runner().run(case).outcome is Outcome.PASSED
+
+
+def test_what_a_day_does_not_have() -> None:
+    """D4s_v7 was listed later. A header with another mistake says the same."""
+    for more in ("", "whem: 1\n"):
+        text = DAY + more
+        (size,) = problems_at(text % ("2025-06-02", "Standard_D4s_v7", "spot"), "then")
+        assert size.startswith("f.yaml:3:24: then[0].requirements.of: unknown size 'Standard_D4s_v7' in eastus")
+        day = "f.yaml:2:17: given.azure.asOf: '20250602' is no date; write 2026-06-15"
+        assert problems_at(text % ("20250602", "Standard_D4s_v5", "spot"), "asOf") == [day]
+
+
+def test_the_day_does_not_change_on_the_way() -> None:
+    text = "scenario: x\nwhen: [{azure: {asOf: 2025-06-02}}]\n" + THEN
+    (line,) = problems_at(text, "asOf")
+    assert line.startswith("f.yaml:2:17: when[0].azure.asOf: unknown key 'asOf'")
+
+
+def problems_at(text: str, word: str) -> list[str]:
+    """The lines of all mistakes that name a place."""
+
+    def read() -> None:
+        (scenario,) = load_text(text, file="f.yaml")
+        Runner().check_inputs(scenario.cases)
+
+    with pytest.raises(ScenarioError) as caught:
+        read()
+    return [line for line in str(caught.value).splitlines() if word in line]

@@ -24,6 +24,7 @@ _ORDER = (
     "Where",
     "When",
     "StepMap",
+    "Market",
 )
 _TITLES = {
     "Header": "The header",

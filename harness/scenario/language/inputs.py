@@ -17,7 +17,7 @@ from harness.scenario.language.crds import CrdDirectories, UnknownCrds, unknown_
 from harness.scenario.language.hosting import hosting_options, violations_of
 from harness.scenario.language.models.base import Model
 from harness.scenario.language.models.expectations import RequirementsExpectation
-from harness.scenario.language.models.given import Azure, Given, Timing
+from harness.scenario.language.models.given import Given, Market, Timing
 from harness.scenario.language.models.steps import StepMap
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def timing_arguments(timing: Timing) -> dict[str, float]:
     return {name: getattr(timing, name) for name in type(timing).model_fields if name in timing.model_fields_set}
 
 
-def azure_arguments(azure: Azure) -> dict[str, Any]:
+def azure_arguments(azure: Market) -> dict[str, Any]:
     """The state of Azure as plain values, spelled as in the file, only what is said."""
     value: dict[str, Any] = _plain(azure)
     return value
@@ -98,8 +98,8 @@ def case_problems(
             if one.holds
         ]
     yield from wrong
-    if not any(problem.path == "given.region" for problem in wrong):
-        yield from _size_problems(case, given.get("region"), caches)
+    if not any(problem.path in ("given.region", "given.azure.asOf") for problem in wrong):
+        yield from _size_problems(case, given, caches)
 
 
 def _before_hosting(given: Given) -> dict[str, Any]:
@@ -129,14 +129,16 @@ def _crds_problems(case: Case, overrides: Mapping[str, Any], directories: CrdDir
             yield Problem(mark, dotted(path), error.what, error.hint)
 
 
-def _size_problems(case: Case, region: str | None, caches: Caches | None) -> Iterator[Problem]:
-    """Sizes that a case asks about and that its region does not sell."""
+def _size_problems(case: Case, given: Mapping[str, Any], caches: Caches | None) -> Iterator[Problem]:
+    """Sizes that a case asks about and that its region does not sell, on the day that is given."""
+    from harness.world import default_caches
     from harness.world.inputs import size_mistake
 
+    caches = (caches or default_caches()).on_day((given.get("azure") or {}).get("asOf"))
     for entry in case.then:
         body = entry.expectation.body
         if isinstance(body, RequirementsExpectation):
-            mistake = size_mistake(body.of, region, caches)
+            mistake = size_mistake(body.of, given.get("region"), caches)
             if mistake is not None:
                 yield Problem(entry.mark("of"), f"{entry.label}.of", mistake.what, mistake.hint)
 
@@ -146,9 +148,11 @@ def header_problems(document: Document, directory: Path) -> Iterator[Problem]:
 
     `directory` is where directories of CRD files are looked for.
     """
+    from harness.world import default_caches
     from harness.world.inputs import input_mistakes, size_mistake
 
     regions: list[str] = []
+    days: list[str | None] = []
     for path, key, text in _inputs(document.value):
         if key == "crds":
             unknown = unknown_crds(text, directory)
@@ -158,8 +162,13 @@ def header_problems(document: Document, directory: Path) -> Iterator[Problem]:
             mistakes = list(input_mistakes({key: text}))
             yield from (Problem(document.position(path), dotted(path), one.what, one.hint) for one in mistakes)
             regions += [text] if key == "region" and not mistakes else []
+    for path, day in _days(document.value):
+        mistakes = list(input_mistakes({"azure": {"asOf": day}})) if day is not None else []
+        yield from (Problem(document.position(path), dotted(path), one.what, one.hint) for one in mistakes)
+        days += [day] if not mistakes else []
+    lists = [default_caches().on_day(day) for day in dict.fromkeys(days or [None])]
     for path, size in _sizes(document.value):
-        found = [size_mistake(size, region) for region in dict.fromkeys(regions or [""])]
+        found = [size_mistake(size, region, day) for region in dict.fromkeys(regions or [""]) for day in lists]
         if found[0] is not None and all(found):
             more = "".join(f", {region}" for region in list(dict.fromkeys(regions))[1:])
             yield Problem(document.position(path), dotted(path), f"{found[0].what}{more}", found[0].hint)
@@ -176,11 +185,8 @@ def _maps(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _inputs(header: Any) -> Iterator[tuple[Path_, str, str]]:
     """Place, key and text of every input in `given`, in the cases and in the matrix, and of the CRDs that steps install."""
-    givens: list[tuple[Path_, Any]] = [(("given",), header.get("given"))]
-    givens += [(("cases", index, "given"), case.get("given")) for index, case in _maps(header.get("cases"))]
-    for path, given in givens:
-        if isinstance(given, dict):
-            yield from (((*path, key), key, text) for key, text in given.items() if _is_plain(text))
+    for path, given in _givens(header):
+        yield from (((*path, key), key, text) for key, text in given.items() if _is_plain(text))
     matrix = header.get("matrix")
     if isinstance(matrix, dict):
         for axis, values in matrix.items():
@@ -193,6 +199,20 @@ def _inputs(header: Any) -> Iterator[tuple[Path_, str, str]]:
         for index, step in _maps(entries):
             if _is_plain(step.get("crds")):
                 yield (*path, index, "crds"), "crds", step["crds"]
+
+
+def _givens(header: Any) -> Iterator[tuple[Path_, dict[str, Any]]]:
+    givens: list[tuple[Path_, Any]] = [(("given",), header.get("given"))]
+    givens += [(("cases", index, "given"), case.get("given")) for index, case in _maps(header.get("cases"))]
+    yield from ((path, given) for path, given in givens if isinstance(given, dict))
+
+
+def _days(header: Any) -> Iterator[tuple[Path_, str | None]]:
+    """The days of Azure's lists; None for a `given` that names none."""
+    for path, given in _givens(header):
+        azure = given.get("azure")
+        day = azure.get("asOf") if isinstance(azure, dict) else None
+        yield (*path, "azure", "asOf"), day if isinstance(day, str) and _is_plain(day) else None
 
 
 def _sizes(header: Any) -> Iterator[tuple[Path_, str]]:

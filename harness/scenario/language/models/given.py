@@ -10,7 +10,19 @@ from pydantic_core import PydanticCustomError
 from harness.scenario.language.models.base import Duration, Flag, Integer, MaybeNever, Model, Text, Usd, read_integer
 from harness.scenario.language.models.matchers import value_or_conditions
 
-__all__ = ["Azure", "Capacity", "Cluster", "Fault", "Given", "Price", "Prices", "Restriction", "When", "Where"]
+__all__ = [
+    "Azure",
+    "Capacity",
+    "Cluster",
+    "Fault",
+    "Given",
+    "Market",
+    "Price",
+    "Prices",
+    "Restriction",
+    "When",
+    "Where",
+]
 
 Priority = Literal["on-demand", "spot"]
 At = Literal["start", "end"]
@@ -107,7 +119,7 @@ class Fault(Model):
     retry_after: Duration | None = Field(None, description="Retry-After of the answer.")
 
 
-class Azure(Model):
+class Market(Model):
     """What Azure is short of, and what it charges."""
 
     preset: Literal["restricted-2023"] | None = Field(
@@ -127,6 +139,15 @@ class Azure(Model):
         default_factory=dict, description="Prices by size that replace the region's list."
     )
     faults: list[Fault] = Field(default_factory=list, description="Failures to happen.")
+
+
+class Azure(Market):
+    """What Azure is short of, what it charges, and which of its lists of sizes is read."""
+
+    as_of: Text | None = Field(
+        None,
+        description="Day of the list of sizes and of what they can do, for example 2025-06-02; that of the prices when absent.",
+    )
 
 
 class Cluster(Model):
@@ -209,7 +230,7 @@ class Given(Model):
         None, description="Who runs Karpenter; self-hosted when absent."
     )
     cluster: Cluster | None = Field(None, description="The AKS cluster, checked against documented limits.")
-    azure: Azure | None = Field(None, description="What Azure is short of.")
+    azure: Azure | None = Field(None, description="What Azure is short of, what it charges, and its lists of a day.")
     simulation: Simulation | None = Field(None, description="How long the scheduling simulation takes.")
     timing: Timing | None = Field(None, description="How long launches, boots and registrations take.")
     seed: Integer | None = Field(None, description="Seed of all that is random upstream.")

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema,
 from pydantic_core import PydanticCustomError
 
 from harness.scenario.language.models.base import Duration, Integer, Model, Reference, Text
-from harness.scenario.language.models.given import Azure, Timing
+from harness.scenario.language.models.given import Market, Timing
 from harness.scenario.language.models.matchers import Partial
 
 __all__ = ["Patch", "Scale", "Step", "StepMap"]
@@ -68,8 +68,8 @@ class StepMap(Model):
     restart: Literal["karpenter"] | None = Field(
         None, description="Karpenter's process ends and starts again: what it had in memory is gone."
     )
-    azure: Azure | None = Field(
-        None, description="Azure changes: the same keys as in given.azure; what is not named stays."
+    azure: Market | None = Field(
+        None, description="Azure changes: the same keys as in given.azure but asOf; what is not named stays."
     )
 
     @model_validator(mode="after")
