@@ -10,6 +10,8 @@ import pytest
 from harness.explain.labels import default_objects
 from harness.karpenter.releases import provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, solve
+from harness.karpenter.scheduling.inflight import Fitting
+from harness.karpenter.scheduling.ledger import Ledger
 from harness.world import World
 from tests.scheduling.workload import SIZES, error, groups, need, nodepool, pod, run
 
@@ -48,6 +50,32 @@ def test_relaxation_takes_time_too() -> None:
     assert groups(run([wish], options=SchedulingOptions(attempt_seconds=30))) == [["a"]]
     late = run([wish], options=SchedulingOptions(attempt_seconds=60))
     assert (late.nodeclaims, late.errors, late.timed_out) == ((), {}, True)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.0008, 7.0, 9.0, 20.0, 60.0])
+def test_equal_pods_that_fail_are_looked_at_once_and_cost_the_time_of_all(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Remembering a failure saves the work, not the time: with the ledger each pod is tried anew, and the same comes of it."""
+    preferred = [{"weight": 1, "preference": {"matchExpressions": [need("no", "Exists")]}}]
+    wish = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+    pods = [pod(f"p{number}", "1", nodeSelector={"no": "where"}, affinity=wish) for number in range(4)]
+    pods += [pod("last", "500m")]
+    options = SchedulingOptions(attempt_seconds=seconds)
+    starts: list[str] = []
+    start = Fitting.start
+
+    def counted(self: Fitting, *arguments: Any) -> Any:
+        starts.append("")
+        return start(self, *arguments)
+
+    monkeypatch.setattr(Fitting, "start", counted)
+    short = run(pods, options=options)
+    looked = len(starts)
+    full = run(pods, options=options, ledger=Ledger())
+    assert (short.errors.keys(), short.timed_out, short.seconds) == (full.errors.keys(), full.timed_out, full.seconds)
+    assert groups(short) == groups(full)
+    assert looked <= 5  # two steps of the first pod, again after another was placed, and the last
 
 
 CONTAINER = {"name": "c", "resources": {"claims": [{"name": "gpu"}]}}

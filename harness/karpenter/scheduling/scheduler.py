@@ -136,16 +136,16 @@ class Scheduler:
             self._unlucky.discard(pod_key(pod))
         if self._ledger is not None:
             self._ledger.began(pod)
-        elif shape.failed_at == self._placed and not self._options.attempt_seconds:
+        elif shape.failed_at == self._placed:
             failure: Reason = shape.failure
-            return failure
+            return failure if all(self._in_time() for _ in range(shape.failed_steps)) else None
         current: PodShape | None = shape
         reason: Reason | None = None
+        steps = 0
         while current is not None:
-            if self._budget <= 0:
-                self._timed_out = True
+            if not self._in_time():
                 return None
-            self._budget -= self._options.attempt_seconds
+            steps += 1
             self._topology.begin(current)
             reason = self._add(current, pod)
             if reason is None:
@@ -161,8 +161,15 @@ class Scheduler:
             shape.deferred = False
             self._topology.reach(shape)
         if not self._unlucky or pod_key(pod) not in self._unlucky:
-            shape.failed_at, shape.failure = self._placed, reason
+            shape.failed_at, shape.failed_steps, shape.failure = self._placed, steps, reason
         return reason
+
+    def _in_time(self) -> bool:
+        """Whether time is left for one more attempt, whose time is then gone."""
+        self._timed_out = self._budget <= 0
+        if not self._timed_out:
+            self._budget -= self._options.attempt_seconds
+        return not self._timed_out
 
     def _add(self, shape: PodShape, pod: Object) -> Reason | None:
         if shape.claims_resources:

@@ -49,6 +49,7 @@ class PodShape:
         "deferred",
         "dropped",
         "failed_at",
+        "failed_steps",
         "failure",
         "fit",
         "gone",
@@ -114,6 +115,7 @@ class PodShape:
         self.relaxation: PodShape | None = None
         self.dropped: str | None = None
         self.failed_at = -1
+        self.failed_steps = 0
         self.failure: Any = None
 
     def fresh(self) -> PodShape:
