@@ -197,11 +197,18 @@ class Region:
         prices: Prices = NO_PRICES,
         unavailable: UnavailableOfferings | None = None,
         usages: Usages = NO_USAGES,
+        before: tuple[InstanceTypeList, frozenset[str]] | None = None,
     ) -> InstanceTypeList:
-        """All sizes for every NodeClass with these knobs. Raises NoInstanceTypes where the release does."""
+        """All sizes for every NodeClass with these knobs. Raises NoInstanceTypes where the release does.
+
+        `before`: such a list that differs in marks of unavailable offerings alone, and the sizes and families (in lower case) whose
+        marks changed since: the others are taken from it.
+        """
         if not self.skus and self.release.no_sizes_is_error:
             raise NoInstanceTypes
         variant = self._variant(options, knobs)
+        if before is not None:
+            return self._rebuilt(variant, *before, prices, unavailable, usages)
         types: list[InstanceType] = []
         dropped: list[DroppedSize] = list(self.dropped)
         for sku in self.skus.values():
@@ -212,6 +219,25 @@ class Region:
                 dropped.append(built)
         dropped.sort(key=lambda item: item.name)
         return InstanceTypeList(tuple(types), tuple(dropped))
+
+    def _rebuilt(
+        self,
+        variant: _Variant,
+        before: InstanceTypeList,
+        changed: frozenset[str],
+        prices: Prices,
+        unavailable: UnavailableOfferings | None,
+        usages: Usages,
+    ) -> InstanceTypeList:
+        """The list with what changed made anew: marks change offerings, and drop no size."""
+        types = list(before.types)
+        for number, item in enumerate(types):
+            sku = self.skus[item.name]
+            if item.name in changed or sku.family.lower() in changed:
+                built = self._build(sku, variant, prices, unavailable, usages)
+                assert isinstance(built, InstanceType)
+                types[number] = built
+        return InstanceTypeList(tuple(types), before.dropped)
 
     def _build(
         self,

@@ -34,17 +34,27 @@ class UnavailableOfferings:
         self._family_with_size = family_with_size
         self._offerings: dict[tuple[str, str, str], Mark] = {}
         self._families: dict[tuple[str, str, str], Mark] = {}
+        self._changes: list[str | None] = []
         self.sequence = 0
 
     def __bool__(self) -> bool:
         return bool(self._offerings or self._families)
+
+    def _changed(self, name: str | None) -> None:
+        self.sequence += 1
+        self._changes.append(name)
+
+    def changed_since(self, sequence: int) -> frozenset[str] | None:
+        """Sizes, and families in lower case, whose marks changed since `sequence` was the number; None when all may have."""
+        changes = frozenset(self._changes[sequence:])
+        return None if None in changes else changes  # type: ignore[return-value]
 
     def mark(
         self, reason: str, sku: Sku, zone: str, capacity_type: str, *, now: float, ttl: float = DEFAULT_TTL
     ) -> int | None:
         """Leaves a size alone in a zone (label value) for one capacity type; answers as `mark_family` if its family is marked, too."""
         self._offerings[(sku.name, zone, capacity_type)] = Mark(reason, now + ttl)
-        self.sequence += 1
+        self._changed(sku.name)
         if self._family_with_size:
             return self._mark_family(reason, sku, zone, capacity_type, sku.vcpus or 0, now + ttl)
         return None
@@ -54,12 +64,12 @@ class UnavailableOfferings:
     ) -> None:
         """Leaves a size alone of which only the name is known; no family is marked."""
         self._offerings[(name, zone, capacity_type)] = Mark(reason, now + ttl)
-        self.sequence += 1
+        self._changed(name)
 
     def mark_spot(self, reason: str, *, now: float, ttl: float = DEFAULT_TTL) -> None:
         """Leaves all spot offerings alone."""
         self._offerings[_ALL_SPOT] = Mark(reason, now + ttl)
-        self.sequence += 1
+        self._changed(None)
 
     def mark_family(
         self, reason: str, sku: Sku, zone: str, capacity_type: str, *, now: float, ttl: float, vcpus: int = WHOLE_FAMILY
@@ -77,7 +87,7 @@ class UnavailableOfferings:
         # The lower threshold blocks more, so it stays; the time starts anew.
         least = vcpus if present is None else min(present.vcpus, vcpus)
         self._families[key] = Mark(reason, until, least)
-        self.sequence += 1
+        self._changed(key[0])
         return least
 
     def why(self, sku: Sku, zone: str, capacity_type: str) -> Mark | None:
@@ -95,7 +105,7 @@ class UnavailableOfferings:
         """The same marks, which stay as they are now."""
         other = UnavailableOfferings(family_with_size=self._family_with_size)
         other._offerings, other._families = dict(self._offerings), dict(self._families)
-        other.sequence = self.sequence
+        other.sequence, other._changes = self.sequence, [*self._changes]
         return other
 
     def expire(self, now: float) -> None:
@@ -104,7 +114,7 @@ class UnavailableOfferings:
             gone = [key for key, mark in marks.items() if mark.until <= now]
             for key in gone:
                 del marks[key]
-                self.sequence += 1
+                self._changed(key[0] or None)
 
 
 def _family_key(family: str, zone: str, capacity_type: str) -> tuple[str, str, str]:

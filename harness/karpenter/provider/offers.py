@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from harness.engine.clock import Clock
@@ -62,6 +62,21 @@ class SharedLists:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A list, the number of the failures that it knows of, and the prices, records and quota that it was made with."""
+
+    sequence: int
+    prices: Prices
+    records: Sequence[Mapping[str, Any]]
+    usages: tuple[tuple[str, int], ...]
+    types: InstanceTypeList
+
+    def of(self, prices: Prices, records: Sequence[Mapping[str, Any]], usages: tuple[tuple[str, int], ...]) -> bool:
+        """Whether it was made with these."""
+        return self.prices is prices and self.records is records and self.usages == usages
+
+
 class Offers:
     """One controller's instance types.
 
@@ -94,8 +109,7 @@ class Offers:
         self._usages: Usages | None = None
         self._usages_key: tuple[tuple[str, int], ...] = ()
         self._usages_read = 0.0
-        self._own: dict[object, InstanceTypeList] = {}
-        self._sequence = -1
+        self._own: dict[Hashable, _Kept] = {}
         self._cached: dict[Hashable, tuple[Knobs, float]] = {}
         self._renewed = 0
 
@@ -153,13 +167,23 @@ class Offers:
         self.unavailable.expire(self._clock.seconds)
         if not self.unavailable:
             return self._shared.get(key, lambda: self._build(knobs))
-        if self._sequence != self.unavailable.sequence:
-            self._sequence = self.unavailable.sequence
+        return self._marked(key, knobs)
+
+    def _marked(self, key: Hashable, knobs: Knobs) -> InstanceTypeList:
+        """A list with failures. After one more, what the failure is not about is kept."""
+        sequence, prices, records = self.unavailable.sequence, self._prices(), self._records()
+        if not all(one.of(prices, records, self._usages_key) for one in self._own.values()):
             self._own.clear()
         found = self._own.get(key)
-        if found is None:
-            found = self._own[key] = self._build(knobs)
-        return found
+        before = None
+        if found is not None:
+            if found.sequence == sequence:
+                return found.types
+            changed = self.unavailable.changed_since(found.sequence)
+            before = (found.types, changed) if changed is not None else None
+        built = self._build(knobs, before)
+        self._own[key] = _Kept(sequence, prices, records, self._usages_key, built)
+        return built
 
     def one(self, size: str, nodeclass: Object) -> InstanceType | DroppedSize | None:
         """One size for a NodeClass, without building the others; None when the region does not sell it."""
@@ -183,16 +207,17 @@ class Offers:
             return build()
         return self._shared.size((size, self._key(knobs)), build)
 
-    def _build(self, knobs: Knobs) -> InstanceTypeList:
+    def _build(self, knobs: Knobs, before: tuple[InstanceTypeList, frozenset[str]] | None = None) -> InstanceTypeList:
         return self.region.build_for(
             knobs,
             options=self.options,
             prices=self._prices(),
             unavailable=self.unavailable,
             usages=self._current_usages(),
+            before=before,
         )
 
-    def _key(self, knobs: Knobs) -> object:
+    def _key(self, knobs: Knobs) -> Hashable:
         self._refresh()
         return (
             self.release.version,

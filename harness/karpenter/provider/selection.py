@@ -31,10 +31,10 @@ def rank(offering: Offering) -> Rank:
 class PriceOrder:
     """The types of one list by their best available offering, of any capacity type and by capacity type."""
 
-    __slots__ = ("_by_capacity", "_types")
+    __slots__ = ("_best", "_by_capacity", "_types")
 
-    def __init__(self, types: Sequence[InstanceType]) -> None:
-        self._types = types
+    def __init__(self, types: Sequence[InstanceType], best: BestRanks) -> None:
+        self._types, self._best = types, best
         self._by_capacity: dict[str | None, list[tuple[Rank, InstanceType]]] = {}
 
     def of(self, capacity_type: str | None) -> Sequence[tuple[Rank, InstanceType]]:
@@ -43,29 +43,47 @@ class PriceOrder:
         if found is None:
             found = []
             for item in self._types:
-                ranks = [
-                    rank(offering)
-                    for offering in item.available_offerings
-                    if capacity_type is None or offering.capacity_type == capacity_type
-                ]
-                if ranks:
-                    found.append((min(ranks), item))
+                best = self._best.of(item, capacity_type)
+                if best is not None:
+                    found.append((best, item))
             found.sort(key=lambda each: (each[0], each[1].name))
             self._by_capacity[capacity_type] = found
         return found
+
+
+class BestRanks:
+    """The best available offering of each type. Types are shared between lists, so that a list that hardly differs costs little."""
+
+    def __init__(self) -> None:
+        # the type is kept, so that its identity is not used again
+        self._found: dict[tuple[int, str | None], tuple[InstanceType, Rank | None]] = {}
+
+    def of(self, item: InstanceType, capacity_type: str | None) -> Rank | None:
+        """The rank among the offerings of a capacity type, of any for None; None when none is available."""
+        key = (id(item), capacity_type)
+        found = self._found.get(key)
+        if found is None:
+            ranks = (
+                rank(offering)
+                for offering in item.available_offerings
+                if capacity_type is None or offering.capacity_type == capacity_type
+            )
+            found = self._found[key] = item, min(ranks, default=None)
+        return found[1]
 
 
 class PriceOrders:
     """The orders of lists that are in use, by identity of the list."""
 
     def __init__(self) -> None:
+        self._best = BestRanks()
         self._found: dict[int, tuple[Sequence[InstanceType], PriceOrder]] = {}
 
     def of(self, types: Sequence[InstanceType]) -> PriceOrder:
         """The order of a list that does not change."""
         known = self._found.get(id(types))
         if known is None or known[0] is not types:
-            known = self._found[id(types)] = types, PriceOrder(types)
+            known = self._found[id(types)] = types, PriceOrder(types, self._best)
         return known[1]
 
 
