@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "upgrade-check": ("harness.cli.upgrade_check", "what an upgrade of the provider does to manifests"),
     "ci-matrix": ("harness.cli.ci_matrix", "the matrix of the nightly run on clusters"),
     "defaults": ("harness.cli.defaults", "what a scenario gets where it says nothing"),
+    "options": ("harness.cli.options", "the options of a release's controller"),
     "schema": ("harness.cli.schema", "the JSON Schema of scenario files"),
     "answer": ("harness.answer.command", "answer the questions of the conformance protocol, line by line"),
 }

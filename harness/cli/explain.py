@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
     from harness.explain.render import as_value
     from harness.explain.scheduling import Explainer
+    from harness.explain.unused import inert_lines, unused_lines
     from harness.explain.workloads import named_pods
     from harness.kube.api.objects import name_of, namespace_of
     from harness.reading.problems import ScenarioError, did_you_mean
@@ -69,19 +70,30 @@ def run(arguments: argparse.Namespace) -> int:
             word = arguments.pod if "/" in arguments.pod else f"default/{arguments.pod}"
             hint = did_you_mean(word, names)
             return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
+    unused = [*(unused_lines(world) if not pools else ()), *inert_lines(world)]
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
     asked = [arguments.size] if arguments.size else []
     changes = (change.size for one in explained for change in one.changes if change.size)
     turns = [*(of_size(world, size) for size in asked), *(of_choice(world, size) for size in (*named, *changes))]
     guesses = guesses_of(world, [*turns, *_launches(world, explained)])
     if arguments.format == "json":
-        value = {"added": added, **given.value(), "motion": motion or None, "pods": as_value(explained)}
+        value = {
+            "added": added,
+            **given.value(),
+            "unused": unused,
+            "motion": motion or None,
+            "pods": as_value(explained),
+        }
         print_json({**value, **({"nodepools": sizes_value(pools)} if pools else {}), "guessed": guesses})
         return int(failed or any(not pool.sizes for pool in pools))
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
     for line in given.notes():
         show(line)
+    told = {line for one in explained for line in one.waiting}
+    for line in unused:
+        if line not in told:
+            show(line)
     if motion:
         show(motion)
     if pools:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.worlds import add_as_of
 from harness.kube.admission.match_label_keys import without_merged_keys
+from harness.kube.api.objects import is_terminating
 
 if TYPE_CHECKING:
     from harness.cli.given import Given
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 __all__ = [
     "FAILURES",
     "add_inputs",
+    "add_options",
     "apply_manifests",
     "as_new",
     "check_fail_on",
     "fails",
     "market",
+    "options_given",
     "settle",
     "world_of",
 ]
@@ -51,6 +54,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     add_as_of(parser)
     parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version")
     parser.add_argument("--mode", metavar="M", help="provision mode")
+    add_options(parser)
     parser.add_argument(
         "--quota",
         action="append",
@@ -74,6 +78,30 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """`--option NAME=VALUE`."""
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="option of the controller, for example network-plugin=none (repeat for more; `harness options` lists them)",
+    )
+
+
+def options_given(arguments: argparse.Namespace) -> dict[str, str]:
+    """What `--option` says, by name. Raises InputError."""
+    from harness.cli.worlds import InputError
+
+    found: dict[str, str] = {}
+    for text in arguments.option:
+        name, sign, value = text.partition("=")
+        if not name or not sign:
+            raise InputError(f"--option {text}: NAME=VALUE is expected, for example network-plugin=none")
+        found[name] = value
+    return found
+
+
 def world_of(arguments: argparse.Namespace) -> World:
     """A World as the options of `add_inputs` describe it. Raises InputError."""
     from harness.cli.worlds import InputError, create_world
@@ -85,6 +113,7 @@ def world_of(arguments: argparse.Namespace) -> World:
             region=arguments.region,
             kubernetes=arguments.kubernetes,
             provision_mode=arguments.mode,
+            options=options_given(arguments) or None,
             azure=market(arguments) or None,
         )
     except InputError as error:
@@ -151,6 +180,9 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
             problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}", hint))
     if problems:
         raise ScenarioError(problems)
+    for manifest in manifests:  # nobody can create what is being deleted
+        if manifest.kind in ("NodePool", "AKSNodeClass") and is_terminating(manifest.object):
+            world.delete(manifest.kind, manifest.name)
     return [_name(obj) for obj in added]
 
 

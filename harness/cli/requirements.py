@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.manifests import add_options, options_given
 from harness.cli.output import add_format, bad_input, display_name, print_json
 from harness.cli.worlds import add_as_of
 
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_as_of(parser)
     parser.add_argument("--nodepool", type=Path, metavar="FILE", help="file with the NodePool to compute it for")
     parser.add_argument("--nodeclass", type=Path, metavar="FILE", help="file with the AKSNodeClass to compute it with")
+    add_options(parser)
     add_format(parser)
 
 
@@ -43,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         azure = {"asOf": arguments.as_of} if arguments.as_of is not None else None
-        world = create_world(karpenter=arguments.release, region=arguments.region, azure=azure)
+        options = options_given(arguments) or None
+        world = create_world(karpenter=arguments.release, region=arguments.region, options=options, azure=azure)
         check_size(world, arguments.size)
         nodepool = _object(arguments.nodepool, "NodePool", world)
         nodeclass = _object(arguments.nodeclass, "AKSNodeClass", world)

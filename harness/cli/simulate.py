@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
     from harness.explain.summary import node_notes
+    from harness.explain.unused import inert_lines, unused_lines
     from harness.reading.problems import ScenarioError
     from harness.world.startup import end_startup
 
@@ -68,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         "added": added,
         "startup_taints_removed": started,
         **given.value(),
+        "unused": [*unused_lines(world), *inert_lines(world)],
         "nodes": nodes,
         "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
         "guessed": guesses_of(world, turns),
@@ -85,6 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"added, because no file has one: {', '.join(added)}")
     for line in given.notes():
         show(line)
+    told = {line for pod in pending for line in pod.waiting}
+    for line in value["unused"]:
+        if line not in told:
+            show(line)
     if started:
         show(f"startup taints removed, as by those for whom they are: {', '.join(started)}")
     _print(value, _refused(world), verbose=arguments.verbose)

@@ -18,6 +18,7 @@ OPTIONS = {
     "region": "--region",
     "provision_mode": "--mode",
     "azure.asOf": "--as-of",
+    "options": "--option",
 }
 """The option that each input comes from, where a subcommand has no other name for it."""
 
@@ -40,7 +41,7 @@ def create_world(names: dict[str, str] | None = None, /, **inputs: Any) -> World
     `names` are the words under which the user gave inputs, in place of `OPTIONS`.
     """
     from harness.world import World
-    from harness.world.inputs import input_mistakes
+    from harness.world.inputs import input_mistakes, typed_options
 
     given = {name: value for name, value in inputs.items() if value is not None}
     mistakes = list(input_mistakes(given))
@@ -50,6 +51,8 @@ def create_world(names: dict[str, str] | None = None, /, **inputs: Any) -> World
         lines = [f"{option}: {one}" if option else str(one) for option, one in zip(options, mistakes, strict=True)]
         only_mode = [one.path for one in mistakes] == [("provision_mode",)]
         raise (UnknownMode if only_mode else InputError)("\n".join(lines), mistakes[0])
+    if "options" in given:
+        given["options"] = typed_options(given["options"])[0]
     return World(**given)
 
 

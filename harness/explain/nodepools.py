@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.explain.render import pool_lines, pool_value
 from harness.explain.scheduling import Explainer, PoolExplanation
+from harness.explain.unused import unused_nodepools
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.ledger import TypeVerdict
 from harness.kube.api.objects import name_of
@@ -37,6 +38,7 @@ def nodepool_sizes(world: World, explainer: Explainer) -> list[NodePoolSizes]:
     world.apply(*map(_asking, names))
     world.settle()
     found: list[NodePoolSizes] = []
+    unused = unused_nodepools(world)
     for name in names:
         asked = explainer.pod(world.get("Pod", _name(name)) or _asking(name))
         pool = next((one for one in asked.pools if one.nodepool == name), None)
@@ -44,7 +46,8 @@ def nodepool_sizes(world: World, explainer: Explainer) -> list[NodePoolSizes]:
         open_ = pool is not None and not pool.filtered and not pool.sentence
         kept = [one for one in pool.verdicts if one.kept] if pool is not None and open_ else []
         sizes = sorted((_price(one), one.instance_type.name) for one in kept)
-        sentence = asked.sentence or next(iter(asked.waiting), "")
+        why = f"not used, because {unused[name]}" if name in unused else ""
+        sentence = why or asked.sentence or next(iter(asked.waiting), "")
         found.append(NodePoolSizes(name, sentence, pool, tuple((size, price) for price, size in sizes)))
     return found
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.explain.shortages import quota_text
+from harness.explain.unused import unused_lines
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.validation.layers import Layer
 from harness.kube.api.objects import condition, labels_of, name_of, spec_of, status_of
@@ -46,7 +47,9 @@ def waiting_reasons(world: World, pod: Object, target: str) -> Iterator[str]:
     elif not is_provisionable(pod):
         yield f"Karpenter does not look at it: {_not_provisionable(pod)}"
     else:
-        yield from _unusable_nodepools(world)
+        if not world.list("NodePool"):
+            yield "there is no NodePool"
+        yield from unused_lines(world)
 
 
 def launch_failed(world: World, pod: Object, target: str) -> bool:
@@ -139,33 +142,3 @@ def _not_provisionable(pod: Object) -> str:
     if (pod.get("metadata") or {}).get("deletionTimestamp"):
         return "it is being deleted"
     return "kube-scheduler has not marked it Unschedulable"
-
-
-def _unusable_nodepools(world: World) -> Iterator[str]:
-    pools = world.list("NodePool")
-    if not pools:
-        yield "there is no NodePool"
-    for pool in pools:
-        why = _unusable(world, pool)
-        if why:
-            yield f"NodePool {name_of(pool)} is not used: {why}"
-
-
-def _unusable(world: World, pool: Object) -> str:
-    spec = spec_of(pool)
-    reference = spec_of(spec.get("template") or {}).get("nodeClassRef") or {}
-    group, kind = world.karpenter.provisioner.options.node_class
-    if (reference.get("group"), reference.get("kind")) != (group, kind):
-        return (
-            f"its nodeClassRef names {reference.get('kind')} of group {reference.get('group')}, not {kind} of {group}"
-        )
-    if (pool.get("metadata") or {}).get("deletionTimestamp"):
-        return "it is being deleted"
-    if spec.get("replicas") is not None:
-        return "it is static (spec.replicas)"
-    broken = [one for one in status_of(pool).get("conditions") or () if one.get("status") == "False"]
-    told = [f"{one['type']}: {one.get('message') or one.get('reason')}" for one in broken if one["type"] != "Ready"]
-    if told:
-        return "; ".join(told)
-    ready = condition(pool, "Ready")
-    return "" if ready is not None and ready.get("status") == "True" else "it is not Ready yet"

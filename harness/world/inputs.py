@@ -5,9 +5,8 @@ Scenario files and the command line ask here, and say where each mistake stands:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.catalog.errors import CatalogueError
@@ -15,9 +14,11 @@ from fakeazure.market.spec import market_mistakes
 from harness.karpenter.releases import (
     ALL_PROVIDER_RELEASES,
     DEFAULT_RELEASE,
+    OPTIONS,
     ProviderOptions,
     ProvisionMode,
     UnknownRelease,
+    find_option,
     provider,
 )
 from harness.kube.api.versions import version_mistake
@@ -27,7 +28,6 @@ from harness.world.caches import Caches, default_caches
 __all__ = [
     "InputMistake",
     "input_mistakes",
-    "option_name",
     "region_mistake",
     "release_mistake",
     "size_mistake",
@@ -71,7 +71,8 @@ def input_mistakes(arguments: Mapping[str, Any], caches: Caches | None = None) -
         yield wrong
     if arguments.get("provision_mode") is not None and not wrong_release:
         yield from _mode_mistake(str(arguments["provision_mode"]), release)
-    yield from typed_options(arguments.get("options") or {})[1]
+    known = provider(str(release or DEFAULT_RELEASE)).version if not wrong_release else None
+    yield from typed_options(arguments.get("options") or {}, known)[1]
     for error in market_mistakes(caches.catalogue, market):
         what, _, hint = error.what.partition("; ")
         yield InputMistake(("azure", *error.place), what, hint)
@@ -119,30 +120,31 @@ def _mode_mistake(mode: str, release: str | None) -> Iterator[InputMistake]:
             yield InputMistake(("provision_mode",), what, f"it has {', '.join(found.provision_modes)}")
 
 
-def option_name(name: str) -> str:
-    """The field of an option: of its flag (`vm-memory-overhead-percent`), or as it is spelled in JSON (`networkPlugin`)."""
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).replace("-", "_").lower()
+def typed_options(options: Mapping[str, Any], release: str | None = None) -> tuple[dict[str, Any], list[InputMistake]]:
+    """The controller's options by field name, texts read as their type, and what is wrong with the rest.
 
-
-def typed_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[InputMistake]]:
-    """The controller's options by field name, texts read as their type, and what is wrong with the rest."""
-    known = {field.name: getattr(ProviderOptions(), field.name) for field in fields(ProviderOptions)}
+    With a release, options that it does not have yet are mistakes, too.
+    """
+    defaults = ProviderOptions()
     mistakes: list[InputMistake] = []
     found: dict[str, Any] = {}
     for name, given in options.items():
-        field, path = option_name(name), ("options", name)
-        if field not in known:
-            hint = did_you_mean(field.replace("_", "-"), [one.replace("_", "-") for one in known], limit=0)
+        option, path = find_option(name), ("options", name)
+        if option is None:
+            hint = did_you_mean(name, [one.name for one in OPTIONS], limit=0)
             mistakes.append(InputMistake(path, f"unknown option '{name}'", hint))
             continue
-        value = _typed(given, known[field]) if isinstance(given, str) else given
+        if release is not None and not option.is_of(release):
+            what = f"provider {release} has no option '{option.name}'"
+            mistakes.append(InputMistake(path, what, f"it came with {option.since}"))
+            continue
+        default = getattr(defaults, option.field)
+        value = _typed(given, default) if isinstance(given, str) else given
         if value is None:
-            kinds = {bool: "'true' or 'false'", int: "a whole number", float: "a number"}
-            mistakes.append(
-                InputMistake(path, f"{kinds.get(type(known[field]), 'a value')} is expected, not '{given}'")
-            )
+            kinds = {bool: "'true' or 'false'", int: "a whole number", float: "a number", dict: "KEY=VALUE,…"}
+            mistakes.append(InputMistake(path, f"{kinds.get(type(default), 'a value')} is expected, not '{given}'"))
         else:
-            found[field] = value
+            found[option.field] = value
     return found, mistakes
 
 
@@ -155,6 +157,9 @@ def _typed(text: str, default: Any) -> Any:
             return type(default)(text)
         if isinstance(default, tuple):
             return tuple(one.strip() for one in text.split(",") if one.strip())
+        if isinstance(default, Mapping):
+            pairs = [one.strip().partition("=") for one in text.split(",") if one.strip()]
+            return {key: value for key, _, value in pairs} if all(sign for _, sign, _ in pairs) else None
         return text
     except ValueError:
         return None

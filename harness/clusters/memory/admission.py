@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.clusters.memory.request import Admission, Request
 from harness.clusters.memory.store import Store
-from harness.karpenter.validation.admission import Crds, admit
+from harness.karpenter.validation.admission import Crds, UnknownResource, admit
 from harness.kube.admission.core_validation import budget_errors, node_errors, pod_update_errors
 from harness.kube.admission.defaults import (
     PriorityRefused,
@@ -23,7 +23,7 @@ from harness.kube.api.field_errors import FieldError
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
 from harness.kube.api.objects import Object, spec_of
 from harness.kube.api.quantity import QuantityError
-from harness.kube.api.status import bad_request, forbidden, invalid
+from harness.kube.api.status import ApiError, bad_request, forbidden, invalid
 from harness.kube.api.versions import Version
 from harness.kube.scheduling.volume_binding import default_class
 
@@ -124,14 +124,19 @@ def custom_resources(crds: Crds, kubernetes: str, *, updated: bool = False) -> A
         unruled = not updated and old is not None and _keeps_all_but_bookkeeping(request.object, old)
         if unruled and request.object == old:
             return request.object
-        verdict = admit(
-            request.object,
-            old=old,
-            crds=crds,
-            kubernetes=kubernetes,
-            subresource=request.subresource,
-            unruled=unruled,
-        )
+        try:
+            verdict = admit(
+                request.object,
+                old=old,
+                crds=crds,
+                kubernetes=kubernetes,
+                subresource=request.subresource,
+                unruled=unruled,
+            )
+        except UnknownResource:
+            api_version = request.object.get("apiVersion")
+            what = f'no matches for kind "{request.kind.kind}" in version "{api_version}", which the CRDs of {crds.name} lack'
+            raise ApiError(404, "NotFound", what) from None
         if verdict.errors:
             text = verdict.message.split(" is invalid: ", 1)[-1]
             causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in verdict.errors]

@@ -15,6 +15,7 @@ from harness.karpenter.releases.model import (
     ProvisionMode,
     UnknownRelease,
 )
+from harness.karpenter.releases.option_table import OPTIONS, Option, find_option, option_of_variable, options_of
 from harness.karpenter.releases.options import (
     BEST_EFFORT,
     GALLERY_SUBSCRIPTION,
@@ -32,6 +33,7 @@ __all__ = [
     "DEFAULT_RELEASE",
     "GALLERY_SUBSCRIPTION",
     "MACHINE_MODES",
+    "OPTIONS",
     "POLICIES",
     "SHARED_GALLERY",
     "STRICT",
@@ -42,12 +44,16 @@ __all__ = [
     "EphemeralRule",
     "InPlaceTags",
     "LocalDnsSource",
+    "Option",
     "Policy",
     "ProviderOptions",
     "ProviderRelease",
     "ProvisionMode",
     "UnknownRelease",
     "base_of",
+    "find_option",
+    "option_of_variable",
+    "options_of",
     "provider",
     "releases_of",
 ]

@@ -1,10 +1,11 @@
 """The provider's start-up options as far as behaviour depends on them (kaz ``pkg/operator/options/options.go``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.karpenter.releases.model import MACHINE_MODES, Defaults, ProvisionMode
+from harness.karpenter.releases.option_table import OPTIONS
 
 __all__ = ["BEST_EFFORT", "GALLERY_SUBSCRIPTION", "SHARED_GALLERY", "STRICT", "ProviderOptions"]
 
@@ -16,30 +17,6 @@ GALLERY_SUBSCRIPTION = "10945678-1234-1234-1234-123456789012"
 
 SHARED_GALLERY: Mapping[str, Any] = {"use_sig": True, "sig_subscription_id": GALLERY_SUBSCRIPTION}
 """The options of a controller whose nodes boot from AKS's own gallery."""
-
-# The JSON names that are not the camel case of ours.
-_JSON_NAMES = {
-    "vm_memory_overhead_percent": "vmMemoryOverheadPercent",
-    "dns_service_ip": "dnsServiceIP",
-    "kubelet_identity_client_id": "kubeletIdentityClientID",
-    "use_sig": "useSIG",
-    "machines_pool": "aksMachinesPoolName",
-    "bootstrap_token": "",
-    "ssh_public_key": "",
-    "admin_username": "",
-    "resource_group": "",
-    "tenant_id": "",
-    "subscription_id": "",
-    "batch_idle_seconds": "",
-    "batch_max_seconds": "",
-}
-
-
-def _json_name(name: str) -> str:
-    if name in _JSON_NAMES:
-        return _JSON_NAMES[name]
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +92,10 @@ class ProviderOptions:
             return self
         given = {name.casefold(): value for name, value in changes.items() if value is not None}
         found: dict[str, Any] = {}
-        for item in fields(self):
-            json_name = _json_name(item.name).casefold()
-            if not json_name or json_name not in given:
-                continue
-            found[item.name] = _typed(item.name, given[json_name], getattr(self, item.name))
+        for option in OPTIONS:
+            if option.json and option.json.casefold() in given:
+                value = given[option.json.casefold()]
+                found[option.field] = _typed(option.field, value, getattr(self, option.field))
         return replace(self, **found)
 
     @property

@@ -221,7 +221,8 @@ class Given(Model):
         None, description="How Karpenter makes machines."
     )
     options: dict[Text, Text] = Field(
-        default_factory=dict, description="Options of the controller, by their flag's name."
+        default_factory=dict,
+        description="Options of the controller, by their flag's name; `harness options --release R` lists those of a release.",
     )
     policy: Literal["design-2025-10-30", "design-2025-11-07"] | None = Field(
         None, description="Design document whose decisions are laid over the release (1.6.5 when absent)."

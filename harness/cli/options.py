@@ -1,0 +1,58 @@
+"""`harness options`: the options of a release's controller, as `--option` and `given.options` take them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from harness.cli.output import add_format, bad_input, print_json
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness options`."""
+    parser.add_argument("--release", metavar="R", help="release of the provider (default 1.14.0)")
+    add_format(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints name, default in a simulation and what it decides, of each option that the release has."""
+    from harness.cli.worlds import InputError, check_release
+    from harness.karpenter.releases import DEFAULT_RELEASE, ProviderOptions, options_of, provider
+
+    try:
+        check_release(arguments.release)
+    except InputError as error:
+        return bad_input(f"harness options: {error}")
+    release = provider(arguments.release or DEFAULT_RELEASE)
+    defaults = ProviderOptions.of(release.defaults)
+    rows = [
+        {
+            "name": one.name,
+            "environment": one.environment,
+            "json": one.json or None,
+            "default": getattr(defaults, one.field),
+            "decides": one.decides,
+            "since": one.since,
+        }
+        for one in options_of(release.version)
+    ]
+    if arguments.format == "json":
+        print_json({"release": release.version, "options": rows})
+        return 0
+    width = max(len(row["name"]) for row in rows)
+    print(f"provider {release.version}; defaults are those of a simulation")
+    for row in rows:
+        print(f"{row['name']:{width}}  {_text(row['default'])}\n{'':{width}}    {row['decides']}")
+    return 0
+
+
+def _text(value: Any) -> str:
+    """A default as one writes it; `-` for nothing."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={item}" for key, item in value.items()) or "-"
+    return (",".join(value) if isinstance(value, tuple) else str(value)) or "-"

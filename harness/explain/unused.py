@@ -1,0 +1,50 @@
+"""What was given and takes no part: NodePools that Karpenter leaves out, and objects that change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.kube.api.objects import condition, is_terminating, name_of, spec_of, status_of
+from harness.world import World
+
+__all__ = ["inert_lines", "unused_lines", "unused_nodepools"]
+
+
+def unused_nodepools(world: World) -> dict[str, str]:
+    """Name of each NodePool that Karpenter makes no NodeClaims of for pods (harness.karpenter.scheduling.pending) → why."""
+    found = {name_of(pool): _why_unused(world, pool) for pool in world.list("NodePool")}
+    return {name: why for name, why in found.items() if why}
+
+
+def unused_lines(world: World) -> Iterator[str]:
+    """`NodePool x is not used: …` for each of them."""
+    return (f"NodePool {name} is not used: {why}" for name, why in unused_nodepools(world).items())
+
+
+def inert_lines(world: World) -> Iterator[str]:
+    """A line for objects of each kind that changes nothing."""
+    if overlays := [name_of(one) for one in world.list("NodeOverlay")]:
+        # core pkg/operator/options: the gate is off unless FEATURE_GATES says otherwise, and a simulation has it off
+        noun, verb = ("NodeOverlays", "change") if len(overlays) > 1 else ("NodeOverlay", "changes")
+        yield f"{noun} {', '.join(overlays)} {verb} nothing: the feature gate NodeOverlay is off, as by default"
+
+
+def _why_unused(world: World, pool: Mapping[str, Any]) -> str:
+    spec = spec_of(pool)
+    reference = spec_of(spec.get("template") or {}).get("nodeClassRef") or {}
+    group, kind = world.karpenter.provisioner.options.node_class
+    if (reference.get("group"), reference.get("kind")) != (group, kind):
+        return (
+            f"its nodeClassRef names {reference.get('kind')} of group {reference.get('group')}, not {kind} of {group}"
+        )
+    if is_terminating(pool):
+        return "it is being deleted"
+    if spec.get("replicas") is not None:
+        return "it is static (spec.replicas), so no pod makes it grow"
+    broken = [one for one in status_of(pool).get("conditions") or () if one.get("status") == "False"]
+    told = [f"{one['type']}: {one.get('message') or one.get('reason')}" for one in broken if one["type"] != "Ready"]
+    if told:
+        return "; ".join(told)
+    ready = condition(pool, "Ready")
+    return "" if ready is not None and ready.get("status") == "True" else "it is not Ready yet"
