@@ -146,13 +146,13 @@ def old_and_new(version: Version) -> dict[str, Any]:
 def test_spread_constraints_are_merged_from_1_34_on(version: Version) -> None:
     (constraint,) = old_and_new(version)["topologySpreadConstraints"]
     assert constraint["matchLabelKeys"] == ["app"]
-    assert constraint["labelSelector"].get("matchExpressions", []) == (ADDED[:1] if version >= (1, 34) else [])
+    assert constraint["labelSelector"].get("matchExpressions", []) == (ADDED[:1] if version >= Version(1, 34) else [])
 
 
 @pytest.mark.parametrize("version", [Version(1, 30), Version(1, 31)])
 def test_terms_know_the_keys_from_1_31_on(version: Version) -> None:
     expected = (
-        {"selector": {**OTHERS, "matchExpressions": ADDED}, **KEYS} if version >= (1, 31) else {"selector": OTHERS}
+        {"selector": {**OTHERS, "matchExpressions": ADDED}, **KEYS} if version >= Version(1, 31) else {"selector": OTHERS}
     )
     assert old_and_new(version)["affinity"] == in_all_terms(**expected)
 

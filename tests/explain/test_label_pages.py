@@ -112,7 +112,7 @@ def test_the_story_of_a_key() -> None:
     assert story.modes["aksmachineapi"].detail == "kubelet (aks-rp): MC_rg_harness_eastus"
     assert story.claim is not None
     assert story.claim.schedulable is False
-    assert [row.id for row in story.differences] == ["D6", "D21"]
+    assert [row.id for row in story.differences] == ["D6"]
 
 
 def test_a_label_of_ones_own_wins_over_the_base() -> None:
