@@ -236,7 +236,7 @@ def test_names_that_nobody_knows_are_told_with_the_other_mistakes() -> None:
         "f.yaml:3:9: given.regoin: unknown key 'regoin'; did you mean 'region'?",
         "f.yaml:3:25: given.region: unknown region 'eastuss'; did you mean 'eastus' or 'eastus2' or 'westus'?",
         "f.yaml:4:24: then[0].requirements.of: unknown size 'Standard_D4s_v99' in eastus; "
-        "did you mean 'Standard_D4s_v6' or 'Standard_D4s_v5' or 'Standard_D4s_v4'?",
+        "did you mean 'Standard_D4s_v7' or 'Standard_D4s_v6' or 'Standard_D4s_v5'?",
         "f.yaml:4:56: then[1].pods.bund: unknown key 'bund'; did you mean 'bound'?",
         "f.yaml:6:1: scenario: a text is expected, not a list",
         "f.yaml:7:1: matrix: a map is expected, not '5'",
