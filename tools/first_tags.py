@@ -101,6 +101,18 @@ PROBES: tuple[Probe, ...] = (
         "pkg/cloudprovider/drift.go",
         r"no image ID found in nodeClaim status",
     ),
+    Probe(
+        "repair_policies:unhealthy",
+        lambda release: len(release.repair_policies) > 2,
+        "pkg/cloudprovider/cloudprovider.go",
+        r"kubernetes\.azure\.com/NodeHealthy",
+    ),
+    Probe(
+        "repair_policies:preempted",
+        lambda release: len(release.repair_policies) > 3,
+        "pkg/cloudprovider/cloudprovider.go",
+        r"SpotConditionPreemptionScheduled,",
+    ),
     _set("ubuntu_2404", "pkg/providers/imagefamily", r"Ubuntu2404"),
     _unset("only_azure_linux_2", "pkg/providers/imagefamily", r"type AzureLinux3 struct"),
     Probe(

@@ -8,18 +8,20 @@ from harness.answer.context import AnswerContext
 from harness.answer.ops.schedule import catalog_indexes, scheduling_options, snapshot_of, types_of
 from harness.engine.clock import SECOND, nanoseconds, parse, render
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.disruption.conditions import ProviderDriftError, hashed, with_conditions
+from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED, Judged, hashed, with_conditions
 from harness.karpenter.disruption.controller import Refusal
 from harness.karpenter.disruption.limits import exceeded
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import DISRUPTED_TAINT, NODEPOOL
+from harness.karpenter.lifecycle.provider import CloudProviderError
 from harness.karpenter.releases import ProviderRelease
-from harness.karpenter.releases.disruption import disruption_rules_of
+from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingOptions
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import (
     Object,
     condition,
+    conditions_of,
     finalizers_of,
     is_terminating,
     labels_of,
@@ -31,10 +33,11 @@ from harness.kube.api.objects import (
 from harness.kube.go.durations import parse_duration
 from harness.kube.scheduling.taints import same_taint
 
-__all__ = ["Cluster", "LoopOrders", "WaitingClock", "cluster_of"]
+__all__ = ["Cluster", "LoopOrders", "WaitingClock", "cluster_of", "conditions_answer", "judged_of"]
 
 _NODE_CLASS = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
 _REASON = "DisruptionReason"
+_SHOWN = (CONSOLIDATABLE, DRIFTED)
 _FOREVER = 1 << 62
 
 
@@ -121,30 +124,52 @@ def _with_conditions(
     drift: Mapping[str, str],
     release: ProviderRelease,
 ) -> ClusterSnapshot:
-    pools = {name_of(pool): pool for pool in snapshot.nodepools}
+    judged = [judged_of(each, snapshot, types, drift, release) for each in snapshot.nodeclaims]
+    return replace(snapshot, nodeclaims=[each.nodeclaim for each in judged])
+
+
+def judged_of(
+    claim: Object,
+    snapshot: ClusterSnapshot,
+    types: Mapping[str, Sequence[InstanceType]],
+    drift: Mapping[str, str],
+    release: ProviderRelease,
+) -> Judged:
+    """A NodeClaim with its conditions; ``drift`` says what the cloud provider finds, by NodeClaim."""
     rules = disruption_rules_of(release.core)
     assert rules is not None
 
     def provider_drift(nodeclaim: Object) -> str:
         told = drift.get(name_of(nodeclaim)) or ""
         if told.startswith("error: "):
-            raise ProviderDriftError(told.removeprefix("error: "))
+            raise CloudProviderError(told.removeprefix("error: "))
         return told
 
-    claims = []
-    for claim in snapshot.nodeclaims:
-        pool = labels_of(claim).get(NODEPOOL) or ""
-        made, _ = with_conditions(
-            claim,
-            pools.get(pool),
-            types.get(pool, ()),
-            provider_drift,
-            now=snapshot.now,
-            release=release,
-            rules=rules,
-        )
-        claims.append(made)
-    return replace(snapshot, nodeclaims=claims)
+    pool = labels_of(claim).get(NODEPOOL) or ""
+    return with_conditions(
+        claim,
+        next((each for each in snapshot.nodepools if name_of(each) == pool), None),
+        types.get(pool, ()),
+        provider_drift,
+        now=snapshot.now,
+        release=release,
+        rules=rules,
+    )
+
+
+def conditions_answer(nodeclaim: Object, now: int, rules: DisruptionRules) -> dict[str, Any]:
+    """The conditions that decide about disruption; their time is ``$NOW`` where the release read the machine's clock for it."""
+    found = {}
+    for each in conditions_of(nodeclaim):
+        if each["type"] in _SHOWN:
+            since = each["lastTransitionTime"]
+            found[each["type"]] = {
+                "status": each["status"],
+                "reason": each.get("reason") or "",
+                "message": each.get("message") or "",
+                "since": since if rules.dates_by_clock or since != render(now) else "$NOW",
+            }
+    return found
 
 
 class WaitingClock:

@@ -26,7 +26,10 @@ DIFFERENT: dict[tuple[str, str], int] = {}
 
 #: (release, op) whose answers are still to be recorded
 NOT_RECORDED: frozenset[tuple[str, str]] = frozenset(
-    {("1.10.2", "disrupt"), ("1.7.2", "disrupt"), ("1.6.6", "disrupt"), ("1.6.5", "disrupt")}
+    {
+        ("1.10.2", "disrupt"),
+        *((release, op) for release in ("1.7.2", "1.6.6", "1.6.5") for op in ("disrupt", "lifetimes")),
+    }
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.answer.context import AnswerContext
-from harness.answer.disruption import Cluster, LoopOrders, cluster_of
+from harness.answer.disruption import Cluster, LoopOrders, cluster_of, conditions_answer
 from harness.answer.errors import RequestError, Unsupported
 from harness.answer.ops.schedule import nodeclaim_answer
 from harness.karpenter.disruption.candidates import Candidate
@@ -15,9 +15,7 @@ from harness.karpenter.disruption.methods import Attempt, attempt, methods_of
 from harness.karpenter.disruption.situation import Situation, after_waiting
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import SchedulingEvent, pod_key
-from harness.kube.api.objects import conditions_of, name_of
-
-_SHOWN = ("Consolidatable", "Drifted")
+from harness.kube.api.objects import name_of
 
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
@@ -34,26 +32,14 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
         cluster = cluster_of(request, context)
         found: dict[str, Any] = {}
         if options.get("conditions") and not request.get("methods"):
-            found["conditions"] = {name_of(each): _conditions(each) for each in cluster.nodeclaims}
+            now = cluster.snapshot.now
+            found["conditions"] = {name_of(each): conditions_answer(each, now, rules) for each in cluster.nodeclaims}
         found["methods"] = [_tried(cluster, known[name], request, rules.announces) for name in named]
         if not options.get("skipLoop"):
             found["loop"] = _loop(cluster, list(known.values()), request)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"not a cluster: {type(error).__name__}: {error}") from error
     return found
-
-
-def _conditions(nodeclaim: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        each["type"]: {
-            "status": each["status"],
-            "reason": each.get("reason") or "",
-            "message": each.get("message") or "",
-            "since": each["lastTransitionTime"],
-        }
-        for each in conditions_of(nodeclaim)
-        if each["type"] in _SHOWN
-    }
 
 
 def _tried(cluster: Cluster, method: Method, request: Mapping[str, Any], announces: bool) -> dict[str, Any]:

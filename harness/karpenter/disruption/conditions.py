@@ -4,6 +4,7 @@ Core ``pkg/controllers/nodeclaim/disruption/{controller,consolidation,drift}.go`
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.engine.clock import SECOND, parse, render
@@ -14,10 +15,11 @@ from harness.karpenter.labels.core import NODEPOOL_HASH_VERSION as HASH_VERSION
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.names import is_managed
+from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.scheduling.settling import consolidate_after, is_settling
+from harness.karpenter.scheduling.settling import consolidate_after, settles_in
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import (
@@ -35,15 +37,21 @@ from harness.kube.api.objects import (
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
 
-__all__ = ["CONSOLIDATABLE", "DRIFTED", "ProviderDriftError", "core_drift", "hashed", "with_conditions"]
+__all__ = ["CONSOLIDATABLE", "DRIFTED", "Judged", "core_drift", "hashed", "with_conditions"]
 
 CONSOLIDATABLE, DRIFTED = "Consolidatable", "Drifted"
 CURRENT_HASH_VERSION = "v3"
 _YOUNG = 3600 * SECOND
+_DRIFT_AGAIN = 300 * SECOND
 
 
-class ProviderDriftError(Exception):
-    """The cloud provider cannot say whether a NodeClaim has drifted."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A NodeClaim with its conditions of now. ``again`` says in how many nanoseconds they may have changed, None when nothing tells."""
+
+    nodeclaim: Object
+    again: int | None = None
+    error: str = ""
 
 
 def with_conditions(
@@ -55,31 +63,37 @@ def with_conditions(
     now: int,
     release: "ProviderRelease",
     rules: DisruptionRules,
-) -> tuple[Object, ProviderDriftError | None]:
-    """The NodeClaim with its conditions of now (nanoseconds since the start), and the error that one of them ran into.
+) -> Judged:
+    """The NodeClaim with its conditions at ``now`` (nanoseconds since the start), and the error that one of them ran into.
 
-    ``provider_drift`` says why the cloud provider finds a NodeClaim drifted, "" when it does not; it may raise ProviderDriftError.
+    ``provider_drift`` says why the cloud provider finds a NodeClaim drifted, "" when it does not; it may raise CloudProviderError.
     """
     if not is_managed(nodeclaim) or is_terminating(nodeclaim) or nodepool is None:
-        return nodeclaim, None
+        return Judged(nodeclaim)
     conditions = Conditions(nodeclaim, NODECLAIM, render(now))
-    error = None
+    error, waits = "", []
     try:
-        _set_drifted(conditions, nodeclaim, nodepool, instance_types, provider_drift, now, release.vocabulary)
-    except ProviderDriftError as raised:
-        error = raised
+        waits.append(
+            _set_drifted(conditions, nodeclaim, nodepool, instance_types, provider_drift, now, release.vocabulary)
+        )
+    except InstanceNotFound:
+        pass  # nothing is left that could have drifted
+    except CloudProviderError as raised:
+        error = f"getting drift, {raised}"
     if not (rules.static_nodepools and spec_of(nodepool).get("replicas") is not None):
-        _set_consolidatable(conditions, nodeclaim, nodepool, now)
-    return (with_status(nodeclaim, conditions=conditions.items) if conditions.changed else nodeclaim), error
+        waits.append(_set_consolidatable(conditions, nodeclaim, nodepool, now))
+    made = with_status(nodeclaim, conditions=conditions.items) if conditions.changed else nodeclaim
+    again = min((wait for wait in waits if wait is not None), default=None)
+    return Judged(made, None if error else again, error)
 
 
-def _set_consolidatable(conditions: Conditions, nodeclaim: Object, nodepool: Object, now: int) -> None:
-    initialized = condition(nodeclaim, "Initialized")
-    ready = initialized is not None and initialized.get("status") == "True"
-    if consolidate_after(nodepool) is None or not ready or is_settling(nodepool, nodeclaim, now):
+def _set_consolidatable(conditions: Conditions, nodeclaim: Object, nodepool: Object, now: int) -> int | None:
+    left = settles_in(nodepool, nodeclaim, now)
+    if consolidate_after(nodepool) is None or not conditions.is_true("Initialized") or left:
         conditions.clear(CONSOLIDATABLE)
     else:
         conditions.set_true(CONSOLIDATABLE)
+    return left or None
 
 
 def _set_drifted(
@@ -90,15 +104,16 @@ def _set_drifted(
     provider_drift: Callable[[Object], str],
     now: int,
     vocabulary: Vocabulary,
-) -> None:
+) -> int | None:
     if not conditions.is_true("Launched"):
         conditions.clear(DRIFTED)
-        return
+        return None
     reason = core_drift(nodeclaim, nodepool, instance_types, now, vocabulary) or provider_drift(nodeclaim)
     if reason:
         conditions.set(DRIFTED, "True", reason, reason)
     else:
         conditions.clear(DRIFTED)
+    return _DRIFT_AGAIN
 
 
 def core_drift(

@@ -53,6 +53,7 @@ def _old(version: str) -> CoreRelease:
         launch_timeout=version == "1.7.1",
         ephemeral_no_execute=version == "1.7.1",
         ephemeral_readiness=False,
+        held_repair_looks_again=version == "1.7.1",
     )
 
 

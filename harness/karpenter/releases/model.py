@@ -23,6 +23,7 @@ __all__ = [
     "LocalDnsSource",
     "ProviderRelease",
     "ProvisionMode",
+    "RepairPolicy",
     "UnknownRelease",
 ]
 
@@ -110,6 +111,15 @@ class ClaimRequirementLabels(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class RepairPolicy:
+    """A Node with this condition is replaced once it had it for ``toleration`` seconds."""
+
+    condition: str
+    status: str
+    toleration: float
+
+
+@dataclass(frozen=True, slots=True)
 class CoreRelease:
     """A release of karpenter core (sigs.k8s.io/karpenter)."""
 
@@ -133,6 +143,8 @@ class CoreRelease:
     """Taints ``readiness.k8s.io/…`` go by themselves while a node starts."""
     launch_timeout: bool = True
     """A NodeClaim that is not launched is given up sooner than one that does not register."""
+    held_repair_looks_again: bool = True
+    """A repair that is held back because too many Nodes are unhealthy is tried again after five minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +336,7 @@ class FailureFlags:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DriftFlags:
-    """When a running node has drifted from its AKSNodeClass (kaz ``pkg/cloudprovider/drift.go``)."""
+    """When a running node has drifted from its AKSNodeClass or is past help (kaz ``pkg/cloudprovider/{drift,cloudprovider}.go``)."""
 
     drift_of_machines: bool
     """AKS machines have checks of their own, among them what Azure says is to be done, and a NodeClaim without provider id is an
@@ -333,6 +345,8 @@ class DriftFlags:
     """Where the image of a node is read."""
     drift_of_subnets: bool
     """The subnet of a VM's network interface is compared."""
+    repair_policies: tuple[RepairPolicy, ...]
+    """The conditions of a Node that make core's repair replace it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

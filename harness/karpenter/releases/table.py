@@ -22,6 +22,7 @@ from harness.karpenter.releases.model import (
     LocalDnsSource,
     ProviderRelease,
     ProvisionMode,
+    RepairPolicy,
 )
 from harness.kube.api.labels import ARCH, INSTANCE_TYPE, OS, REGION, ZONE
 
@@ -117,6 +118,10 @@ _FAMILIES: Mapping[str, str] = {
 }
 
 
+_NOT_READY = tuple(RepairPolicy("Ready", status, 600.0) for status in ("False", "Unknown"))
+_UNHEALTHY = RepairPolicy("kubernetes.azure.com/NodeHealthy", "False", 0.0)
+_PREEMPTED = RepairPolicy("PreemptionScheduled", "True", 0.0)
+
 _SCRIPTLESS_AND_CLIENT = (ProvisionMode.AKS_SCRIPTLESS, ProvisionMode.BOOTSTRAPPING_CLIENT)
 
 _FIRST = ProviderRelease(
@@ -197,6 +202,7 @@ _FIRST = ProviderRelease(
     drift_of_machines=False,
     drift_image=DriftImage.INSTANCE_FIRST,
     drift_of_subnets=True,
+    repair_policies=_NOT_READY,
 )
 """The flags of 1.4.0. Which labels there are follows from the changes below."""
 
@@ -363,6 +369,7 @@ _CHANGES: Mapping[str, Change] = {
             restricted_skus=_AKS_RESTRICTED | {"Standard_E64i_v3", "Standard_E64is_v3"},
             drift_image=DriftImage.NODECLAIM,
             drift_of_subnets=False,
+            repair_policies=(*_NOT_READY, _UNHEALTHY),
         ),
     ),
     "1.10.1": Change(
@@ -432,6 +439,7 @@ _CHANGES: Mapping[str, Change] = {
             gpu_registry="1.13.1",
             gpu_drivers="1.13.1",
             price_required=False,
+            repair_policies=(*_NOT_READY, _UNHEALTHY, _PREEMPTED),
             instance_type_key_leaves_out=frozenset(),
             spot_needs_low_priority=True,
         ),

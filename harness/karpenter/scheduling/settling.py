@@ -18,9 +18,14 @@ def consolidate_after(nodepool: Object) -> int | None:
 
 def is_settling(nodepool: Object, nodeclaim: Object, now: int) -> bool:
     """Whether ``consolidateAfter`` has not passed since the last pod event, or since the node was initialized."""
+    return settles_in(nodepool, nodeclaim, now) > 0
+
+
+def settles_in(nodepool: Object, nodeclaim: Object, now: int) -> int:
+    """The nanoseconds until ``consolidateAfter`` has passed, 0 when it has, or nothing is waited for."""
     after = consolidate_after(nodepool)
     initialized = condition(nodeclaim, "Initialized")
     if not after or initialized is None or initialized.get("status") != "True":
-        return False
+        return 0
     since = status_of(nodeclaim).get("lastPodEventTime") or initialized["lastTransitionTime"]
-    return now - parse(since) < after
+    return max(0, parse(since) + after - now)

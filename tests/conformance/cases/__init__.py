@@ -42,7 +42,7 @@ MAKERS: Mapping[str, Callable[[Draw, Material], Json]] = {
 OPS: tuple[str, ...] = tuple(MAKERS)
 
 #: those that `harness answer` answers, and a run asks unless told otherwise
-ANSWERED: tuple[str, ...] = tuple(op for op in OPS if op != "lifetimes")
+ANSWERED: tuple[str, ...] = OPS
 
 #: how the cases of a run are spread over the ops, by what a case costs and how much it can find
 SHARES: Mapping[str, int] = {

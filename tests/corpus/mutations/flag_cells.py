@@ -81,6 +81,7 @@ _CATALOGUE = "no region of the catalogue sells a usable size that is on no list,
 _RELEASES = "no label depends on it; unit tests have it by release"
 _MEMORY = "how widely and how long a failure is remembered, which tests/launch/test_failures.py has by release"
 _DRIFT = "when a node has drifted, which tests/disruption/test_provider_drift.py has by release"
+_REPAIR = "when a node is replaced because it is unhealthy, which tests/disruption/test_lifetimes.py has by release"
 _SCHEDULING = (
     "it decides where pods go; core's own test cases and the generated clusters of the conformance run measure it"
 )
@@ -137,9 +138,11 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
             _MEMORY,
         ),
         **dict.fromkeys(("drift_of_machines", "drift_image", "drift_of_subnets"), _DRIFT),
+        "repair_policies": _REPAIR,
         **dict.fromkeys(("managed_subnets_refused", "additional_tags", "machine_name_limit"), _RELEASES),
     },
     "core": {
+        "held_repair_looks_again": _REPAIR,
         "version": "the name",
         **dict.fromkeys(
             ("kubernetes", "nodes_in_status", "ephemeral_no_execute", "ephemeral_readiness", "launch_timeout"),
