@@ -13,14 +13,10 @@ from fakeazure.catalog import Catalogue, Record
 
 def render(header: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int]) -> str:
     """A table with blanks between the columns; `right` = indices of the columns that are set flush right."""
-    widths = [max(len(line[index]) for line in [header, *rows]) for index in range(len(header))]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if index in right else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in [header, *rows]
-    )
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    # One pattern for all lines: a table of a region has more than ten thousand cells.
+    line = "  ".join(f"{{:{'>' if index in right else '<'}{width}}}" for index, width in enumerate(widths)).format
+    return "\n".join([line(*row).rstrip() for row in (header, *rows)])
 
 
 def capabilities(record: Record) -> dict[str, str]:
