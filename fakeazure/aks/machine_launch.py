@@ -57,10 +57,10 @@ def launch(
     if problem is not None:
         return problem
     try:
-        network_interfaces.create(state, nic, _nic_body(nic, subnet, tags), location)
+        network_interfaces.create(state, nic, _nic_body(nic, subnet, tags, size), location)
     except ArmError as error:
         return error.failure
-    subject = vm_lifecycle.subject_of(rendered, size.family)
+    subject = vm_lifecycle.subject_of(state, rendered, (nic,), size.family)
     allocation = state.market.allocate(size, subject, subscription=vm.subscription, id_=str(vm), now=state.now())
     if isinstance(allocation, Failure):
         network_interfaces.remove(state, nic)
@@ -103,9 +103,12 @@ def _vm_body(document: Mapping[str, Any], nic: ResourceId, custom_data: str, tag
     return body
 
 
-def _nic_body(nic: ResourceId, subnet: str, tags: Mapping[str, str]) -> dict[str, Any]:
+def _nic_body(nic: ResourceId, subnet: str, tags: Mapping[str, str], size: Size) -> dict[str, Any]:
+    """AKS asks for accelerated networking wherever the size has it."""
+    fast = size.capabilities.get("acceleratednetworkingenabled") == "True"
     inner = {"primary": True, "privateIPAllocationMethod": "Dynamic", "subnet": {"id": subnet}}
-    return {"tags": tags, "properties": {"ipConfigurations": [{"name": nic.name, "properties": inner}]}}
+    configurations = [{"name": nic.name, "properties": inner}]
+    return {"tags": tags, "properties": {"ipConfigurations": configurations, "enableAcceleratedNetworking": fast}}
 
 
 def _image_id(machine: ResourceId, image: images.Image) -> str:

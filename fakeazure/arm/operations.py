@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.messages import Document, Response
+from fakeazure.guids import guid_of
 from fakeazure.timers import Timers, timestamp
 
 SUCCEEDED, FAILED, RUNNING, CANCELED = "Succeeded", "Failed", "InProgress", "Canceled"
@@ -42,11 +43,13 @@ class Operation:
 
     def url(self, base_url: str, version: str, *, results: bool = False) -> str:
         """The absolute URL to poll; with `results` the one for the `Location` header."""
-        leaf = "operationResults" if results else "operations"
-        if results and self.namespace == "Microsoft.Compute":
-            # Compute answers both polls under one URL, told apart by `monitor`.
-            leaf, version = "operations", f"{version}&monitor=true"
-        tail = f"locations/{self.location}/{leaf}/{self.id}?api-version={quote(version, safe='&=')}"
+        leaf, query = "operationResults" if results else "operations", ""
+        if self.namespace == "Microsoft.Compute":
+            # Both polls are under one URL, told apart by `monitor`; `p` is the part of Compute that does the work (as recorded,
+            # azure-mgmt-compute 23.1.0, tests/recordings, 2021-10-12), taken as one for each subscription and region.
+            leaf, query = "operations", f"p={guid_of(f'compute/{self.subscription}/{self.location}')}&"
+            query += "monitor=true&" if results else ""
+        tail = f"locations/{self.location}/{leaf}/{self.id}?{query}api-version={quote(version)}"
         return f"{base_url}/subscriptions/{self.subscription}/providers/{self.namespace}/{tail}"
 
 

@@ -17,7 +17,7 @@ _CONSTRAINTS = (
     ("Availability Zone", lambda subject: bool(subject.zone)),
     ("Differencing (Ephemeral) Disks", lambda subject: subject.ephemeral),
     ("Low Priority VMs", lambda subject: subject.priority == "Spot"),
-    ("Networking Constraints (such as Accelerated Networking or IPv6)", lambda subject: True),
+    ("Networking Constraints (such as Accelerated Networking or IPv6)", lambda subject: subject.networking),
     (
         "Preemptible VMs (VM might be preempted by another VM with a higher priority)",
         lambda subject: subject.priority == "Spot",

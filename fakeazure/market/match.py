@@ -14,7 +14,8 @@ REGIONAL = "regional"
 class Subject:
     """What is being asked for: a launch, or any other request (then only the first three facts are set).
 
-    `zone` is empty for a regional placement; `ephemeral`: the OS disk is on the machine.
+    `zone` is empty for a regional placement; `ephemeral`: the OS disk is on the machine; `networking`: one of its network
+    interfaces asks for accelerated networking or has an IPv6 address.
     """
 
     method: str = ""
@@ -26,6 +27,7 @@ class Subject:
     priority: str = ""
     location: str = ""
     ephemeral: bool = False
+    networking: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,21 @@ def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str
     return document
 
 
+def constrains(state: State, id_: ResourceId) -> bool:
+    """Whether a NIC narrows where its VM can run: accelerated networking, or an IPv6 address.
+
+    Azure's own words in refusals; a VM without either is refused without them (jenkins-infra/azure#1416, 2026-04).
+    """
+    entry = state.store.get(id_)
+    if entry is None:
+        return False
+    properties = entry.document["properties"]
+    versions = (
+        section(one, "properties").get("privateIPAddressVersion") for one in items(properties, "ipConfigurations")
+    )
+    return bool(properties.get("enableAcceleratedNetworking")) or "IPv6" in versions
+
+
 def attach(state: State, id_: ResourceId, vm: ResourceId | None) -> None:
     """Let a NIC belong to `vm`, or to none."""
     entry = state.store.get(id_)

@@ -116,7 +116,7 @@ def _put(state: State, request: Request) -> Response:
     ):
         if problem is not None:
             raise ArmError(problem)
-    subject = vm_lifecycle.subject_of(document, size.family)
+    subject = vm_lifecycle.subject_of(state, document, nics, size.family)
     allocation = state.market.allocate(size, subject, subscription=id_.subscription, id_=str(id_), now=state.now())
     if isinstance(allocation, Failure):
         if state.timing.nic_reserved > 0:

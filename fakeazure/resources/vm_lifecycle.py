@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,8 +43,8 @@ class Order:
     aks_labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def subject_of(document: Document, family: str = "") -> Subject:
-    """The facts by which rules of the market pick a VM creation."""
+def subject_of(state: State, document: Document, nics: Iterable[ResourceId], family: str = "") -> Subject:
+    """The facts by which rules of the market pick a VM creation, and those that Azure's refusals name."""
     properties = document["properties"]
     return Subject(
         "PUT",
@@ -56,6 +56,7 @@ def subject_of(document: Document, family: str = "") -> Subject:
         priority=properties.get("priority", "Regular"),
         location=document["location"],
         ephemeral=_local(section(section(properties, "storageProfile"), "osDisk")),
+        networking=any(network_interfaces.constrains(state, nic) for nic in nics),
     )
 
 

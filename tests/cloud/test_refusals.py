@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from fakeazure.market.wording import MarketError
 from fakeazure.resources.images import GALLERIES, SNAPSHOT
 from fakeazure.resources.vm_checks import os_disk_mismatch
 from fakeazure.timing import INSTANT
-from tests.cloud.driver import Driver, error_of, record
+from tests.cloud.driver import NETWORK, Driver, error_of, record
 
 _GALLERY = f"/CommunityGalleries/{GALLERIES['AKSUbuntu']}/images"
 
@@ -251,6 +252,25 @@ def test_an_overconstrained_request_lists_what_it_asked_for() -> None:
     disk |= {"diskSizeGB": 30, "diffDiskSettings": {"option": "Local", "placement": "CacheDisk"}}
     message = error_of(driver.call("PUT", driver.vm_path("aks-a"), body))[2]
     assert "  - Availability Zone\n  - Differencing (Ephemeral) Disks\n" in message
+
+
+@pytest.mark.parametrize("asked", [{}, {"enableAcceleratedNetworking": True}, "IPv6"])
+def test_an_overconstrained_request_names_networking_where_it_constrains(asked: Mapping[str, Any] | str) -> None:
+    """Recorded without in 2026-04 (jenkins-infra/azure#1416: zone and size only), with in 2023-06 of AKS."""
+    driver = Driver({"faults": [{"what": "OverconstrainedZonalAllocationRequest"}]})
+    driver.put_nic("aks-a", **(asked if not isinstance(asked, str) else {}))
+    if isinstance(asked, str):
+        body = driver.nic_body("aks-a")
+        [first] = body["properties"]["ipConfigurations"]
+        second = {
+            "name": "v6",
+            "properties": {**first["properties"], "primary": False, "privateIPAddressVersion": asked},
+        }
+        body["properties"]["ipConfigurations"].append(second)
+        assert driver.call("PUT", driver.nic_path("aks-a"), body, NETWORK).status == 200
+    message = error_of(driver.call("PUT", driver.vm_path("aks-a"), driver.vm_body("aks-a")))[2]
+    line = "  - Networking Constraints (such as Accelerated Networking or IPv6)\n" if asked else ""
+    assert f"\n  - Availability Zone\n{line}  - VM Size\n" in message
 
 
 def test_a_preset_closes_sizes_in_all_zones_of_their_region() -> None:

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from fakeazure.events import CreationFailed, Deleted, ExtensionInstalled, PoweredOff, PoweredOn, Preempting
 from fakeazure.timing import INSTANT, Timing
 from tests.cloud.driver import COMPUTE, Driver, error_of
+
+
+def test_operations_are_polled_where_compute_says() -> None:
+    """`…/operations/GUID?p=GUID&api-version=…`, as in the recordings of azure-mgmt-compute 23.1.0."""
+    driver = Driver()
+    made, other = driver.put_vm("aks-a"), driver.put_vm("aks-b")
+    place = r"https://[^/]+/subscriptions/[^/]+/providers/Microsoft.Compute/locations/eastus/operations/[0-9a-f-]{36}"
+    found = [
+        re.fullmatch(rf"{place}\?p=([0-9a-f-]{{36}})&api-version={COMPUTE}", one.headers["Azure-AsyncOperation"])
+        for one in (made, other)
+    ]
+    parts = {match and match.group(1) for match in found}
+    assert len(parts) == 1
+    assert made.headers["Azure-AsyncNotification"] == "Enabled"
+    driver.cloud.advance(10)
+    gone = driver.call("DELETE", driver.vm_path("aks-a"))
+    assert gone.status == 202
+    assert re.fullmatch(rf"{place}\?p={parts.pop()}&monitor=true&api-version={COMPUTE}", gone.headers["Location"])
 
 
 def test_accepted_as_creating_then_succeeds_and_powers_on() -> None:
