@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,10 +13,11 @@ from harness.karpenter.labels.azure import SKU_GPU_NAME, SKU_NAME
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import name_of, spec_of
 from harness.world import World
+from harness.world.inputs import places_text
 
 __all__ = ["asked_by_nodepool", "asked_by_pod", "not_sold", "place_lines", "regions_with"]
 
-_FEW = 6  # regions that are named
+_FEW = 3  # sizes that one filter drops and that are told one by one
 _SIZES = (INSTANCE_TYPE, SKU_NAME)
 
 
@@ -65,16 +66,19 @@ def not_sold(world: World, key: str, value: str) -> str:
     if not regions or world.region in regions:
         return ""
     what = f"no size with the GPU {value}" if key == SKU_GPU_NAME else value
-    more = f" and {len(regions) - _FEW} more regions" if len(regions) > _FEW else ""
     verb = "is sold" if key == SKU_GPU_NAME else "is not sold"
-    return f"{what} {verb} in {world.region}; sold in {', '.join(regions[:_FEW])}{more}"
+    return f"{what} {verb} in {world.region}; {places_text(regions)}"
 
 
 def place_lines(
     world: World, asked: Iterable[tuple[str, str]], nodeclasses: Iterable[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """What a user should know of the sizes that are asked for by name: not sold here, or dropped by a filter, with its facts."""
+    """What a user should know of the sizes that are asked for by name: not sold here, or dropped by a filter, with its facts.
+
+    Where a filter drops many, they share a line.
+    """
     classes = list(nodeclasses)
+    dropped: dict[tuple[str, str], list[DroppedSize]] = {}
     for key, value in dict.fromkeys(asked):
         text = not_sold(world, key, value)
         if text:
@@ -83,8 +87,21 @@ def place_lines(
             for nodeclass in classes:
                 found = world.offers.one(value, nodeclass)
                 if isinstance(found, DroppedSize):
-                    facts = "".join(f", {name}: {fact}" for name, fact in found.details.items() if fact != "")
-                    yield (
-                        f"{value} is no instance type with AKSNodeClass {name_of(nodeclass)}: "
-                        f"the filter {found.filter} drops it{facts}"
-                    )
+                    same = dropped.setdefault((name_of(nodeclass), found.filter), [])
+                    if found not in same:
+                        same.append(found)
+    for (nodeclass_name, filter_), sizes in dropped.items():
+        yield from _dropped_lines(nodeclass_name, filter_, sizes)
+
+
+def _dropped_lines(nodeclass: str, filter_: str, sizes: Sequence[DroppedSize]) -> Iterator[str]:
+    if len(sizes) > _FEW:
+        some = ", ".join(one.name for one in sizes[:_FEW])
+        yield (
+            f"{some} and {len(sizes) - _FEW} more are no instance types with AKSNodeClass {nodeclass}: "
+            f"the filter {filter_} drops them"
+        )
+        return
+    for one in sizes:
+        facts = "".join(f", {name}: {fact}" for name, fact in one.details.items() if fact != "")
+        yield f"{one.name} is no instance type with AKSNodeClass {nodeclass}: the filter {filter_} drops it{facts}"

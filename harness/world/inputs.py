@@ -5,7 +5,7 @@ Scenario files and the command line ask here, and say where each mistake stands:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from harness.world.caches import Caches, default_caches
 __all__ = [
     "InputMistake",
     "input_mistakes",
+    "places_text",
     "region_mistake",
     "release_mistake",
     "size_mistake",
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 Path = tuple[str | int, ...]
+_FEW = 6  # regions that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +100,24 @@ def region_mistake(name: str, caches: Caches | None = None) -> InputMistake | No
 
 
 def size_mistake(size: str, region: str | None = None, caches: Caches | None = None) -> InputMistake | None:
-    """Why a region, the default one if none is named, does not sell a size. Raises UnknownRegion."""
+    """Why a region, the default one if none is named, does not sell a size: others do, or it is unknown. Raises UnknownRegion."""
     region = region or provider(DEFAULT_RELEASE).defaults.region
-    sold = (caches or default_caches()).catalogue.region(region).by_name
+    catalogue = (caches or default_caches()).catalogue
+    sold = catalogue.region(region).by_name
     if size in sold:
         return None
+    elsewhere = [one for one in catalogue.regions if size in catalogue.names(one)]
+    if elsewhere:
+        return InputMistake((), f"{size} is not sold in {region}", places_text(elsewhere))
     full = f"Standard_{size}"
     hint = did_you_mean(full if full in sold else size, sold, limit=0)
     return InputMistake((), f"unknown size '{size}' in {region}", hint)
+
+
+def places_text(regions: Sequence[str]) -> str:
+    """`sold in a, b, … and 7 more regions`."""
+    more = f" and {len(regions) - _FEW} more regions" if len(regions) > _FEW else ""
+    return f"sold in {', '.join(regions[:_FEW])}{more}"
 
 
 def _mode_mistake(mode: str, release: str | None) -> Iterator[InputMistake]:

@@ -175,6 +175,10 @@ def test_requirements_within_a_nodepool(here: Path, capsys: pytest.CaptureFixtur
             ("--size", "Standard_D4s_v55"),
             "--size: unknown size 'Standard_D4s_v55' in eastus; did you mean 'Standard_D4s_v5'",
         ),
+        (
+            ("--size", "Standard_ND96isr_H100_v5", "--region", "qatarcentral"),
+            "--size: Standard_ND96isr_H100_v5 is not sold in qatarcentral; sold in australiaeast, ",
+        ),
         (("--size", "D4s_v5"), "--size: unknown size 'D4s_v5' in eastus; did you mean 'Standard_D4s_v5'"),
         (("--size", "x", "--region", "eastu"), "--region: unknown region 'eastu'; did you mean 'eastus'"),
         (("--size", "x", "--release", "1.14.9"), "--release: unknown release '1.14.9'; did you mean '1.14.2'"),
