@@ -36,7 +36,7 @@ class Runaway:
 
     def __str__(self) -> str:
         """A line per turn; those that go like the turn before, but for the names of what they made, share one."""
-        lines = [f"runaway: {self.subject} repeats, {len(self.loops)} loops and no end"]
+        lines = [f"runaway: {self.subject} repeats, {len(self.loops)} loops and no end (times are virtual)"]
         told = 0
         for number, loop in enumerate(self.loops):
             if number > 1 and self._pattern(number) == self._pattern(number - 1):

@@ -21,10 +21,11 @@ def as_text(pods: Sequence[PodExplanation], *, size: str | None = None, verbose:
 
     `verbose`: every cause against every size, and Karpenter's sentences in full.
     """
-    alike: dict[tuple[str, ...], list[PodExplanation]] = {}
+    alike: dict[tuple[str, ...], tuple[list[str], list[PodExplanation]]] = {}
     for same in _fared_alike(pods):
-        alike.setdefault((_state(same[0]), *_pod(same[0], size, verbose)), []).extend(same)
-    return "\n\n".join("\n".join((f"{names_text(same)}: {state}", *lines)) for (state, *lines), same in alike.items())
+        lines = [_state(same[0]), *_pod(same[0], size, verbose)]
+        alike.setdefault(tuple(map(same[0].unnamed, lines)), (lines, []))[1].extend(same)
+    return "\n\n".join("\n".join((f"{names_text(same)}: {state}", *lines)) for (state, *lines), same in alike.values())
 
 
 def _fared_alike(pods: Sequence[PodExplanation]) -> Iterable[list[PodExplanation]]:

@@ -87,7 +87,8 @@ class PodExplanation:
 
     `waiting` says what a pending pod waits for when Karpenter has nothing against it. `tried`: how many changes were tried, and
     `refused` Azure's errors in those trials that failed for them. `together` are the pods that wait for the same. `places`: of the
-    sizes that are asked for by name those that are not to be had here.
+    sizes that are asked for by name those that are not to be had here. `target`: the NodeClaim or Node that Karpenter last
+    wanted the pod on.
     """
 
     pod: str
@@ -104,6 +105,11 @@ class PodExplanation:
     together: int = 1
     refused: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    target: str = ""
+
+    def unnamed(self, text: str) -> str:
+        """A text about the pod without the name of its own machine: replicas that wait for the same have the same one."""
+        return text.replace(self.target, "…") if self.target else text
 
 
 class Explainer:
@@ -151,6 +157,7 @@ class Explainer:
             node=node,
             workload=str(workload_of(pod)),
             together=len(together),
+            target=self._target(pod).rpartition("/")[2].removeprefix("aks-"),
         )
         inputs = (self._first if node else self._last).get(key)  # of a bound pod, when its Node was chosen
         if inputs is None or (node and not why_bound):
@@ -166,7 +173,7 @@ class Explainer:
         # Pods that differ in name only and fared alike are explained once.
         alike = (id(snapshot), _look(pod), sentence, tuple(map(type, entries)), waiting)
         if not node and alike in self._alike:
-            return replace(self._alike[alike], pod=key, workload=named.workload)
+            return replace(self._alike[alike], pod=key, workload=named.workload, target=named.target)
         tried = {entry.nodepool: entry for entry in entries if isinstance(entry, PoolTried)}
         considered = sentence or tried  # else an existing Node or a NodeClaim in the making took it first
         filtered = ledger.filtered if considered and key not in results.ignored else ()

@@ -26,7 +26,9 @@ def pods_line(explained: Sequence[PodExplanation]) -> str:
     """`1,000 pods: 940 bound, 60 pending for 2 reasons`."""
     states = Counter(one.state for one in explained)
     reasons = {
-        (one.sentence.partition(", requirements=")[0], one.waiting) for one in explained if one.state == "pending"
+        (one.sentence.partition(", requirements=")[0], tuple(map(one.unnamed, one.waiting)))
+        for one in explained
+        if one.state == "pending"
     }
     for_ = f" for {len(reasons)} {'reason' if len(reasons) == 1 else 'reasons'}" if reasons else ""
     ignored = f", {states['ignored']:,} ignored by Karpenter" if states["ignored"] else ""

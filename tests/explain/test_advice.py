@@ -10,6 +10,7 @@ import pytest
 from harness.explain.labels import default_objects
 from harness.explain.render import as_text
 from harness.explain.scheduling import Explainer, PodExplanation
+from harness.explain.summary import pods_line
 from harness.world import World
 
 ZONE, SIZE, CAPACITY = "topology.kubernetes.io/zone", "node.kubernetes.io/instance-type", "karpenter.sh/capacity-type"
@@ -189,6 +190,33 @@ def test_a_filter_is_named_of_a_size_that_is_asked_for() -> None:
     assert explained.places[0].startswith(
         "Standard_DC4as_v5 is no instance type with AKSNodeClass default: the filter confidential drops it"
     )
+
+
+def test_many_sizes_that_a_filter_drops_share_a_line() -> None:
+    sizes = ["Standard_DC4as_v5", "Standard_DC8as_v5", "Standard_DC16as_v5", "Standard_EC8as_v5", "Standard_D1"]
+    pool = nodepool((CAPACITY, "on-demand"), (SIZE, ",".join(sizes)))
+    told = first(pool, deployment(replicas=1)).places
+    assert len(told) == 2
+    assert any(
+        one.endswith(" and 1 more are no instance types with AKSNodeClass default: the filter confidential drops them")
+        for one in told
+    )
+    assert any("the filter too-few-vcpus drops it, vcpus: 1, minimum: 2" in one for one in told)
+
+
+def test_replicas_whose_nodeclaims_fail_alike_wait_for_one_reason() -> None:
+    """Each names its own NodeClaim; the reason, and the paragraph, is one."""
+    world = World(azure={"quota": {"cores": 4}})
+    explainer = Explainer(world)
+    world.apply(
+        default_objects()[0],
+        nodepool((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5")),
+        deployment(replicas=4, cpu="3"),
+    )
+    world.settle()
+    pods = explainer.pods()
+    assert pods_line(pods) == "4 pods: 1 bound, 3 pending for 1 reason"
+    assert as_text([one for one in pods if one.state == "pending"]).startswith("Deployment/web, 3 pods: pending\n")
 
 
 def test_replicas_are_one_paragraph_under_the_name_of_their_workload() -> None:
