@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     Without pods the sizes of each NodePool; 1 when one allows none.
     """
     from harness.cli.given import read_files
-    from harness.cli.manifests import apply_manifests, fails, settle, world_of
+    from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
     from harness.cli.worlds import InputError, check_size
     from harness.explain.guesses import guess_lines, guesses_of, of_choice, of_size
     from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
@@ -48,7 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         given = read_files(arguments.files)
-        world = world_of(arguments)
+        inputs = inputs_given(arguments, given)
+        world = world_of(arguments, inputs)
         check_size(world, arguments.size)
         explainer = Explainer(world)
         added = apply_manifests(world, given.manifests)
@@ -78,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     guesses = guesses_of(world, [*turns, *_launches(world, explained)])
     if arguments.format == "json":
         value = {
+            "read": inputs.value(),
             "added": added,
             **given.value(),
             "unused": unused,
@@ -86,6 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print_json({**value, **({"nodepools": sizes_value(pools)} if pools else {}), "guessed": guesses})
         return int(failed or any(not pool.sizes for pool in pools))
+    for line in inputs.lines(world):
+        show(line)
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
     for line in given.notes():

@@ -12,6 +12,7 @@ from harness.kube.admission.match_label_keys import without_merged_keys
 from harness.kube.api.objects import is_terminating
 
 if TYPE_CHECKING:
+    from harness.cli.assumptions import Inputs
     from harness.cli.given import Given
     from harness.reading.manifests import Manifest
     from harness.world import World
@@ -24,6 +25,7 @@ __all__ = [
     "as_new",
     "check_fail_on",
     "fails",
+    "inputs_given",
     "market",
     "options_given",
     "settle",
@@ -102,18 +104,28 @@ def options_given(arguments: argparse.Namespace) -> dict[str, str]:
     return found
 
 
-def world_of(arguments: argparse.Namespace) -> World:
-    """A World as the options of `add_inputs` describe it. Raises InputError."""
+def inputs_given(arguments: argparse.Namespace, given: Given) -> Inputs:
+    """What the options of `add_inputs` say, over what the files say. Raises InputError, ScenarioError."""
+    from harness.cli.assumptions import inputs_of
+
+    said = {
+        "karpenter": ("--release", arguments.release),
+        "region": ("--region", arguments.region),
+        "kubernetes": ("--kubernetes", arguments.kubernetes),
+        "provision_mode": ("--mode", arguments.mode),
+    }
+    return inputs_of([*given.manifests, *given.not_simulated], said, options_given(arguments))
+
+
+def world_of(arguments: argparse.Namespace, inputs: Inputs) -> World:
+    """A World of these inputs, in the state of Azure that the options of `add_inputs` describe. Raises InputError."""
     from harness.cli.worlds import InputError, create_world
 
     check_fail_on(arguments)
     try:
         return create_world(
-            karpenter=arguments.release,
-            region=arguments.region,
-            kubernetes=arguments.kubernetes,
-            provision_mode=arguments.mode,
-            options=options_given(arguments) or None,
+            **inputs.arguments,
+            options=inputs.options or None,
             azure=market(arguments) or None,
         )
     except InputError as error:

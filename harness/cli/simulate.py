@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
     from harness.cli.given import read_files
-    from harness.cli.manifests import apply_manifests, fails, settle, world_of
+    from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
     from harness.cli.worlds import InputError
     from harness.explain.guesses import guesses_of, of_choice, of_node
     from harness.explain.price import totals
@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         given = read_files(arguments.files)
-        world = world_of(arguments)
+        inputs = inputs_given(arguments, given)
+        world = world_of(arguments, inputs)
         explainer = Explainer(world)
         added = apply_manifests(world, given.manifests)
     except InputError as error:
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         "release": world.release.version,
         "kubernetes": world.kubernetes,
         "provision_mode": str(world.options.provision_mode),
+        "read": inputs.value(),
         "added": added,
         "startup_taints_removed": started,
         **given.value(),
@@ -83,6 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print_json({**value, "pending": as_value(pending)})
         return code
+    for line in inputs.lines(world):
+        show(line)
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
     for line in given.notes():

@@ -39,9 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="NodePools, AKSNodeClasses, pods and workloads; folders of them; - is standard input",
     )
-    parser.add_argument("--region", default="eastus", metavar="R", help="Azure region (default %(default)s)")
+    parser.add_argument("--region", metavar="R", help="Azure region (default: what the files say, else eastus)")
     parser.add_argument(
-        "--kubernetes", metavar="V", help="Kubernetes version (default: the older of the two releases')"
+        "--kubernetes",
+        metavar="V",
+        help="Kubernetes version (default: what the files say, else the older of the two releases')",
     )
     parser.add_argument("--mode", metavar="M", help="provision mode of both; each release's default when absent")
     add_format(parser)
@@ -49,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints what changes, with its place in the files. Exit code 1 when something changes for the worse."""
+    from harness.cli.assumptions import inputs_of
     from harness.cli.given import read_files
     from harness.cli.manifests import as_new
     from harness.cli.worlds import InputError, create_world
@@ -60,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         return create_world(
             karpenter=release.version,
             crds=crds,
-            region=arguments.region,
+            region=region,
             kubernetes=kubernetes,
             provision_mode=arguments.mode,
         )
@@ -68,16 +71,23 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         given = read_files(arguments.files)
         manifests = given.manifests
+        said = {
+            "karpenter": ("--from", arguments.before),
+            "region": ("--region", arguments.region),
+            "kubernetes": ("--kubernetes", arguments.kubernetes),
+        }
+        inputs = inputs_of([*manifests, *given.not_simulated], said)
+        region = inputs.arguments.get("region")
         newest = create_world(
             {"karpenter": "--to"},
             karpenter=arguments.after,
-            region=arguments.region,
-            kubernetes=arguments.kubernetes,
+            region=region,
+            kubernetes=inputs.arguments.get("kubernetes"),
             provision_mode=arguments.mode,
         )
         oldest = create_world({"karpenter": "--from"}, karpenter=arguments.before, provision_mode=arguments.mode)
         # a cluster keeps its Kubernetes when Karpenter is upgraded, and older releases get no Nodes on newer ones
-        kubernetes = arguments.kubernetes or common_kubernetes([oldest.release, newest.release])
+        kubernetes = inputs.arguments.get("kubernetes") or common_kubernetes([oldest.release, newest.release])
         check = UpgradeCheck(new_world, oldest.release, newest.release)
         findings = check.findings([as_new(manifest.object) for manifest in manifests])
     except InputError as error:
@@ -91,8 +101,17 @@ def run(arguments: argparse.Namespace) -> int:
         "kubernetes": kubernetes,
     }
     if arguments.format == "json":
-        print_json({**head, **given.value(), "findings": [_value(finding, manifests) for finding in findings]})
+        print_json(
+            {
+                **head,
+                "read": inputs.value(),
+                **given.value(),
+                "findings": [_value(finding, manifests) for finding in findings],
+            }
+        )
     else:
+        for line in inputs.lines(newest):
+            show(line)
         _print(head, given, findings)
     return WORSE if any(finding.effect is Effect.WORSE for finding in findings) else 0
 

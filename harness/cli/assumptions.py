@@ -1,0 +1,105 @@
+"""What a simulation is made of: what the command line says, else what the files say, else defaults; and the lines that tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.dump_facts import Fact, facts_of, unknown_values
+from harness.reading.manifests import Manifest
+from harness.reading.problems import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from harness.world import World
+
+__all__ = ["Inputs", "inputs_of"]
+
+_WORDS = {"karpenter": "provider", "kubernetes": "Kubernetes", "region": "region"}
+_HOSTS = {"nap": "node auto-provisioning", "self-hosted": "self-hosted"}
+_NETWORK = ("network_plugin", "network_plugin_mode", "network_dataplane")
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """`arguments` are World's, of what the command line or the files say; `options` those of the controller, by any of their names.
+
+    `read` is what was taken from the files; `overruled` what they say, too, with what the command line says instead.
+    """
+
+    arguments: Mapping[str, str]
+    options: Mapping[str, Any]
+    read: tuple[Fact, ...]
+    overruled: tuple[tuple[Fact, str], ...]
+
+    def lines(self, world: World) -> Iterator[str]:
+        """What was read and where, what is taken instead, and what is assumed; nothing when the files say nothing."""
+        if self.read:
+            yield "read from the files: " + "; ".join(
+                f"{_named(one.name, one.value)} ({one.place})" for one in self.read
+            )
+        for fact, said in self.overruled:
+            yield f"{said} is taken, not {_named(fact.name, fact.value)} ({fact.place})"
+        assumed = list(self._assumed(world)) if self.read or self.overruled else []
+        if assumed:
+            yield f"assumed: {', '.join(assumed)}"
+
+    def value(self) -> list[dict[str, str]]:
+        """What was read, for JSON."""
+        return [
+            {"name": one.name, "value": one.value, "place": str(one.mark), "object": one.source} for one in self.read
+        ]
+
+    def _assumed(self, world: World) -> Iterator[str]:
+        from harness.karpenter.releases import find_option
+
+        said = {one.field for name in self.options if (one := find_option(name)) is not None}
+        known = {*self.arguments, *said, *(fact.name for fact in self.read)}
+        values = {"region": world.region, "karpenter": world.release.version, "kubernetes": world.kubernetes}
+        values |= {"hosting": "self-hosted"} | {name: getattr(world.options, name) for name in _NETWORK}
+        return (_named(name, value) for name, value in values.items() if name not in known)
+
+
+def inputs_of(
+    manifests: Sequence[Manifest],
+    said: Mapping[str, tuple[str, str | None]],
+    options: Mapping[str, str] | None = None,
+) -> Inputs:
+    """`said` are World's arguments by name, each with its flag and what the command line says of it, None for nothing.
+
+    Raises ScenarioError where the files contradict themselves or say what nobody knows, or the command line contradicts their region: of
+    another release or Kubernetes version one may ask what it would do, but Nodes are where they are. Without `options` none are read.
+    """
+    from harness.karpenter.releases import SHARED_GALLERY, find_option
+
+    facts = facts_of(manifests)
+    own = {one.field: (name, value) for name, value in (options or {}).items() if (one := find_option(name))}
+    instead = {name: f"--option {word}={value}" for name, (word, value) in own.items()}
+    instead |= {name: f"{flag} {value}" for name, (flag, value) in said.items() if value is not None}
+    values = {
+        **{name: value for name, (_, value) in own.items()},
+        **{name: value for name, (_, value) in said.items() if value},
+    }
+    wanted = {name: fact for name, fact in facts.items() if options is not None or name in said}
+    read = [fact for name, fact in wanted.items() if name not in instead]
+    problems = list(unknown_values(read))
+    region = facts.get("region")
+    if region is not None and values.get("region", region.value) != region.value:
+        what = f"{region.source} is in region '{region.value}', but the command line says {instead['region']}"
+        problems.append(Problem(region.mark, "", what))
+    if problems:
+        raise ScenarioError(problems)
+    taken = {fact.name: fact.value for fact in read}
+    gallery = SHARED_GALLERY if taken.pop("hosting", None) == "nap" else {}
+    arguments = {name: value for name in said if (value := values.get(name) or taken.get(name))}
+    from_files = {name: value for name, value in taken.items() if name not in said}
+    overruled = [
+        (fact, instead[name]) for name, fact in wanted.items() if name in instead and values[name] != fact.value
+    ]
+    return Inputs(arguments, {**gallery, **from_files, **(options or {})}, tuple(read), tuple(overruled))
+
+
+def _named(name: str, value: str) -> str:
+    if name == "hosting":
+        return _HOSTS[value]
+    return f"{_WORDS.get(name, name.replace('_', '-'))} {value or 'empty'}"
