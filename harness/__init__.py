@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.world import World
+    from harness.world import ObjectsRefused, World
 
-__all__ = ["World", "__version__"]
+__all__ = ["ObjectsRefused", "World", "__version__"]
 
 __version__ = "0.1.0"
 
-_HOMES = {"World": "harness.world"}
+_HOMES = {"ObjectsRefused": "harness.world", "World": "harness.world"}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,14 +16,14 @@ from harness.kube.api.builtin_kinds import CONSEQUENCES
 from harness.kube.api.kinds import KINDS, served
 from harness.reading.documents import read_stream
 from harness.reading.manifests import Manifest, manifests_of_text, read_manifests
-from harness.reading.problems import Mark, Problem, ScenarioError
+from harness.reading.problems import Problem, ScenarioError
+from harness.reading.sources import files_in
 from harness.scenario.language.core_objects import core_problems, field_problems
 from harness.scenario.language.kind_names import kind_mistake
 
 __all__ = ["Given", "read_files"]
 
 STDIN = Path("-")
-_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _FEW = 3  # names of a kind that are listed
 
 
@@ -109,14 +109,10 @@ def read_files(paths: Sequence[Path]) -> Given:
 
 def _files(paths: Sequence[Path], problems: list[Problem]) -> Iterator[Path]:
     for path in paths:
-        if not path.is_dir():
-            yield path
-            continue
-        inside = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file())
-        if not inside:
-            what = "there is no file .yaml, .yml or .json in this directory"
-            problems.append(Problem(Mark(display_name(path), 1, 1), "", what))
-        yield from inside
+        try:
+            yield from files_in(path, display_name(path))
+        except ScenarioError as error:
+            problems += error.problems
 
 
 def _read(path: Path) -> tuple[Manifest, ...]:

@@ -237,7 +237,7 @@ def _name(obj: Mapping[str, Any]) -> str:
 
 def settle(world: World) -> str:
     """Lets the world come to rest; the reason when it does not, empty when it does."""
-    settled = world.settle()
+    settled = world.settle(allow_rejections=True)
     if settled.runaway is not None:
         return str(settled.runaway)
     return settled.exhausted or ""

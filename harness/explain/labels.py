@@ -211,7 +211,7 @@ class LabelProbe:
         rejections = world.apply(plain_pod({key: value}))
         if rejections:
             return PodFact(PodOutcome.IGNORED, value, rejections[0].message)
-        settled = world.settle()
+        settled = world.settle(allow_rejections=True)
         if settled.runaway is not None:
             return PodFact(PodOutcome.ENDLESS, value)
         pod = world.get("Pod", POD) or {}
@@ -263,7 +263,7 @@ class LabelProbe:
 
 def _labelled(world: World) -> Labelled:
     world.apply(plain_pod())
-    world.settle()
+    world.settle(allow_rejections=True)
     pod = world.get("Pod", POD)
     name = (pod or {}).get("spec", {}).get("nodeName")
     node = world.get("Node", name) if name else None

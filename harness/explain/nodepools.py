@@ -36,7 +36,7 @@ def nodepool_sizes(world: World, explainer: Explainer) -> list[NodePoolSizes]:
     """Asks each NodePool of a world that has no pods; the pods that ask stay in it, and what was launched for them."""
     names = [name_of(pool) for pool in world.list("NodePool")]
     world.apply(*map(_asking, names))
-    world.settle()
+    world.settle(allow_rejections=True)
     found: list[NodePoolSizes] = []
     unused = unused_nodepools(world)
     for name in names:

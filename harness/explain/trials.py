@@ -83,7 +83,7 @@ class Trials:
         refused = trial.apply(*(one for one in edited if one is not None))
         if any(one for one in refused if parts):
             return Outcome(0, len(pods))
-        if trial.settle().quiescent:
+        if trial.settle(allow_rejections=True).quiescent:
             end_startup(trial)
         self._left -= sum(call.status >= 400 for call in trial.cloud.journal) // _REFUSALS
         return self._outcome(trial, workload, wanted, len(pods))

@@ -1,14 +1,38 @@
-"""What `kubectl apply` sends: the new manifest, and what takes away what the last one had and the new one has not."""
+"""What `kubectl apply` reads, and what it sends: the new manifest, and what takes away what the last one had and the new one has not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from harness.kube.api.objects import Object
 from harness.kube.api.patch import merge_key_of
+from harness.reading.problems import Problem, ScenarioError
+
+if TYPE_CHECKING:
+    from harness.reading.sources import Source
 
 _OWN = ("apiVersion", "kind", "status")
+
+
+def read(objects: Iterable[Object | Source]) -> list[Object]:
+    """The objects, those of paths and texts among them."""
+    found: list[Object] = []
+    problems: list[Problem] = []
+    for each in objects:
+        if not isinstance(each, (str, Path)):
+            found.append(each)
+            continue
+        from harness.reading.sources import manifests_from  # a world of mappings needs no YAML
+
+        try:
+            found += [manifest.object for manifest in manifests_from(each)]
+        except ScenarioError as error:
+            problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+    return found
 
 
 def applied_patch(last: Object | None, new: Object, *, strategic: bool = False) -> dict[str, Any]:

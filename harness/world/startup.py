@@ -29,7 +29,7 @@ def end_startup(world: World) -> list[str]:
             removed |= dict.fromkeys(_text(taint) for taint in taints if _identity(taint) in startup)
             world.apply({**node, "spec": {**spec_of(node), "taints": kept}})
             found = True
-        if not found or not world.settle().quiescent:
+        if not found or not world.settle(allow_rejections=True).quiescent:
             return list(removed)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fakeazure.cloud import FakeAzure
 from harness.clusters.cluster import Cluster, ClusterFactory
@@ -42,12 +42,16 @@ from harness.nodes.cloud_node_manager import CloudNodeManager
 from harness.nodes.disk_driver import DiskDriver
 from harness.nodes.kubelet import Kubelets, Timing
 from harness.nodes.registry import Machines
-from harness.world.apply import applied_patch
+from harness.world.apply import applied_patch, read
 from harness.world.azure import Azure
 from harness.world.caches import Caches, default_caches
 from harness.world.karpenter import Karpenter
 from harness.world.recorder import Event, LogLine, Recorder
+from harness.world.refused import ObjectsRefused, is_mistake
 from harness.world.shapes import misshapen
+
+if TYPE_CHECKING:
+    from harness.reading.sources import Source
 
 ATTEMPT_SECONDS = 0.0008
 """What one attempt to place a pod takes: 0.83 s of CPU for 1,000 diverse pods, measured with core 1.14 and one worker, its default."""
@@ -176,6 +180,7 @@ class World:
             "time_limit": time_limit,
         }
         self._markets: list[Mapping[str, Any]] = []
+        self._told = 0  # rejections that `settle` has looked at
 
     def _new_offers(self) -> Offers:
         return Offers(
@@ -209,14 +214,16 @@ class World:
 
     # Acting.
 
-    def apply(self, *objects: Object) -> Rejected:
+    def apply(self, *objects: Object | Source) -> Rejected:
         """Creates or updates objects as `kubectl apply` does; answers what was refused, by which layer.
 
+        Each is an object as a mapping, a path of a file or folder, or YAML or JSON text (a `str` of one line that does not begin with
+        `{` is a path). Raises ScenarioError with every mistake of what cannot be read, before anything is applied.
         A namespace that is used and not there is made. A NodePool that the API server accepts may still be refused by Karpenter's
         own validation, a pod by its pod validation: such rejections are answered too. Everything refused is also kept in `rejections`.
         """
         refused: list[Rejection] = []
-        for obj in objects:
+        for obj in read(objects):
             refused.extend(self._apply(obj))
         self.recorder.rejected(refused)
         return refused
@@ -284,9 +291,18 @@ class World:
         self._karpenter = self._new_karpenter(pace)
         self.engine.introduce(self._karpenter.controllers, self.cluster.view.list)
 
-    def settle(self) -> Settled:
-        """Runs until nothing moves any more; time jumps to the next timer that can bring something about."""
-        return self.engine.settle()
+    def settle(self, *, allow_rejections: bool = False) -> Settled:
+        """Runs until nothing moves any more; time jumps to the next timer that can bring something about.
+
+        Raises ObjectsRefused for what was refused since the last time, unless `allow_rejections`. A refused launch is none of it:
+        Karpenter tries elsewhere.
+        """
+        settled = self.engine.settle()
+        refused = [each for each in self.recorder.rejections[self._told :] if is_mistake(each)]
+        self._told = len(self.recorder.rejections)
+        if refused and not allow_rejections:
+            raise ObjectsRefused(refused)
+        return settled
 
     def advance(self, seconds: float) -> Settled:
         """Lets virtual time pass, doing whatever falls due on the way."""

@@ -24,7 +24,7 @@ def walked(*objects: dict[str, Any], seed: int = 0) -> dict[str, Any]:
         each["spec"]["nodeSelector"] = {"karpenter.sh/nodepool": wanted}
         each["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "3"
     assert world.apply(NODECLASS, *objects, *pods) == []
-    assert world.settle().quiescent
+    assert world.settle(allow_rejections=True).quiescent
     assert len(world.list("Node")) >= 2
     return snapshot(world)
 
@@ -46,7 +46,7 @@ def test_the_order_of_fields_does_not_count() -> None:
     world = World()
     template = {"spec": {**NODEPOOL["spec"]["template"]["spec"], "requirements": [bound]}}
     world.apply(NODECLASS, {**NODEPOOL, "spec": {"template": template}}, pod())
-    world.settle()
+    world.settle(allow_rejections=True)
     (claim,) = world.list("NodeClaim")
     wanted = snapshot(world)["NodeClaim"]["NodeClaim 1 of default"]["requirements"]
     turned = [dict(reversed(each.items())) for each in claim["spec"]["requirements"]]
@@ -67,7 +67,7 @@ def test_names_of_claims_that_are_gone_do_not_count() -> None:
         world = World(seed=seed, azure={"capacity": [{"vms": 0, "error": "SkuNotAvailable", "at": "start"}]})
         template = {"spec": {**NODEPOOL["spec"]["template"]["spec"], "requirements": [size]}}
         world.apply(NODECLASS, {**NODEPOOL, "spec": {"template": template}}, pod())
-        world.settle()
+        world.settle(allow_rejections=True)
         assert world.list("NodeClaim") == []
         return snapshot(world)
 
@@ -84,7 +84,7 @@ def test_of_the_processor_a_kubelet_on_another_host_is_believed_its_first_word_a
     arch = "kubernetes.io/arch"
     world = World()
     world.apply(NODECLASS, NODEPOOL, pod())
-    world.settle()
+    world.settle(allow_rejections=True)
     before = {kept: snapshot(world, capacity=kept) for kept in (True, False)}
     (node,) = world.list("Node")
     other = "arm64" if node["metadata"]["labels"][arch] == "amd64" else "amd64"

@@ -52,7 +52,7 @@ def first(*objects: Mapping[str, Any], **inputs: Any) -> PodExplanation:
     world = World(**inputs)
     explainer = Explainer(world)
     world.apply(default_objects()[0], *objects)
-    world.settle()
+    world.settle(allow_rejections=True)
     pods = sorted(world.list("Pod"), key=lambda one: bool(one["spec"].get("nodeName")))
     return explainer.pod(pods[0])
 
@@ -140,7 +140,7 @@ def test_a_quota_is_named_and_raised_to_what_all_replicas_need() -> None:
     assert change.text == "raise Azure's quota cores in eastus from 4 to 12"
     world = World(azure={"quota": {"cores": 12}})
     world.apply(default_objects()[0], *objects)
-    world.settle()
+    world.settle(allow_rejections=True)
     assert all(pod["spec"].get("nodeName") for pod in world.list("Pod"))
 
 
@@ -223,7 +223,7 @@ def test_replicas_are_one_paragraph_under_the_name_of_their_workload() -> None:
     world = World()
     explainer = Explainer(world)
     world.apply(default_objects()[0], AMD64, deployment(replicas=5, nodeSelector={"nobody": "has"}))
-    world.settle()
+    world.settle(allow_rejections=True)
     text = as_text(explainer.pods())
     assert text.startswith("Deployment/web, 5 pods: pending\n")
     assert text.count("pending") == 1

@@ -46,7 +46,7 @@ def explain(
             **({"spec": nodeclass} if nodeclass else {}),
         }
     assert world.apply(of_pool, nodepool or default, pending) == []
-    world.settle()
+    world.settle(allow_rejections=True)
     (explained,) = explainer.pods()
     return explained
 
@@ -132,7 +132,7 @@ def test_a_pod_that_karpenter_ignores() -> None:
     explainer = Explainer(world)
     world.apply(*default_objects())
     world.apply(pod(nodeSelector={"karpenter.sh/foo": "x"}))
-    world.settle()
+    world.settle(allow_rejections=True)
     (explained,) = explainer.pods()
     assert explained.state == "ignored"
     assert "karpenter.sh/foo" in explained.sentence
@@ -150,7 +150,7 @@ def waiting_of(*objects: Mapping[str, Any], **inputs: Any) -> PodExplanation:
     world = World(**inputs)
     explainer = Explainer(world)
     assert world.apply(*objects) == []
-    world.settle()
+    world.settle(allow_rejections=True)
     return explainer.pod(world.list("Pod")[-1])
 
 

@@ -95,14 +95,14 @@ def trial(
     rejections = tuple(world.apply(*(nodeclasses or (default_class,)), pool))
     if rejections:
         return Trial(rejections)
-    world.settle()
+    world.settle(allow_rejections=True)
     if upgrade is not None:
         upgrade(world)
     allowed, asked, sizes = _allowed(world, str(pool["metadata"]["name"]))
     pod = dict(plain_pod(selector))
     pod["spec"] = {**pod["spec"], "tolerations": [{"operator": "Exists"}]}
     world.apply(pod)
-    settled = world.settle()
+    settled = world.settle(allow_rejections=True)
     refused = tuple(one for one in world.rejections if one.layer == Layer.NODECLAIM_CEL)
     name = ((world.get("Pod", _POD) or {}).get("spec") or {}).get("nodeName")
     node = world.get("Node", name) if name else None

@@ -63,7 +63,7 @@ def placements(
     ordered = sorted(objects, key=lambda obj: _FIRST.get(str(obj.get("kind")), 3))
     own = [obj for obj in ordered if obj.get("kind") in _FIRST]
     world.apply(*own)
-    world.settle()
+    world.settle(allow_rejections=True)
     if upgrade is not None:
         upgrade(world)
     ignored = {
@@ -73,7 +73,7 @@ def placements(
         for rejection in world.apply(obj)
         if rejection.layer == Layer.POD
     }
-    runaway = world.settle().runaway
+    runaway = world.settle(allow_rejections=True).runaway
     pods = world.list("Pod")
     found: dict[str, Placement] = {}
     for obj in ordered:

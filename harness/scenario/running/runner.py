@@ -147,7 +147,7 @@ def _apply(run: Run, manifest: Manifest) -> None:
 
 
 def _settle(run: Run) -> None:
-    settled = run.world.settle()
+    settled = run.world.settle(allow_rejections=True)
     if settled.runaway is not None:
         run.runaways.append(settled.runaway)
     if settled.exhausted is not None:
@@ -235,11 +235,12 @@ def _merged(value: Any, patch: Any) -> Any:
 
 def _unexpected(run: Run) -> Iterator[Verdict]:
     """Refusals, loops and silent faults that no expectation speaks of."""
+    from harness.world.refused import is_mistake
+
     case = run.case
     for refusal in run.refusals:
         rejection = refusal.rejection
-        # Karpenter answers a refused launch by trying elsewhere: what comes of that is what a scenario is about
-        if not refusal.expected and rejection.layer != "launch":
+        if not refusal.expected and is_mistake(rejection):
             label = f"unexpected rejection by {rejection.layer}"
             yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", refusal.text)
     if run.runaways and not run.runaway_expected:

@@ -1,0 +1,26 @@
+"""What a world raises when something was refused that nobody asked to be refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.karpenter.validation.layers import Layer, Rejection
+
+__all__ = ["ObjectsRefused", "is_mistake"]
+
+
+class ObjectsRefused(Exception):
+    """Objects that were refused. `rejections` are all of them; the text has a line for each: object, layer, the words of who refused."""
+
+    def __init__(self, rejections: Iterable[Rejection]) -> None:
+        self.rejections: tuple[Rejection, ...] = tuple(rejections)
+        super().__init__("\n".join(f"{each.object}: {each.layer}: {each.text}" for each in self.rejections))
+
+    def __reduce__(self) -> tuple[type[ObjectsRefused], tuple[tuple[Rejection, ...]]]:
+        """As other processes send it."""
+        return type(self), (self.rejections,)
+
+
+def is_mistake(rejection: Rejection) -> bool:
+    """Whether somebody has to mend something. Karpenter answers a refused launch by trying elsewhere: that is what is simulated."""
+    return rejection.layer is not Layer.LAUNCH
