@@ -47,13 +47,15 @@ class CrdFiles:
             for document in _documents(file):
                 if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition":
                     self._add(document, file)
-        if not self._definitions:
+        if not self.manifests:
             raise CrdFileError(f"{directory}: no CustomResourceDefinition in its YAML files")
 
     def _add(self, document: Mapping[str, Any], file: Path) -> None:
         try:
             spec = document["spec"]
             for version in spec["versions"]:
+                if version.get("served") is False:
+                    continue
                 name = f"{spec['group']}/{version['name']}/{spec['names']['kind']}"
                 self._definitions[name] = (spec, version["schema"]["openAPIV3Schema"], file)
             self.manifests.append(document)

@@ -145,3 +145,52 @@ def test_a_duration_that_only_these_crds_take(here: Path, capsys: pytest.Capture
         "x.yaml:13:7: spec.template.spec.expireAfter: these CRDs take '1hr', and Karpenter cannot read it: "
     )
     assert said.count("\n") == 1
+
+
+def test_a_duration_of_a_budget_that_only_these_crds_take(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Unlike `expireAfter` it is a metav1.Duration, so `Never` is none either (core pkg/apis/v1/nodepool.go, Budget.Duration)."""
+    for file in (here / "mine").glob("*nodepools*"):
+        definition = json.loads(file.read_text())
+        for version in definition["spec"]["versions"]:
+            spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+            budgets = spec["disruption"]["properties"]["budgets"]
+            budgets["items"]["properties"]["duration"].pop("pattern", None)
+        file.write_text(json.dumps(definition))
+    pool = POOL.replace("60", "50").replace("kubernetes.azure.com/podnetwork", "team")
+    pool += """\
+  disruption:
+    consolidateAfter: Never
+    budgets:
+    - {nodes: "1"}
+    - {nodes: "2", schedule: "@daily", duration: 1hr}
+    - {nodes: "3", schedule: "@daily", duration: Never}
+"""
+    (here / "x.yaml").write_text("scenario: x\nthen: [{pods: {bound: 0}}]\n" + pool)
+    assert main(["run", "x.yaml", "--crds", "mine"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    what = "spec.disruption.budgets[{}].duration: these CRDs take '{}', and Karpenter cannot read it: "
+    assert what.format(1, "1hr") in first
+    assert what.format(2, "Never") in second
+    assert first.startswith("x.yaml:18:")
+
+
+@pytest.mark.parametrize("how", ["not served", "not there"])
+def test_a_version_that_these_crds_do_not_serve(here: Path, how: str) -> None:
+    """kube-apiserver has no such resource then, and kubectl no match for the kind."""
+    from harness.clusters.crd_files import CrdFiles
+    from harness.world import World
+
+    for file in (here / "mine").glob("*aksnodeclasses*"):
+        definition = json.loads(file.read_text())
+        for version in definition["spec"]["versions"]:
+            if version["name"] == "v1beta1":
+                version |= {"served": False} if how == "not served" else {"name": "v1gamma1"}
+        file.write_text(json.dumps(definition))
+    world = World(crds=CrdFiles(here / "mine"))
+    (refused,) = world.apply(
+        {"apiVersion": "karpenter.azure.com/v1beta1", "kind": "AKSNodeClass", "metadata": {"name": "x"}, "spec": {}}
+    )
+    assert refused.text.startswith(
+        'no matches for kind "AKSNodeClass" in version "karpenter.azure.com/v1beta1", which the CRDs of '
+    )
+    assert world.list("AKSNodeClass") == []

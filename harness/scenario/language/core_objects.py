@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.karpenter.validation.fields import unknown_fields
 from harness.kube.admission.core_types import TEXT_EXPECTED, shape_errors
+from harness.kube.api.field_errors import Pointer
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.go.durations import DurationError, parse_duration
 from harness.reading.manifests import Manifest
@@ -19,10 +20,11 @@ _DURATIONS = {
         ("spec", "template", "spec", "expireAfter"),
         ("spec", "template", "spec", "terminationGracePeriod"),
         ("spec", "disruption", "consolidateAfter"),
+        ("spec", "disruption", "budgets", "*", "duration"),
     ),
     "NodeClaim": (("spec", "expireAfter"), ("spec", "terminationGracePeriod")),
 }
-"""What Karpenter reads as Go durations, or `Never` (core pkg/apis/v1/duration.go)."""
+"""What Karpenter reads as Go durations, or `Never` (core pkg/apis/v1/duration.go); a budget's is never `Never` (metav1.Duration)."""
 
 _LISTS = ("requests", "limits")
 
@@ -57,17 +59,26 @@ def field_problems(manifest: Manifest) -> Iterator[Problem]:
 
 def duration_problems(manifest: Manifest) -> Iterator[Problem]:
     """Durations that Karpenter cannot read; its own CRDs refuse them, those of a user may not."""
-    for pointer in _DURATIONS.get(manifest.kind, ()):
-        value: Any = manifest.object
-        for key in pointer:
-            value = value.get(key) if isinstance(value, dict) else None
-        if not isinstance(value, str) or value == "Never":
-            continue
-        try:
-            parse_duration(value)
-        except DurationError as error:
-            what = f"these CRDs take '{value}', and Karpenter cannot read it: {error}"
-            yield Problem(manifest.document.position(pointer), dotted(pointer), what)
+    for path in _DURATIONS.get(manifest.kind, ()):
+        for pointer, value in _at(manifest.object, path):
+            if not isinstance(value, str) or (value == "Never" and path[-1] != "duration"):
+                continue
+            try:
+                parse_duration(value)
+            except DurationError as error:
+                what = f"these CRDs take '{value}', and Karpenter cannot read it: {error}"
+                yield Problem(manifest.document.position(pointer), dotted(pointer), what)
+
+
+def _at(value: Any, path: Sequence[str], before: Pointer = ()) -> Iterator[tuple[Pointer, Any]]:
+    """What stands at a path; `*` is every item of a list."""
+    if not path:
+        yield before, value
+    elif path[0] == "*":
+        for index, item in enumerate(value if isinstance(value, list) else ()):
+            yield from _at(item, path[1:], (*before, index))
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _at(value[path[0]], path[1:], (*before, path[0]))
 
 
 def _resources(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
