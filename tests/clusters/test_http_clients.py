@@ -164,3 +164,22 @@ def test_kubectl(http: HttpCluster, kubectl: Callable[..., str]) -> None:
     assert "spec.weight in body should be greater than or equal to 1" in refused
     kubectl("delete", "pod", "web", "--grace-period=0", "--force", "--timeout=5s")
     assert "NotFound" in kubectl("get", "pod", "web", fails=True)
+
+
+def test_get_client_of_a_kind_container(http: HttpCluster) -> None:
+    """Its kubeconfig is all that a client of the `kubernetes` package is made from."""
+    client = pytest.importorskip("kubernetes.client")
+    container = pytest.importorskip("harness.clusters.kind.container")
+    http.writer(ADMIN).create(NODE)
+
+    class Started(container.KindContainer):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None: ...
+
+        def __del__(self) -> None: ...
+
+        def kubeconfig(self, *, inside: bool = False) -> dict[str, Any]:
+            return http.server.kubeconfig()
+
+    with_client = Started().get_client()
+    assert [node.metadata.name for node in client.CoreV1Api(with_client).list_node().items] == ["n"]
+    with_client.close()

@@ -1,7 +1,7 @@
 """KindContainer: a Kubernetes cluster for testcontainers-python, from a kind node image, without the kind program.
 
     with KindContainer() as cluster:
-        kubernetes.config.load_kube_config_from_dict(cluster.kubeconfig())
+        nodes = kubernetes.client.CoreV1Api(cluster.get_client()).list_node()
         cluster.join("worker-1", labels={"agentpool": "spot"})
 
 Needs Docker alone. Works with any kind-compatible image; see harness.clusters.kind.images for the default. Patience (`seconds`)
@@ -170,6 +170,12 @@ class KindContainer(KindNode):
         host, port = (self.node_name, 6443) if inside else self.api_address()
         config["clusters"][0]["cluster"]["server"] = f"https://{host}:{port}"
         return config
+
+    def get_client(self) -> Any:
+        """A `kubernetes.client.ApiClient` that speaks to the cluster as administrator; the process's default client stays as it is."""
+        from kubernetes import config
+
+        return config.new_client_from_config_dict(self.kubeconfig())  # type: ignore[no-untyped-call]
 
     def api_address(self) -> tuple[str, int]:
         """Where this process reaches the API server."""
