@@ -16,7 +16,7 @@ import yaml
 from harness.karpenter.validation.crds import RuleRow
 from harness.kube.api.field_errors import Pointer
 from harness.kube.custom_resources.admission import CustomResource
-from harness.kube.custom_resources.cel_rules import CelError
+from harness.kube.custom_resources.cel_rules import NOT_AN_INT, CelError, without_marks
 from harness.kube.custom_resources.schema import Rule, SchemaError, parse_schema, python_pattern
 
 
@@ -252,14 +252,32 @@ def _check(expression: str) -> Callable[[Any, Any], bool]:
         raise CrdFileError(f"rule {expression!r} does not compile: {error}") from None
 
     def check(value: Any, old: Any) -> bool:
-        result = program.eval(data={"self": value, "oldSelf": old})
-        outcome = result.value()
+        outcome = program.eval(data={"self": value, "oldSelf": old}).value()
         if isinstance(outcome, bool):
             return outcome
         # failures come back as a value of type error
-        raise CelError(_as_cel_go(str(outcome)))
+        message = str(outcome)
+        if _MARKED in message:
+            plain, floats = without_marks(value)
+            return _unreadable(expression, floats)(plain, without_marks(old)[0])
+        raise CelError(NOT_AN_INT if _ERROR_TEXT in message else _as_cel_go(message))
 
     return check
+
+
+_MARKED = "Non-CEL value type"
+"""What cel-cpp says of a map with marks: it takes plain maps only."""
+_ERROR = "[][0] == 0"
+_ERROR_TEXT = "Index error: index=0 size=0"
+
+
+def _unreadable(expression: str, floats: tuple[str, ...]) -> Callable[[Any, Any], bool]:
+    """The check of a rule in which reading one of the paths is an error, which `&&` and `||` absorb as any other."""
+    for path in floats:
+        field = rf"self\.{re.escape(path)}\b"
+        expression = re.sub(rf"has\({field}\)", f"({_ERROR})", expression)
+        expression = re.sub(field, "dyn([][0])", expression)
+    return _check(expression)
 
 
 _MESSAGES = (

@@ -75,6 +75,13 @@ def crds(tmp_path: Path) -> CrdFiles:
             nodepool(of_pool={"replicas": 1, "weight": 1}),
             "spec: Invalid value: 'weight' is not supported on static NodePools",
         ),
+        # a float where the schema says integer: a rule may not read it, and || absorbs that
+        (nodepool(of_pool={"replicas": 1.0}), ""),
+        (
+            nodepool(of_pool={"replicas": 1.0, "weight": 1}),
+            'spec: Invalid value: "object": invalid data, expected int, got float64 evaluating rule: '
+            "'weight' is not supported on static NodePools",
+        ),
         (
             nodepool(labels={"karpenter.sh/x": "x"}),
             'spec.template.metadata.labels: Invalid value: label domain "karpenter.sh" is restricted',

@@ -16,6 +16,9 @@ from harness.kube.api.field_errors import NO_FIELD, OMITTED, ErrorType, FieldErr
 from harness.kube.custom_resources.correlation import Correlation, old_element
 from harness.kube.custom_resources.schema import Schema
 
+NOT_AN_INT = "invalid data, expected int, got float64"
+"""What a rule says that reads an integer which came as a float."""
+
 
 class CelError(Exception):
     """The evaluation of a rule failed; the message is cel-go's (``no such key: values``)."""
@@ -45,7 +48,22 @@ class _Misread(dict[str, Any]):
 
     def _touch(self, key: object) -> None:
         if key in self.floats:
-            raise CelError("invalid data, expected int, got float64")
+            raise CelError(NOT_AN_INT)
+
+
+def without_marks(value: Any) -> tuple[Any, tuple[str, ...]]:
+    """A value as plain maps and lists, and the dotted paths from it, through maps only, to integers that came as floats."""
+    if isinstance(value, list):
+        return [without_marks(entry)[0] for entry in value], ()
+    if not isinstance(value, dict):
+        return value, ()
+    fields: dict[str, Any] = {}
+    paths: list[str] = []
+    marked = value.floats if value.__class__ is _Misread else frozenset()
+    for key, entry in value.items():
+        fields[key], below = without_marks(entry)
+        paths += [key] if key in marked else [f"{key}.{path}" for path in below]
+    return fields, tuple(paths)
 
 
 def _has_floats(value: Any) -> bool:
