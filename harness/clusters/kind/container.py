@@ -175,7 +175,7 @@ class KindContainer(KindNode):
         """A `kubernetes.client.ApiClient` that speaks to the cluster as administrator; the process's default client stays as it is."""
         from kubernetes import config
 
-        return config.new_client_from_config_dict(self.kubeconfig())  # type: ignore[no-untyped-call]
+        return config.new_client_from_config_dict(self.kubeconfig())
 
     def api_address(self) -> tuple[str, int]:
         """Where this process reaches the API server."""

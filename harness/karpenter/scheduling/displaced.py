@@ -60,7 +60,13 @@ class Displaced:
 
     def budgets_against(self, pod: Object) -> Sequence[Object]:
         """The disruption budgets that allow no eviction of the pod now; several where more than one select it."""
-        if not self._budgets or not is_active(pod) or is_static(pod) or _tolerates_disruption(pod) or self._protection(pod).active:
+        if (
+            not self._budgets
+            or not is_active(pod)
+            or is_static(pod)
+            or _tolerates_disruption(pod)
+            or self._protection(pod).active
+        ):
             return ()
         return self._blocking(pod, lambda budget: not status_of(budget).get("disruptionsAllowed"))
 
