@@ -10,22 +10,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.karpenter.labels.azure import AKS_CNI_OVERLAY, AKS_EBPF_DATAPLANE, AKS_POD_NETWORK_TYPE
+from harness.kube.api.labels import REGION
 from harness.kube.api.versions import Version
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, ScenarioError
 
 __all__ = ["Fact", "facts_of", "unknown_values"]
 
-_REGION = "topology.kubernetes.io/region"
 _IMAGE = "karpenter/controller"
 _CHART = "karpenter-crd-"
 _NAP = "aks-managed-karpenter-overlay"
 """Helm's name for what AKS installs (karpenter-provider-azure issue 1230)."""
 
 _NODE_LABELS = {
-    ("kubernetes.azure.com/podnetwork-type", "overlay"): {"network_plugin": "azure", "network_plugin_mode": "overlay"},
-    ("kubernetes.azure.com/azure-cni-overlay", "true"): {"network_plugin": "azure", "network_plugin_mode": "overlay"},
-    ("kubernetes.azure.com/ebpf-dataplane", "cilium"): {"network_dataplane": "cilium"},
+    (AKS_POD_NETWORK_TYPE, "overlay"): {"network_plugin": "azure", "network_plugin_mode": "overlay"},
+    (AKS_CNI_OVERLAY, "true"): {"network_plugin": "azure", "network_plugin_mode": "overlay"},
+    (AKS_EBPF_DATAPLANE, "cilium"): {"network_dataplane": "cilium"},
 }
 """Labels that AKS and the provider give to Nodes for the cluster's network."""
 
@@ -99,8 +100,8 @@ def _facts(manifest: Manifest) -> Iterator[Fact]:
 
 def _of_node(manifest: Manifest) -> Iterator[Fact]:
     labels = _labels(manifest)
-    if isinstance(labels.get(_REGION), str):
-        yield _fact(manifest, "region", labels[_REGION], "metadata", "labels", _REGION)
+    if isinstance(labels.get(REGION), str):
+        yield _fact(manifest, "region", labels[REGION], "metadata", "labels", REGION)
     info = (manifest.object.get("status") or {}).get("nodeInfo") or {}
     version = Version.find(str(info.get("kubeletVersion")))
     if version is not None:

@@ -65,10 +65,10 @@ def requires(key: str, operator: str, *values: str) -> Object:
 class Walk:
     """A world in which objects were applied and everything came to rest."""
 
-    def __init__(self, *objects: Object, **world: Any) -> None:
+    def __init__(self, *objects: Object, allow_rejections: bool = False, **world: Any) -> None:
         self.world = World(**world)
         self.rejections = self.world.apply(*(copy.deepcopy(each) for each in objects))
-        self.settled: Settled = self.world.settle()
+        self.settled: Settled = self.world.settle(allow_rejections=allow_rejections)
 
     @property
     def node(self) -> Object:
