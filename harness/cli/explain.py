@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
 from harness.cli.output import add_format, bad_input, print_json, show
-from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 
 if TYPE_CHECKING:
-    from harness.explain.guesses import Turn
     from harness.explain.scheduling import PodExplanation
     from harness.world import World
 
@@ -37,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.given import read_files
     from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
     from harness.cli.worlds import InputError, check_size
-    from harness.explain.guesses import guess_lines, guesses_of, of_choice, of_size
+    from harness.explain.guesses import guess_lines, guesses_of, of_choice, of_nodes, of_size
     from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
     from harness.explain.render import as_value
     from harness.explain.scheduling import Explainer
@@ -76,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked = [arguments.size] if arguments.size else []
     changes = (change.size for one in explained for change in one.changes if change.size)
     turns = [*(of_size(world, size) for size in asked), *(of_choice(world, size) for size in (*named, *changes))]
-    guesses = guesses_of(world, [*turns, *_launches(world, explained)])
+    guesses = guesses_of(world, [*turns, *of_nodes(world, {one.node for one in explained if one.node})])
     if arguments.format == "json":
         value = {
             "read": inputs.value(),
@@ -126,17 +124,3 @@ def _print(world: World, explained: Sequence[PodExplanation], arguments: argpars
             show(line)
     for line in node_notes(world) if arguments.pod is None else ():
         show(line)
-
-
-def _launches(world: World, explained: Sequence[PodExplanation]) -> Iterator[Turn]:
-    """The Nodes of the pods."""
-    from harness.explain.guesses import of_node
-    from harness.karpenter.labels.core import CAPACITY_TYPE
-
-    for one in explained:
-        node = world.get("Node", one.node) if one.node else None
-        labels = (node or {}).get("metadata", {}).get("labels") or {}
-        keys = (INSTANCE_TYPE, ZONE, CAPACITY_TYPE)
-        size, zone, capacity_type = (labels.get(key, "") for key in keys)
-        if size:
-            yield of_node(size, zone, capacity_type)

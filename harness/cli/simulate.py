@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.given import read_files
     from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
     from harness.cli.worlds import InputError
-    from harness.explain.guesses import guesses_of, of_choice, of_node
+    from harness.explain.guesses import guesses_of, of_choice, of_nodes
     from harness.explain.price import totals
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
     nodes = _nodes(world, pods)
     prices = totals(world)
-    turns = [of_node(node["size"] or "", node["zone"] or "", node["capacityType"] or "") for node in nodes]
+    turns = [*of_nodes(world, {node["name"] for node in nodes})]
     turns += [of_choice(world, change.size) for pod in pending for change in pod.changes if change.size]
     value: dict[str, Any] = {
         "region": world.region,

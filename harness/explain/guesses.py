@@ -2,7 +2,8 @@
 
 Everything but three fields of a size is recorded from Azure: its zones in the region, whether it is sold as spot there, and whether it
 takes ultra disks there. A guess about one of them decides an answer in two cases: the answer is a launch of that size, and the launch uses
-the field (a zone, spot); or the size was refused for nothing else, and would have been the choice: nothing was kept, or it is cheaper.
+the field (a zone, spot, ultra disks that were asked for); or the size was refused for nothing else, and would have been the choice:
+nothing was kept, or it is cheaper.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from harness.karpenter.labels.azure import PLACEMENT_SCOPE, REGIONAL_ZONE, SKU_U
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.scheduling.ledger import TypeVerdict
-from harness.kube.api.labels import ZONE
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.kube.api.objects import labels_of, name_of, spec_of, status_of
 from harness.world import World
 
-__all__ = ["Turn", "guess_lines", "guesses_of", "of_choice", "of_node", "of_size", "refused_by_guess"]
+__all__ = ["Turn", "guess_lines", "guesses_of", "of_choice", "of_node", "of_nodes", "of_size", "refused_by_guess"]
 
 ZONES, LOW_PRIORITY, ULTRA = "zones", "LowPriorityCapable", "UltraSSDAvailable"
 """The catalogue's names of the fields."""
@@ -63,10 +65,22 @@ def of_choice(world: World, size: str) -> Turn:
     return Turn(size, of_size(world, size).fields - {ULTRA})
 
 
-def of_node(size: str, zone: str, capacity_type: str) -> Turn:
-    """A launch: of the zone that the Node is in, none for one without a zone, and of spot."""
+def of_node(size: str, zone: str, capacity_type: str, asked: Set[str] = frozenset()) -> Turn:
+    """A launch: of the Node's zone if it has one, of spot, and of ultra disks where their key is among those `asked` for."""
     fields = {ZONES} if zone not in ("", REGIONAL_ZONE) else set()
-    return Turn(size, frozenset(fields | ({LOW_PRIORITY} if capacity_type == SPOT else set())))
+    fields |= {LOW_PRIORITY} if capacity_type == SPOT else set()
+    return Turn(size, frozenset(fields | ({ULTRA} if SKU_ULTRA_SSD in asked else set())))
+
+
+def of_nodes(world: World, names: Set[str]) -> Iterator[Turn]:
+    """The launches of Nodes; the requirements of their NodeClaims are what was asked for."""
+    claims = {status_of(claim).get("nodeName"): claim for claim in world.list("NodeClaim")}
+    for node in world.list("Node"):
+        name, labels = name_of(node), labels_of(node)
+        if name in names:
+            asked = {str(each.get("key")) for each in spec_of(claims.get(name, {})).get("requirements") or ()}
+            size, zone, capacity_type = (labels.get(key, "") for key in (INSTANCE_TYPE, ZONE, CAPACITY_TYPE))
+            yield of_node(size, zone, capacity_type, asked)
 
 
 def guesses_of(world: World, turns: Iterable[Turn]) -> dict[str, dict[str, str]]:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.explain.guesses import guess_lines, guesses_of, of_node, of_size
+from harness.explain.guesses import guess_lines, guesses_of, of_node, of_nodes, of_size
 from harness.explain.labels import default_objects
 from harness.explain.render import as_text, as_value
 from harness.explain.scheduling import Explainer, PodExplanation
+from harness.karpenter.labels.azure import SKU_ULTRA_SSD
 from harness.world import World
 
 GUESSED, RECORDED = "Standard_HB368rs_v5", "Standard_NC24ads_A100_v4"  # in eastus in zone 1 and in zone 2 only
@@ -77,7 +78,21 @@ def test_a_launch_turns_on_the_zone_and_the_priority_that_it_has() -> None:
     assert guesses_of(world, [of_node(plain, "0", "on-demand")]) == {}
     assert set(guesses_of(world, [of_node(spot, "0", "spot")])[spot]) == {"LowPriorityCapable"}
     assert guesses_of(world, [of_node(spot, "0", "on-demand")]) == {}
+    assert set(guesses_of(world, [of_node(plain, "0", "on-demand", {SKU_ULTRA_SSD})])[plain]) == {"UltraSSDAvailable"}
     assert guesses_of(world, [of_node("", "", ""), of_node("Standard_Unknown", "westus3-1", "spot")]) == {}
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_launch_turns_on_ultra_disks_where_they_are_asked_for(asks: bool) -> None:
+    nodeclass, pool = default_objects()
+    if asks:
+        pool["spec"]["template"]["spec"]["requirements"].append({"key": SKU_ULTRA_SSD, "operator": "Exists"})
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "c"}]}}
+    world = World(region="westus3")
+    world.apply(nodeclass, pool, pod)
+    world.settle()
+    (turn,) = of_nodes(world, {node["metadata"]["name"] for node in world.list("Node")})
+    assert ("UltraSSDAvailable" in turn.fields) is asks
 
 
 def test_a_size_turns_on_what_the_release_looks_at() -> None:
