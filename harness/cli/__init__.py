@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells a mistake in one line; what there is, `--help` lists."""
+    """Reports a mistake in one line, without the usage; `--help` lists what there is."""
 
     def error(self, message: str) -> NoReturn:
         """Ends the command with exit code 2."""

@@ -142,7 +142,7 @@ class Engine:
     def introduce(
         self, controllers: Iterable[Controller], present: Callable[[str], Iterable[Mapping[str, Any]]]
     ) -> None:
-        """Tells controllers that start now of the objects that are there; `present` answers those of a kind."""
+        """Queues the objects that are there for controllers that start now; `present` returns those of a kind."""
         for controller in controllers:
             index = self._controllers.index(controller)
             for kind, router in controller.watches().items():

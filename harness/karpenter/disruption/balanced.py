@@ -151,7 +151,7 @@ def _price(candidates: Sequence[Candidate]) -> float:
 
 
 def announce_pools(situation: Situation, scores: Mapping[str, Score]) -> None:
-    """Says which NodePools take a command about several nodes."""
+    """Publishes an event for each NodePool that takes a command about several nodes."""
     for pool, score in scores.items():
         if score.passes:
             situation.say(nodepool_approved(pool, *score.told()))

@@ -164,7 +164,7 @@ def _needed(planned: PlannedNodeClaim) -> int:
 
 
 def _explain(situation: Situation, candidates: Sequence[Candidate], text: str) -> None:
-    """Says why nothing is done, where it is about one node."""
+    """Publishes why nothing is done, if the command is about one node."""
     if len(candidates) == 1:
         situation.say_all(unconsolidatable(candidates[0].state, text))
 
@@ -178,7 +178,7 @@ def _announced(situation: Situation, command: Command) -> Command:
 
 
 def announce_rejected(situation: Situation, command: Command, reason: str) -> None:
-    """Says that a command is dropped."""
+    """Publishes that a command is dropped, in the releases that do."""
     if situation.rules.announces:
         savings = command.savings(situation.rules, situation.view.release.vocabulary)
         for each in command.candidates:
