@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -134,9 +135,9 @@ def test_the_message_says_what_died_and_nothing_stays(asked: None) -> None:
         with pytest.raises(ClusterLost) as caught:
             admin.delete("Node", "n")
         said = str(caught.value)
-        assert "kube-apiserver does not run; the end of its log:\n    " in said or (
-            "kube-apiserver ended and was started again (1 times); the end of its log:\n    " in said
-        )
+        # the kubelet starts it again about a second later, perhaps more than once
+        ended = r"kube-apiserver (does not run|ended and was started again \(\d+ times\)); the end of its log:\n    "
+        assert re.search(ended, said), said
         assert "journal of kubelet" in said
 
         cluster.container.get_wrapped_container().kill("SIGKILL")

@@ -24,6 +24,8 @@ for part in kube-system_*/*/; do
     echo "$name ended and was started again ($last times); the end of its log:"
   else
     dead=${last:-0}
+    # a container that is being started has an empty log; the one before it says why it ended
+    [ -s "$part$dead.log" ] || [ "$dead" -eq 0 ] || dead=$((dead - 1))
     echo "$name does not run; the end of its log:"
   fi
   tail -n 15 "$part$dead.log" 2>/dev/null | cut -c1-300 | sed 's/^/    /'
