@@ -115,9 +115,10 @@ class Requirement:
             return values[choose(0, len(values)) if len(values) > 1 else 0] if values else ""
         low = self.gte if self.gte is not None else 0
         high = wrap_int(self.lte + 1) if self.lte is not None else MAX_INT
-        if high <= low:
+        width = wrap_int(high - low)  # as Go's int: too wide a range overflows
+        if width <= 0:
             raise EmptyRange("invalid argument to Intn")
-        return str(choose(low, high))
+        return str(wrap_int(choose(low, low + width)))
 
     def intersection(self, other: "Requirement") -> "Requirement":
         """What both allow; the larger ``min_values`` stays."""

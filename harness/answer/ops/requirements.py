@@ -65,13 +65,17 @@ def _describe(requirements: Requirements, probe: list[str]) -> dict[str, Any]:
 
 
 def _labels(requirements: Requirements, vocabulary: Vocabulary) -> dict[str, str]:
-    """One value of every key that is neither known nor restricted; ``$RANDOM`` where Go draws a number."""
+    """One value of every key that is neither known nor restricted; ``$RANDOM`` where Go draws a number. Raises EmptyRange."""
     values = {
-        key: RANDOM if requirement.complement else min(requirement.values, default="")
+        key: RANDOM if (value := requirement.any(_least)) and requirement.complement else value
         for key, requirement in requirements.items()
         if not vocabulary.restricted_node_label(key)
     }
     return {key: value for key, value in values.items() if value}
+
+
+def _least(low: int, high: int) -> int:
+    return low
 
 
 def _verdict(error: Incompatible | None) -> dict[str, Any]:
