@@ -6,6 +6,7 @@ import pytest
 
 from harness.engine.ports import Identity
 from harness.kube.api.status import ApiError
+from tests.memory_cluster.conftest import memory_cluster
 
 POOL: dict[str, Any] = {
     "apiVersion": "karpenter.sh/v1",
@@ -74,6 +75,32 @@ def test_label_syntax_of_core_objects(cluster):
         )
     assert caught.value.code == 422
     assert "metadata.labels: Invalid value" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "key", "owner"),
+    [
+        ("1.33.0", "a qualified name must consist of", "kind must not be empty"),
+        ("1.34.0", "a qualified name must consist of", "must not be empty"),
+        ("1.35.0", "a valid label key must consist of", "must not be empty"),
+    ],
+)
+def test_metadata_is_refused_in_the_words_of_the_kubernetes_version(kubernetes, key, owner):
+    made = memory_cluster(kubernetes)
+    with pytest.raises(ApiError) as caught:
+        made.admin.create(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {
+                    "name": "c",
+                    "labels": {"a/b/c": "x"},
+                    "ownerReferences": [{"apiVersion": "v1", "name": "n", "uid": "u"}],
+                },
+            }
+        )
+    assert key in caught.value.message
+    assert f'metadata.ownerReferences.kind: Invalid value: "": {owner}' in caught.value.message
 
 
 def node(name: str = "w1", **labels: str) -> dict[str, Any]:

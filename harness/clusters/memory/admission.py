@@ -25,6 +25,7 @@ from harness.kube.api.objects import Object, spec_of
 from harness.kube.api.quantity import QuantityError
 from harness.kube.api.status import ApiError, bad_request, forbidden, invalid
 from harness.kube.api.versions import Version
+from harness.kube.custom_resources.admission import ApiServer
 from harness.kube.scheduling.volume_binding import default_class
 
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
@@ -74,17 +75,22 @@ def _with_class(claim: dict[str, Any], classes: Sequence[Object]) -> dict[str, A
     return claim if found is None else {**claim, "spec": {**spec_of(claim), "storageClassName": found}}
 
 
-def validation(request: Request, *, merged: bool) -> dict[str, Any]:
+def validation(request: Request, *, merged: bool, server: ApiServer) -> dict[str, Any]:
     """Validates objects of core kinds: metadata as far as it changed, Nodes, pods, templates of pods, and updates of pods.
 
-    ``merged``: whether `defaults` wrote matchLabelKeys of spread constraints into their selectors.
+    ``merged``: whether `defaults` wrote matchLabelKeys of spread constraints into their selectors. ``server`` decides the words
+    about metadata.
     """
     if request.kind.custom:
         return request.object
     new, old = request.object, request.old
     errors: list[FieldError] = []
     if old is None or new["metadata"] != old["metadata"]:
-        errors.extend(validate_object_meta(new, namespaced=request.kind.namespaced))
+        errors.extend(
+            validate_object_meta(
+                new, namespaced=request.kind.namespaced, wording=server.names, owners_named=server.owners_named
+            )
+        )
         if old is not None:
             errors.extend(validate_object_meta_update(new, old))
     if request.kind.kind == "Node" and (old is None or spec_of(new) != spec_of(old)):

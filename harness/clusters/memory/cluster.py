@@ -24,6 +24,7 @@ from harness.karpenter.validation.admission import Crds
 from harness.kube.admission.match_label_keys import merges_spread
 from harness.kube.api.objects import Key
 from harness.kube.api.versions import Version
+from harness.kube.custom_resources.admission import api_server
 
 _CRDS = 3  # the place of the CRDs among the judges
 
@@ -40,7 +41,7 @@ class MemoryCluster:
                 defaults(lambda: self.store, version),
                 node_restriction(lambda: self.store),
                 custom_resources(crds, kubernetes),
-                partial(validation, merged=merges_spread(version)),
+                partial(validation, merged=merges_spread(version), server=api_server(kubernetes)),
             )
         )
         self.store.authorize = authorize
