@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 
-from fakeazure.catalog.errors import UnknownRegion, UnknownSize
+from fakeazure.catalog.errors import NotSold, UnknownRegion, UnknownSize
 from fakeazure.catalog.records import Evidence, Record, RecordMaker
 from fakeazure.catalog.regions import REGIONS
 from fakeazure.catalog.tables import Source, check_date, read, size_source, sizes
@@ -103,6 +103,17 @@ class Catalogue:
         if region not in REGIONS:
             raise UnknownRegion(region, self.regions)
         return _sold(region, self.as_of)
+
+    def sellers(self, size: str) -> tuple[str, ...]:
+        """The regions that sell a size, in alphabetical order."""
+        return tuple(region for region in self.regions if size in self.names(region))
+
+    def check_sold(self, size: str, region: str) -> None:
+        """NotSold if only other regions sell a size, UnknownSize if none does."""
+        if size in self.names(region):
+            return
+        elsewhere = self.sellers(size)
+        raise NotSold(size, region, elsewhere) if elsewhere else UnknownSize(size, self.names(region), f" in {region}")
 
     def unlisted(self, name: str) -> frozenset[str]:
         """Sizes of other regions that the subscription whose zones are recorded was not offered in this one, in 2023; none of an

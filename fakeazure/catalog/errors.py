@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+_FEW = 6  # regions that are named
 
 
 class CatalogueError(ValueError):
@@ -31,6 +33,20 @@ class UnknownSize(_Unknown):
     """A size that is not sold in the region asked about."""
 
     noun = "size"
+
+
+class NotSold(CatalogueError):
+    """A size that other regions sell: `elsewhere`, one at least."""
+
+    def __init__(self, name: str, region: str, elsewhere: Sequence[str]) -> None:
+        self.name, self.region, self.elsewhere = name, region, tuple(elsewhere)
+        super().__init__(f"{name} is not sold in {region}; {places_text(elsewhere)}")
+
+
+def places_text(regions: Sequence[str]) -> str:
+    """`sold in a, b, … and 7 more regions`."""
+    more = f" and {len(regions) - _FEW} more regions" if len(regions) > _FEW else ""
+    return f"sold in {', '.join(regions[:_FEW])}{more}"
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
         region = catalogue.region(options.region)
         if options.size is None:
             return _show(dict(region.prices), "NAME", options.format)
-        region.sku(options.size)
+        catalogue.check_sold(options.size, region.name)
         return _show(
             {name: region.prices[name] for name in [options.size] if name in region.prices}, "NAME", options.format
         )

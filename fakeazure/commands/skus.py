@@ -11,7 +11,7 @@ import fnmatch
 import sys
 from collections.abc import Iterator, Mapping
 
-from fakeazure.catalog import RegionCatalogue
+from fakeazure.catalog import Catalogue, RegionCatalogue
 from fakeazure.catalog.errors import UnknownSize
 from fakeazure.commands.table import (
     add_as_of,
@@ -43,8 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the list; exit code 0."""
-    region = catalogue_with(options.skus, options.region, options.as_of).region(options.region)
-    names = _chosen(region, options.size)
+    catalogue = catalogue_with(options.skus, options.region, options.as_of)
+    region = catalogue.region(options.region)
+    names = _chosen(catalogue, region, options.size)
     guesses = {name: guessed for name in names if (guessed := region.guessed(name))}
     if options.format == "json":
         document: dict[str, object] = {"value": [region.by_name[name] for name in names]}
@@ -78,11 +79,11 @@ def _by_field(guesses: dict[str, Mapping[str, str]]) -> Iterator[str]:
             yield f"  {reason}: {', '.join(names[:_FEW])}{more}"
 
 
-def _chosen(region: RegionCatalogue, wanted: str | None) -> list[str]:
+def _chosen(catalogue: Catalogue, region: RegionCatalogue, wanted: str | None) -> list[str]:
     if wanted is None:
         return list(region.by_name)
     if not any(mark in wanted for mark in "*?["):
-        region.sku(wanted)
+        catalogue.check_sold(wanted, region.name)
         return [wanted]
     names = [name for name in region.by_name if fnmatch.fnmatchcase(name.lower(), wanted.lower())]
     if not names:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.dump_facts import Fact, facts_of, unknown_values
+from harness.cli.controller_facts import GATES, gates_on, unseen_sources
+from harness.cli.dump_facts import Fact, config_maps, facts_of, unknown_values
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Problem, ScenarioError
 
@@ -24,25 +25,38 @@ _NETWORK = ("network_plugin", "network_plugin_mode", "network_dataplane")
 class Inputs:
     """`arguments` are World's, of what the command line or the files say; `options` those of the controller, by any of their names.
 
-    `read` is what was taken from the files; `overruled` what they say, too, with what the command line says instead.
+    `read` is what was taken from the files; `overruled` what they say, too, with what the command line says instead. `unseen`: lines
+    about sources that no file has.
     """
 
     arguments: Mapping[str, str]
     options: Mapping[str, Any]
     read: tuple[Fact, ...]
     overruled: tuple[tuple[Fact, str], ...]
+    unseen: tuple[str, ...] = ()
 
-    def lines(self, world: World) -> Iterator[str]:
-        """What was read and where, what is taken instead, and what is assumed; nothing when the files say nothing."""
+    def head(self, world: World) -> Iterator[str]:
+        """How an answer begins: region and release; what was read and where, what is taken instead, and what is assumed."""
+        yield f"{world.region}, provider {world.release.version}"
+        yield from self.lines()
+        if assumed := list(self._assumed(world)):
+            yield f"assumed: {', '.join(assumed)}"
+
+    def lines(self) -> Iterator[str]:
+        """What was read and where, and what is taken instead; nothing when the files say nothing."""
         if self.read:
             yield "read from the files: " + "; ".join(
                 f"{_named(one.name, one.value)} ({one.place})" for one in self.read
             )
         for fact, said in self.overruled:
             yield f"{said} is taken, not {_named(fact.name, fact.value)} ({fact.place})"
-        assumed = list(self._assumed(world)) if self.read or self.overruled else []
-        if assumed:
-            yield f"assumed: {', '.join(assumed)}"
+        yield from gates_on(self.gates)
+        yield from self.unseen
+
+    @property
+    def gates(self) -> str:
+        """The feature gates that are on in the cluster: `NodeOverlay=true,StaticCapacity=true`."""
+        return next((one.value for one in self.read if one.name == GATES), "")
 
     def value(self) -> list[dict[str, str]]:
         """What was read, for JSON."""
@@ -90,13 +104,15 @@ def inputs_of(
     if problems:
         raise ScenarioError(problems)
     taken = {fact.name: fact.value for fact in read}
+    taken.pop(GATES, None)
     gallery = SHARED_GALLERY if taken.pop("hosting", None) == "nap" else {}
     arguments = {name: value for name in said if (value := values.get(name) or taken.get(name))}
     from_files = {name: value for name, value in taken.items() if name not in said}
     overruled = [
         (fact, instead[name]) for name, fact in wanted.items() if name in instead and values[name] != fact.value
     ]
-    return Inputs(arguments, {**gallery, **from_files, **(options or {})}, tuple(read), tuple(overruled))
+    unseen = tuple(unseen_sources(manifests, config_maps(manifests)))
+    return Inputs(arguments, {**gallery, **from_files, **(options or {})}, tuple(read), tuple(overruled), unseen)
 
 
 def _named(name: str, value: str) -> str:

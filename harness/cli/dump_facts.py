@@ -1,7 +1,7 @@
 """What a dump says of its cluster: region, Kubernetes, release of the provider, who runs it, options of its controller.
 
-Sources are Nodes (labels of AKS and of cloud-node-manager), AKSNodeClasses (status), the controller's Deployment (image, label, environment
-and arguments, as the provider's chart writes them) and Helm's labels of CRDs.
+Sources are Nodes (labels of AKS and of cloud-node-manager), AKSNodeClasses (status), the controller's Deployment
+(harness.cli.controller_facts) and Helm's labels of CRDs.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.cli.controller_facts import GATES, controller_facts
 from harness.karpenter.labels.azure import AKS_CNI_OVERLAY, AKS_EBPF_DATAPLANE, AKS_POD_NETWORK_TYPE
 from harness.kube.api.labels import REGION
 from harness.kube.api.versions import Version
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, ScenarioError
 
-__all__ = ["Fact", "facts_of", "unknown_values"]
+__all__ = ["Fact", "config_maps", "facts_of", "unknown_values"]
 
-_IMAGE = "karpenter/controller"
 _CHART = "karpenter-crd-"
 _NAP = "aks-managed-karpenter-overlay"
 """Helm's name for what AKS installs (karpenter-provider-azure issue 1230)."""
@@ -30,31 +30,19 @@ _NODE_LABELS = {
 }
 """Labels that AKS and the provider give to Nodes for the cluster's network."""
 
-_OPTIONS = (
-    "network_plugin",
-    "network_plugin_mode",
-    "network_policy",
-    "network_dataplane",
-    "vm_memory_overhead_percent",
-    "provision_mode",
-    "use_sig",
-    "sig_subscription_id",
-    "preference_policy",
-    "min_values_policy",
-)
-"""Options of the controller that decide an answer; the others are names and keys."""
-
-_MAY_BE_EMPTY = ("network_plugin_mode", "network_policy", "network_dataplane")
-
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that a file says: `name` is an argument of World, `hosting`, or a field of ProviderOptions."""
+    """One thing that a file says: `name` is an argument of World, `hosting`, `feature_gates`, or a field of ProviderOptions.
+
+    `controller`: Karpenter's own Deployment says it.
+    """
 
     name: str
     value: str
     mark: Mark
     source: str
+    controller: bool = False
 
     @property
     def place(self) -> str:
@@ -65,8 +53,9 @@ class Fact:
 def facts_of(manifests: Sequence[Manifest]) -> dict[str, Fact]:
     """What they say, by name: the controller's Deployment first, and the newest Kubernetes. Raises ScenarioError for two regions."""
     found: dict[str, Fact] = {}
-    facts = [fact for one in manifests for fact in _facts(one)]
-    for fact in sorted(facts, key=lambda one: not one.source.startswith("Deployment")):
+    configs = config_maps(manifests)
+    facts = [fact for one in manifests for fact in _facts(one, configs)]
+    for fact in sorted(facts, key=lambda one: not one.controller):
         known = found.setdefault(fact.name, fact)
         if fact.name == "region" and fact.value != known.value:
             what = f"{fact.source} is in region '{fact.value}', but {known.source} in '{known.value}' ({known.mark})"
@@ -77,7 +66,12 @@ def facts_of(manifests: Sequence[Manifest]) -> dict[str, Fact]:
     return found
 
 
-def _facts(manifest: Manifest) -> Iterator[Fact]:
+def config_maps(manifests: Sequence[Manifest]) -> dict[tuple[str, str], Manifest]:
+    """ConfigMaps by namespace and name."""
+    return {(one.namespace, one.name): one for one in manifests if one.kind == "ConfigMap"}
+
+
+def _facts(manifest: Manifest, configs: Mapping[tuple[str, str], Manifest]) -> Iterator[Fact]:
     annotations = (manifest.object.get("metadata") or {}).get("annotations") or {}
     installed_by = str(annotations.get("meta.helm.sh/release-name", ""))
     if manifest.kind in ("NodePool", "AKSNodeClass") and installed_by.startswith(_NAP):
@@ -90,7 +84,10 @@ def _facts(manifest: Manifest) -> Iterator[Fact]:
             if isinstance(version, str) and Version.find(version):
                 yield _fact(manifest, "kubernetes", version, "status", "kubernetesVersion")
         case "Deployment":
-            yield from _of_deployment(manifest)
+            for said in controller_facts(manifest, configs):
+                source = "" if said.manifest is manifest else f" for {manifest.reference}"
+                mark = said.manifest.document.position(said.path)
+                yield Fact(said.name, said.value, mark, f"{said.manifest.reference}{source}", controller=True)
         case "CustomResourceDefinition":
             chart = _labels(manifest).get("helm.sh/chart")
             if isinstance(chart, str) and chart.startswith(_CHART) and Version.find(chart.removeprefix(_CHART)):
@@ -110,40 +107,6 @@ def _of_node(manifest: Manifest) -> Iterator[Fact]:
         if labels.get(key) == value:
             for name, said in options.items():
                 yield _fact(manifest, name, said, "metadata", "labels", key)
-
-
-def _of_deployment(manifest: Manifest) -> Iterator[Fact]:
-    """Of the container whose image is the controller's: release, region, options; that it is there means self-hosted."""
-    from harness.karpenter.releases import find_option, option_of_variable
-
-    pod = ((manifest.object.get("spec") or {}).get("template") or {}).get("spec") or {}
-    for number, container in enumerate(pod.get("containers") or ()):
-        image = str(container.get("image") or "").partition("@")[0]
-        repository, _, tag = image.rpartition(":")
-        if not repository.endswith(_IMAGE):
-            continue
-        path = ("spec", "template", "spec", "containers", number)
-        yield _fact(manifest, "hosting", "self-hosted", *path, "image")
-        version = Version.find(tag)
-        if version is not None:
-            yield _fact(manifest, "karpenter", str(version), *path, "image")
-        for index, entry in enumerate(container.get("env") or ()):
-            value = entry.get("value")
-            option = option_of_variable(str(entry.get("name")))
-            if entry.get("name") == "LOCATION" and isinstance(value, str) and value:
-                yield _fact(manifest, "region", value, *path, "env", index)
-            elif option is not None and _is_said(option.field, value):
-                yield _fact(manifest, option.field, str(value), *path, "env", index)
-        for index, word in enumerate(container.get("args") or ()):
-            flag, sign, value = str(word).lstrip("-").partition("=")
-            option = find_option(flag) if sign else None
-            if option is not None and _is_said(option.field, value):
-                yield _fact(manifest, option.field, value, *path, "args", index)
-
-
-def _is_said(field: str, value: Any) -> bool:
-    """Whether it is an option that is read, with a value: not one that somebody's shell is to fill in."""
-    return field in _OPTIONS and isinstance(value, str) and "$" not in value and (bool(value) or field in _MAY_BE_EMPTY)
 
 
 def _fact(manifest: Manifest, name: str, value: str, *path: str | int) -> Fact:
@@ -167,7 +130,7 @@ def unknown_values(facts: Iterable[Fact]) -> Iterator[Problem]:
                 yield Problem(fact.mark, fact.source, mistake.what, mistake.hint)
         elif fact.name == "kubernetes" and (said := version_mistake(fact.value)):
             yield Problem(fact.mark, fact.source, said)
-        elif fact.name in _OPTIONS:
+        elif fact.name not in ("hosting", "kubernetes", GATES):
             yield from (
                 Problem(fact.mark, fact.source, one.what, one.hint) for one in typed_options({fact.name: fact.value})[1]
             )

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             word = arguments.pod if "/" in arguments.pod else f"default/{arguments.pod}"
             hint = did_you_mean(word, names)
             return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
-    unused = [*(unused_lines(world) if not pools else ()), *inert_lines(world)]
+    unused = [*(unused_lines(world) if not pools else ()), *inert_lines(world, gates=inputs.gates)]
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
     asked = [arguments.size] if arguments.size else []
     changes = (change.size for one in explained for change in one.changes if change.size)
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print_json({**value, **({"nodepools": sizes_value(pools)} if pools else {}), "guessed": guesses})
         return int(failed or any(not pool.sizes for pool in pools))
-    for line in inputs.lines(world):
+    for line in inputs.head(world):
         show(line)
     if added:
         print(f"added, because no file has one: {', '.join(added)}")

@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         "added": added,
         "startup_taints_removed": started,
         **given.value(),
-        "unused": [*unused_lines(world), *inert_lines(world)],
+        "unused": [*unused_lines(world), *inert_lines(world, gates=inputs.gates)],
         "nodes": nodes,
         "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
         "guessed": guesses_of(world, turns),
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print_json({**value, "pending": as_value(pending)})
         return code
-    for line in inputs.lines(world):
+    for line in inputs.head(world):
         show(line)
     if added:
         print(f"added, because no file has one: {', '.join(added)}")
@@ -153,7 +153,6 @@ def _refusal(call: Call) -> dict[str, Any]:
 def _print(value: Mapping[str, Any], refused: Sequence[Call], *, verbose: bool) -> None:
     from harness.explain.guesses import guess_lines
 
-    print(f"{value['region']}, provider {value['release']}")
     nodes = value["nodes"]
     rows = [[*_facts(node), counted(node["pods"], "pod")] for node in nodes]
     if len(nodes) > MANY and not verbose:

@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        for line in inputs.lines(newest):
+        for line in inputs.lines():
             show(line)
         _print(head, given, findings)
     return WORSE if any(finding.effect is Effect.WORSE for finding in findings) else 0

@@ -45,7 +45,7 @@ def regions_with(world: World, key: str, value: str) -> tuple[str, ...]:
     """The regions that sell a size, or some size with a GPU of that name."""
     catalogue = world.caches.catalogue
     if key != SKU_GPU_NAME:
-        return tuple(region for region in catalogue.regions if value in catalogue.names(region))
+        return catalogue.sellers(value)
     grammar = world.release.skewer
     return tuple(
         region

@@ -22,8 +22,10 @@ def unused_lines(world: World) -> Iterator[str]:
     return (f"NodePool {name} is not used: {why}" for name, why in unused_nodepools(world).items())
 
 
-def inert_lines(world: World) -> Iterator[str]:
-    """A line for objects of each kind that changes nothing."""
+def inert_lines(world: World, *, gates: str = "") -> Iterator[str]:
+    """A line for objects of each kind that changes nothing. `gates`: the feature gates of the cluster that are on, told elsewhere."""
+    if "NodeOverlay=true" in gates.split(","):
+        return
     if overlays := [name_of(one) for one in world.list("NodeOverlay")]:
         # core pkg/operator/options: the gate is off unless FEATURE_GATES says otherwise, and a simulation has it off
         noun, verb = ("NodeOverlays", "change") if len(overlays) > 1 else ("NodeOverlay", "changes")

@@ -5,11 +5,11 @@ Scenario files and the command line ask here, and say where each mistake stands:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fakeazure.catalog.errors import CatalogueError
+from fakeazure.catalog.errors import CatalogueError, places_text
 from fakeazure.market.spec import market_mistakes
 from harness.karpenter.releases import (
     ALL_PROVIDER_RELEASES,
@@ -36,7 +36,6 @@ __all__ = [
 ]
 
 Path = tuple[str | int, ...]
-_FEW = 6  # regions that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +105,12 @@ def size_mistake(size: str, region: str | None = None, caches: Caches | None = N
     sold = catalogue.region(region).by_name
     if size in sold:
         return None
-    elsewhere = [one for one in catalogue.regions if size in catalogue.names(one)]
+    elsewhere = catalogue.sellers(size)
     if elsewhere:
         return InputMistake((), f"{size} is not sold in {region}", places_text(elsewhere))
     full = f"Standard_{size}"
     hint = did_you_mean(full if full in sold else size, sold, limit=0)
     return InputMistake((), f"unknown size '{size}' in {region}", hint)
-
-
-def places_text(regions: Sequence[str]) -> str:
-    """`sold in a, b, … and 7 more regions`."""
-    more = f" and {len(regions) - _FEW} more regions" if len(regions) > _FEW else ""
-    return f"sold in {', '.join(regions[:_FEW])}{more}"
 
 
 def _mode_mistake(mode: str, release: str | None) -> Iterator[InputMistake]:

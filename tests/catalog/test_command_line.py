@@ -121,6 +121,14 @@ def test_an_imported_list_is_written_and_used(tmp_path: Path, capsys: Output) ->
             ["skus", "--region", "eastus", "--size", "Standard_D4s_v55"],
             "unknown size 'Standard_D4s_v55' in eastus; did you mean",
         ),
+        (
+            ["skus", "--region", "westcentralus", "--size", "Standard_M208s_v2"],
+            "Standard_M208s_v2 is not sold in westcentralus; sold in australiacentral, australiacentral2, ",
+        ),
+        (
+            ["prices", "--region", "westcentralus", "--size", "Standard_M208s_v2"],
+            "Standard_M208s_v2 is not sold in westcentralus; sold in australiacentral, australiacentral2, ",
+        ),
         (["skus", "--region", "eastus", "--size", "Nothing*"], "unknown size 'Nothing*' in eastus: no size matches"),
         (["skus", "--region", "eastus", "--as-of", "2024-01-01"], "no list of sizes is as old as 2024-01-01"),
         (["sizes", "--as-of", "today"], "'today' is no date; write 2026-06-15"),

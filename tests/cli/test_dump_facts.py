@@ -56,7 +56,8 @@ def test_read_with_its_place(here: Path, capsys: pytest.CaptureFixture[str], com
     files(here, NODE, CONTROLLER)
     code, out, _ = call(capsys, command, "a.yaml")
     assert code == 0
-    line = out.splitlines()[0]
+    head, line = out.splitlines()[:2]
+    assert head == "westeurope, provider 1.10.2"
     assert line.startswith("read from the files: ")
     assert set(line.removeprefix("read from the files: ").split("; ")) == {
         "self-hosted (a.yaml:23, Deployment/kube-system/karpenter)",
@@ -90,7 +91,7 @@ def test_options_win(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files(here, NODE, CONTROLLER)
     given = ("--release", "1.14.0", "--option", "networkDataplane=cilium", "--kubernetes", "1.33.2")
     _, out, _ = call(capsys, "simulate", "a.yaml", *given)
-    assert out.splitlines()[1:3] == [
+    assert out.splitlines()[2:4] == [
         "--release 1.14.0 is taken, not provider 1.10.2 (a.yaml:23, Deployment/kube-system/karpenter)",
         "--option networkDataplane=cilium is taken, not network-dataplane azure (a.yaml:27, Deployment/kube-system/karpenter)",
     ]
@@ -103,11 +104,64 @@ def test_options_win(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_assumed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files(here, CRD)
     _, out, _ = call(capsys, "simulate", "a.yaml")
-    assert out.splitlines()[:2] == [
+    assert out.splitlines()[:3] == [
+        "eastus, provider 1.7.2",
         "read from the files: provider 1.7.2 (a.yaml:4, CustomResourceDefinition/nodepools.karpenter.sh)",
         "assumed: region eastus, Kubernetes 1.34.0, self-hosted, network-plugin azure, network-plugin-mode overlay, "
         "network-dataplane cilium",
     ]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_is_assumed_where_the_files_say_nothing(
+    here: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    files(here)
+    _, out, _ = call(capsys, command, "a.yaml", "--region", "westeurope", "--option", "network-dataplane=")
+    assert out.splitlines()[:2] == [
+        "westeurope, provider 1.14.0",
+        "assumed: provider 1.14.0, Kubernetes 1.34.0, self-hosted, network-plugin azure, network-plugin-mode overlay",
+    ]
+
+
+GATES = "- {name: FEATURE_GATES, value: 'NodeRepair=false,NodeOverlay=true,StaticCapacity=false'}"
+SETTINGS = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: kube-system}
+data: {DATAPLANE: azure, FROM_NETWORK_PLUGIN_MODE: overlay, FROM_LOCATION: westus2}
+"""
+SOURCES = """
+        - {name: NETWORK_DATAPLANE, valueFrom: {configMapKeyRef: {name: settings, key: DATAPLANE}}}
+        envFrom:
+        - {configMapRef: {name: settings}, prefix: FROM_}
+        - {configMapRef: {name: settings}, prefix: UNUSED_}
+"""
+
+
+def test_feature_gates(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    overlay = "\napiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: o}\nspec: {priceAdjustment: '-10%', requirements: [{key: kubernetes.io/arch, operator: Exists}]}\n"
+    files(here, CONTROLLER.replace("- {name: LOCATION", f"{GATES}\n        - {{name: LOCATION"), overlay)
+    _, out, _ = call(capsys, "explain", "a.yaml")
+    assert "; feature-gates NodeOverlay=true (a.yaml:16, Deployment/kube-system/karpenter)" in out
+    assert (
+        "\nthe feature gate NodeOverlay is on in the cluster and off in a simulation: NodeOverlays change nothing here\n"
+        in out
+    )
+    assert "as by default" not in out
+
+
+def test_environment_from_config_maps(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    controller = CONTROLLER.replace("- {name: NETWORK_DATAPLANE, value: azure}", "")
+    controller = controller.replace("- {name: LOCATION, value: westeurope}", "").rstrip() + SOURCES
+    plain = SOURCES.replace("        - {configMapRef: {name: settings}, prefix: FROM_}\n", "")
+    files(here, SETTINGS.replace("FROM_", ""), controller.replace("prefix: FROM_", 'prefix: ""'))
+    line = call(capsys, "explain", "a.yaml")[1].splitlines()[1]
+    for told in ("network-dataplane azure", "network-plugin-mode overlay", "region westus2"):
+        assert f"{told} (a.yaml:5, ConfigMap/kube-system/settings for Deployment/kube-system/karpenter)" in line
+    files(here, CONTROLLER.rstrip() + plain)
+    out = call(capsys, "explain", "a.yaml")[1]
+    assert "\nDeployment/kube-system/karpenter takes options from ConfigMap settings, which no file has\n" in out
 
 
 def test_node_auto_provisioning(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,7 +171,7 @@ def test_node_auto_provisioning(here: Path, capsys: pytest.CaptureFixture[str]) 
     annotated = "metadata: {name: default, annotations: {meta.helm.sh/release-name: aks-managed-karpenter-overlay}}"
     (here / "a.yaml").write_text(text.replace(name, annotated, 1))
     _, out, _ = call(capsys, "explain", "a.yaml")
-    assert out.startswith("read from the files: node auto-provisioning (a.yaml:4, NodePool/default)\n")
+    assert out.splitlines()[1] == "read from the files: node auto-provisioning (a.yaml:4, NodePool/default)"
 
 
 @pytest.mark.parametrize(

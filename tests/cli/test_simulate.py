@@ -252,8 +252,8 @@ def test_pods_go_by_their_workload(here: Path, capsys: pytest.CaptureFixture[str
     (here / "all.yaml").write_text(POD + "---" + DEPLOYMENT)
     code, out, _ = call(capsys, "explain", "all.yaml", "--pod", "Deployment/web")
     lines = out.splitlines()
-    assert (code, lines[1]) == (0, "3 pods: 3 bound, 0 pending")
-    assert lines[3].startswith("Deployment/web, 3 pods: bound on ")
+    assert (code, lines[3]) == (0, "3 pods: 3 bound, 0 pending")
+    assert lines[5].startswith("Deployment/web, 3 pods: bound on ")
     assert call(capsys, "explain", "all.yaml", "--pod", "deployment/default/web")[1] == out
     assert "Pod/web: pending" in call(capsys, "explain", "all.yaml", "--pod", "web")[1]
     code, _, err = call(capsys, "explain", "all.yaml", "--pod", "Deployment/wep")

@@ -207,11 +207,12 @@ spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "1"}}}]}
 """
 
 
+@pytest.mark.parametrize("steps", ["", "when: [settle, {patch: {of: Node/*, to: {metadata: {labels: {a: b}}}}}]"])
 def test_a_case_that_the_clusters_kubernetes_breaks_is_skipped_and_others_are_not(
-    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, steps: str
 ) -> None:
     """A kubelet 1.36 does not start with the flags that release 1.6.5 gives it; newer releases work with any version."""
-    (tmp_path / "old.yaml").write_text(OLD)
+    (tmp_path / "old.yaml").write_text(OLD.replace("then:", f"{steps}\nthen:"))
     old, new = load(tmp_path / "old.yaml", "old.yaml")[0].cases
     clusters = runners(pytestconfig, monkeypatch)
     monkeypatch.setattr(clusters, "_runner", lambda name: None)
