@@ -113,6 +113,8 @@ def _verdict(pool: PoolExplanation) -> str:
 def pool_lines(pool: PoolExplanation, size: str | None, *, verbose: bool = True) -> Iterator[str]:
     """One NodePool in words, with everything about one size; without `verbose` only the causes that weigh most."""
     yield f"  NodePool {pool.nodepool}: {_verdict(pool) if verbose else _short(_verdict(pool))}"
+    if pool.chosen:
+        yield f"    {pool.chosen}"
     for key, (asked, present) in sorted(pool.unmet.items()):
         yield f"    minValues asks for {asked} values of {key}, the sizes that suit have {present}"
     if verbose:
@@ -196,6 +198,7 @@ def pool_value(pool: PoolExplanation) -> dict[str, Any]:
     return {
         "nodepool": pool.nodepool,
         "karpenter": pool.sentence or None,
+        "topology": pool.chosen or None,
         "filtered_out": pool.filtered,
         "min_values": {key: {"asked": asked, "present": present} for key, (asked, present) in pool.unmet.items()},
         "sizes": len(pool.verdicts),

@@ -17,6 +17,7 @@ from harness.explain.guesses import refused_by_guess
 from harness.explain.places import asked_by_nodepool, asked_by_pod, place_lines
 from harness.explain.reasons import Cause, Why, causes_of, nobody_knows
 from harness.explain.shortages import Shortages
+from harness.explain.topology import no_zone
 from harness.explain.waiting import launch_failed, nominations, waiting_reasons
 from harness.explain.workloads import workload_of
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
@@ -42,7 +43,8 @@ class PoolExplanation:
     `deciding` counts the sizes by the first cause against each, `all_causes` by every cause; `kept` are the sizes that stay.
     `dropped_sizes` are the sizes of the region that are no instance types, with the filter that drops each; `dropped` counts them.
     `filtered`: the NodePool suits no size, so that no pod was tried with it; `unmet` are then the keys whose `minValues` it
-    misses: how many values are asked for, how many there are. `guessed`: the sizes that were refused for a guess of the catalogue
+    misses: how many values are asked for, how many there are. `chosen`: what became of the pod's wish for a zone, where topology
+    made it one that no NodePool and no pod asks for. `guessed`: the sizes that were refused for a guess of the catalogue
     alone and would have been the choice, with the fields and why these are guesses. `why` tells what stands in the way of an
     offering that cannot be had.
     """
@@ -55,6 +57,7 @@ class PoolExplanation:
     unmet: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     guessed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     why: Why = nobody_knows
+    chosen: str = ""
 
     def causes(self, verdict: TypeVerdict) -> tuple[Cause, ...]:
         """All causes against a size, with Azure's reasons."""
@@ -187,7 +190,7 @@ class Explainer:
             state="bound" if node else "ignored" if key in results.ignored else "pending",
             place=named.place or _joined(entries),
             sentence=sentence,
-            pools=tuple(self._pool(entry, types) for entry in looked_at),
+            pools=tuple(self._pool(entry, types, pod) for entry in looked_at),
             nodes=tuple((name, str(reason)) for name, reason in asked.items() if reason is not None),
             waiting=waiting,
             places=() if node else self._places(pod, {entry.nodepool for entry in looked_at}),
@@ -251,7 +254,7 @@ class Explainer:
             known = self._ledgers[id(snapshot)] = (snapshot, ledger, results)
         return known[1:]
 
-    def _pool(self, entry: PoolTried | PoolFiltered, types: Types) -> PoolExplanation:
+    def _pool(self, entry: PoolTried | PoolFiltered, types: Types, pod: Mapping[str, Any]) -> PoolExplanation:
         dropped = {one.name: one.filter for one in self._dropped(entry.nodepool)}
         verdicts = tuple(entry.types())
         guessed = refused_by_guess(self._world, verdicts)
@@ -264,7 +267,10 @@ class Explainer:
             unmet = {key: (asked[key], present) for key, present in entry.unmet.items()}
             return PoolExplanation(entry.nodepool, "", verdicts, dropped, True, unmet, guessed, shortages.why)
         reason = "" if entry.reason is None else str(entry.reason)
-        return PoolExplanation(entry.nodepool, reason, verdicts, dropped, guessed=guessed, why=shortages.why)
+        chosen = no_zone(pod, entry)
+        return PoolExplanation(
+            entry.nodepool, reason, verdicts, dropped, guessed=guessed, why=shortages.why, chosen=chosen
+        )
 
     def _places(self, pod: Mapping[str, Any], names: Set[str]) -> tuple[str, ...]:
         pools = [pool for pool in self._world.list("NodePool") if name_of(pool) in names]

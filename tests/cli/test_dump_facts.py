@@ -140,7 +140,8 @@ SOURCES = """
 
 
 def test_feature_gates(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    overlay = "\napiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: o}\nspec: {priceAdjustment: '-10%', requirements: [{key: kubernetes.io/arch, operator: Exists}]}\n"
+    adjusted = "{priceAdjustment: '-10%', requirements: [{key: kubernetes.io/arch, operator: Exists}]}"
+    overlay = f"\napiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {{name: o}}\nspec: {adjusted}\n"
     files(here, CONTROLLER.replace("- {name: LOCATION", f"{GATES}\n        - {{name: LOCATION"), overlay)
     _, out, _ = call(capsys, "explain", "a.yaml")
     assert "; feature-gates NodeOverlay=true (a.yaml:16, Deployment/kube-system/karpenter)" in out

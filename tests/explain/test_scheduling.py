@@ -12,6 +12,7 @@ from harness.explain.amounts import amount_text
 from harness.explain.labels import default_objects
 from harness.explain.render import as_text, as_value
 from harness.explain.scheduling import Explainer, PodExplanation
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.quantity import Quantity
 from harness.world import World
 
@@ -349,3 +350,39 @@ def test_a_size_counts_once_and_the_rest_is_told() -> None:
     assert match is not None
     first, everything, elsewhere = map(int, match.groups())
     assert first + elsewhere == everything
+
+
+@pytest.mark.parametrize("spread", [True, False])
+def test_a_spread_that_chose_no_zone_is_named(spread: bool) -> None:
+    """Zone 0 is a domain like others, and no machine of a zonal NodePool lies there."""
+    world = World(region="westeurope")
+    explainer = Explainer(world)
+    requirements = [("karpenter.azure.com/placement-scope", "zonal"), (INSTANCE_TYPE, "Standard_D4s_v5")]
+    nodeclass, pool = default_objects()
+    pool["spec"]["template"]["spec"]["requirements"] = [
+        {"key": key, "operator": "In", "values": [value]} for key, value in requirements
+    ]
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "a"}},
+    }
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"p{number}", "labels": {"app": "a"}},
+            "spec": {
+                "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}],
+                **({"topologySpreadConstraints": [constraint]} if spread else {"nodeSelector": {ZONE: "0"}}),
+            },
+        }
+        for number in range(4)
+    ]
+    world.apply(nodeclass, pool, *pods)
+    world.settle(allow_rejections=True)
+    told = {pool.chosen for one in explainer.pods() for pool in one.pools if pool.sentence}
+    said = f"the topology spread over {ZONE} chose zone 0: a machine in no availability zone"
+    assert (said in told) == spread
+    assert (said in as_text(explainer.pods())) == spread
