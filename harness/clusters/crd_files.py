@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from harness.karpenter.validation.crds import RuleRow
+from harness.karpenter.validation.predicate import attempt, cel_all
 from harness.kube.api.field_errors import Pointer
 from harness.kube.custom_resources.admission import CustomResource
 from harness.kube.custom_resources.cel_rules import NOT_AN_INT, CelError, without_marks
@@ -258,8 +259,10 @@ def _check(expression: str) -> Callable[[Any, Any], bool]:
         # failures come back as a value of type error
         message = str(outcome)
         if _MARKED in message:
-            plain, floats = without_marks(value)
-            return _unreadable(expression, floats)(plain, without_marks(old)[0])
+            each = _EACH.fullmatch(expression)
+            if each and isinstance(value, list):
+                return cel_all(attempt(partial(_unmarked, expression, each[1], [entry], None)) for entry in value)
+            return _unmarked(expression, "self", value, old)
         raise CelError(NOT_AN_INT if _ERROR_TEXT in message else _as_cel_go(message))
 
     return check
@@ -267,14 +270,23 @@ def _check(expression: str) -> Callable[[Any, Any], bool]:
 
 _MARKED = "Non-CEL value type"
 """What cel-cpp says of a map with marks: it takes plain maps only."""
+_EACH = re.compile(r"self\.all\((\w+), .*\)", re.DOTALL)
 _ERROR = "[][0] == 0"
 _ERROR_TEXT = "Index error: index=0 size=0"
 
 
-def _unreadable(expression: str, floats: tuple[str, ...]) -> Callable[[Any, Any], bool]:
+def _unmarked(expression: str, holder: str, value: Any, old: Any) -> bool:
+    """The outcome for a map with marks, or a list of one, that `holder` names in the rule. Raises CelError."""
+    plain, floats = without_marks(value)
+    if isinstance(value, list):
+        _, floats = without_marks(value[0])
+    return _unreadable(expression, holder, floats)(plain, without_marks(old)[0])
+
+
+def _unreadable(expression: str, holder: str, floats: tuple[str, ...]) -> Callable[[Any, Any], bool]:
     """The check of a rule in which reading one of the paths is an error, which `&&` and `||` absorb as any other."""
     for path in floats:
-        field = rf"self\.{re.escape(path)}\b"
+        field = rf"\b{holder}\.{re.escape(path)}\b"
         expression = re.sub(rf"has\({field}\)", f"({_ERROR})", expression)
         expression = re.sub(field, "dyn([][0])", expression)
     return _check(expression)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 __all__ = ["Difference", "differences", "reply_differences"]
 
 PLACEHOLDER = re.compile(r"hostname-placeholder-\d+")
+LONG_NUMBER = re.compile(r"\b\d{16,}\b")
 INTEGER = re.compile(r"-?\d+")
 BRACKETED = re.compile(r"not in \[([^\]]*)\]")
 RANDOM = "$RANDOM"
@@ -138,7 +139,8 @@ def _scalars_equal(want: Any, got: Any) -> bool:
 
 
 def _sort_key(value: Any) -> str:
-    return PLACEHOLDER.sub("hostname-placeholder-N", json.dumps(value, sort_keys=True))
+    text = PLACEHOLDER.sub("hostname-placeholder-N", json.dumps(value, sort_keys=True))
+    return LONG_NUMBER.sub(lambda match: repr(float(match[0])), text)  # two notations of one double
 
 
 def _texts_differ(want: Mapping[str, Any], got: Any, path: str) -> Iterator[Difference]:

@@ -91,7 +91,7 @@ def each_element(name: str, test: Callable[[Mapping[str, Any]], bool], part: str
 
     def culprits(elements: Sequence[Mapping[str, Any]]) -> tuple[Pointer, ...]:
         return tuple(
-            (index, part) if part and part in element else (index,)
+            (index, part) if part and part in set(element) else (index,)  # the set: reading a float would fail
             for index, element in enumerate(elements)
             if attempt(lambda element=element: test(element)) is not True  # type: ignore[misc]
         )
