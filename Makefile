@@ -7,6 +7,7 @@
 # make golden         the golden vectors anew from the real Go code
 # make record-labels  the scenarios of every key (labels/keys-*, labels/claims-*, ...) anew from the real Go code
 # make mutations      changes every input of the label tables in turn: some scenario must fail (RELEASES=1.14.0)
+# make mutants        changes code at random places, one operator or number at a time: some test must fail (N=100 SEED=1)
 # make bench          benchmarks, beside the Go scheduler where KARPENTER_SOURCES is set; plot and figures in reports/
 # make schema         the scenario language's JSON Schema and its reference page anew
 # make clean          everything that make made
@@ -23,6 +24,7 @@ CASES ?= 2000
 SEED ?= 1
 RELEASES ?=
 OPS ?=
+N ?= 100
 SMOKE ?=
 ARGS ?=
 
@@ -36,7 +38,7 @@ KIND_SCENARIOS := $(CLUSTER_SCENARIOS) $(wildcard scenarios/labels/keys-*.yaml)
 CORE := $(VENV)/.installed
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters clean-clusters conformance golden record-labels mutations bench schema clean
+.PHONY: scenarios test lint types unit test-clusters clean-clusters conformance golden record-labels mutations mutants bench schema clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
@@ -72,6 +74,10 @@ record-labels: $(CORE)
 
 mutations: $(CORE)
 	$(RUN) -m tests.corpus.mutations $(if $(RELEASES),--releases "$(RELEASES)") $(ARGS)
+
+mutants: $(CORE)
+	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[crds,dev,mutants]'
+	$(RUN) -m tests.mutants --changes $(N) --seed $(SEED) $(ARGS)
 
 bench: $(CORE)
 	$(RUN) -m pytest benchmarks -o addopts=--import-mode=importlib $(ARGS)

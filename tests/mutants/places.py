@@ -1,0 +1,115 @@
+"""Where code can be changed by one operator, number or truth value, and the text after each change."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+_ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Div: ast.Mult,
+}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One change: an expression of a function replaced by another. ``start`` and ``end`` are bytes of the file."""
+
+    path: str
+    function: str
+    line: int
+    before: str
+    after: str
+    start: int
+    end: int
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """What names it while lines move: file, function, expression before and after."""
+        return self.path, self.function, self.before, self.after
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.function}: {self.before}  →  {self.after}"
+
+    def applied(self, source: bytes) -> bytes:
+        """The file with the change."""
+        return source[: self.start] + f"({self.after})".encode() + source[self.end :]
+
+
+def mutants(path: str, source: bytes) -> Iterator[Mutant]:
+    """Every change that can be made to the bodies of the functions of a file, in the order of the file."""
+    tree = ast.parse(source)
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for name, function in _functions(tree, ""):
+        for node in _expressions(function):
+            for changed in _changes(node):
+                start = starts[node.lineno - 1] + node.col_offset
+                end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[operator]
+                before = " ".join(source[start:end].decode().split())
+                yield Mutant(path, name, node.lineno, before, ast.unparse(changed), start, end)
+
+
+def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _FUNCTIONS):
+            yield prefix + child.name, child
+        elif isinstance(child, ast.ClassDef):
+            yield from _functions(child, f"{prefix}{child.name}.")
+        elif isinstance(child, ast.If | ast.Try):
+            yield from _functions(child, prefix)
+
+
+def _expressions(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
+    """What a call of the function evaluates; no annotations, decorators, texts that are formatted, and no docstrings."""
+    waiting: list[ast.AST] = [*reversed(function.body)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.JoinedStr):  # before Python 3.12 its parts have no places
+            continue
+        if isinstance(node, ast.expr):
+            yield node
+        below = list(ast.iter_child_nodes(node))
+        if isinstance(node, ast.AnnAssign):
+            below = [child for child in below if child is not node.annotation]
+        elif isinstance(node, _FUNCTIONS):
+            below = [*node.body]
+        waiting.extend(reversed(below))
+
+
+def _changes(node: ast.expr) -> Iterator[ast.expr]:
+    match node:
+        case ast.Compare(left=left, ops=[operator], comparators=right) if type(operator) in _COMPARISONS:
+            yield ast.Compare(left, [_COMPARISONS[type(operator)]()], right)
+        case ast.BoolOp(op=ast.And(), values=values):
+            yield ast.BoolOp(ast.Or(), values)
+        case ast.BoolOp(op=ast.Or(), values=values):
+            yield ast.BoolOp(ast.And(), values)
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _ARITHMETIC:
+            yield ast.BinOp(left, _ARITHMETIC[type(operator)](), right)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield ast.Constant(value + 1)
+        case _:
+            return
