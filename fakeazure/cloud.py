@@ -27,7 +27,8 @@ Not safe for threads: transports take a lock around every call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fakeazure.aks.machines import drift
@@ -86,14 +87,18 @@ class FakeAzure:
         throttle: Mapping[str, Bucket] | None = None,
         retry_after: int | None = None,
         page_size: int | None = None,
+        sku_regions: Sequence[str] | None = None,
         base_url: str = "https://management.azure.com",
+        journal: Journal | None = None,
     ) -> None:
         """A world around the cluster `cluster` in `region`.
 
         `ids` makes guids (repeatable under `seed_value` by default). `network` overrides parts of the cluster's network profile
         (networkPlugin, networkPluginMode, networkDataplane, networkPolicy, dnsServiceIP). `kubelet_client_id` and `vnet_guid` are
         of the cluster's own identity and network, made from their names by default. `retry_after` is what polls are told
-        to wait; without it the header is left out. Raises ValueError for an unknown region or a mistake in `azure`.
+        to wait; without it the header is left out. `sku_regions` are those
+        whose SKUs a list without a filter has, that of the cluster by default. `journal` keeps every call by default.
+        Raises ValueError for an unknown region or a mistake in `azure`.
         """
         self.clock = clock if clock is not None else ManualClock()
         timers = Timers(self.clock)
@@ -111,6 +116,7 @@ class FakeAzure:
                 cluster=cluster,
                 base_url=base_url,
                 page_size=page_size,
+                sku_regions=tuple(location_key(name) for name in sku_regions or (location,)),
             ),
             build_market(known, azure or {}, now=timers.now()),
             timers,
@@ -131,7 +137,7 @@ class FakeAzure:
             vnet_guid=vnet_guid,
         )
         self.market = self.state.market
-        self.journal = Journal()
+        self.journal = journal if journal is not None else Journal()
         self._router = router()
 
     # --- the port ---------------------------------------------------------------------------------------------------
@@ -165,10 +171,10 @@ class FakeAzure:
         extra = {"x-ms-request-id": self.state.guids()}
         if (code := answer.error_code) is not None:
             extra["x-ms-error-code"] = code
-        answer = Response(answer.status, {**answer.headers, **extra}, answer.body)
-        self.journal.calls.append(
+        answer = replace(answer, headers={**answer.headers, **extra})
+        self.journal.add(
             Call(
-                number=len(self.journal.calls) + 1,
+                number=self.journal.last + 1,
                 time=now,
                 method=asked.method,
                 path=asked.path,
@@ -187,8 +193,15 @@ class FakeAzure:
     def _answer(self, asked: Request, match: Match[State] | None, now: float) -> Response:
         if match is None:
             raise ArmError(self._no_route(asked))
-        if match.route.versioned:
-            check_version(asked.api_version)
+        route = match.route
+        if route.versioned:
+            check_version(
+                asked.api_version,
+                namespace=route.namespace,
+                type_=route.type,
+                location=match.params.get("location", self.state.settings.location),
+                locations=tuple(self.market.catalogue.regions),
+            )
         subscription = match.params.get("subscription")
         extra: Mapping[str, str] = EMPTY
         if subscription is not None:
@@ -199,7 +212,7 @@ class FakeAzure:
         self._check_faults(asked, match, now)
         request = Request(asked.method, asked.path, asked.query, asked.headers, asked.body, match.params)
         answer = match.route.handler(self.state, request)
-        return Response(answer.status, {**answer.headers, **extra}, answer.body) if extra else answer
+        return replace(answer, headers={**answer.headers, **extra}) if extra else answer
 
     def _check_faults(self, asked: Request, match: Match[State], now: float) -> None:
         resource = match.route.resource

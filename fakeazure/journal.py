@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fakeazure.arm.messages import Document
+
+_LONGEST = 10_000
+"""Characters of a query that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +48,55 @@ class Call:
 
 
 class Journal:
-    """All calls of one world, oldest first."""
+    """The calls of one world, oldest first: all of them, or the last ones within given bounds.
 
-    def __init__(self) -> None:
-        """Start empty."""
+    `calls` numbers go on when old calls are forgotten; `forgotten` says how many were.
+    """
+
+    def __init__(self, *, most: int | None = None, most_bytes: int | None = None) -> None:
+        """Start empty. `most` calls are kept, and bodies of `most_bytes` in JSON together; None for no bound."""
         self.calls: list[Call] = []
+        self.forgotten = 0
+        self._most = most
+        self._most_bytes = most_bytes
+        self._sizes: list[int] = []
+        self._bytes = 0
+
+    def add(self, call: Call) -> None:
+        """Keep a call; a body that alone is as large as a tenth of the bound is not kept with it."""
+        if self._most_bytes is not None:
+            size = _size(call.body)
+            if size > self._most_bytes // 10:
+                call, size = replace(call, body=None), 0
+            self._sizes.append(size)
+            self._bytes += size
+        self.calls.append(call)
+        if self._most is not None and len(self.calls) > self._most:
+            self._forget(max(1, self._most // 10))
+        while self._most_bytes is not None and self._bytes > self._most_bytes:
+            self._forget(max(1, len(self.calls) // 10))
+
+    def _forget(self, count: int) -> None:
+        del self.calls[:count]
+        self._bytes -= sum(self._sizes[:count])
+        del self._sizes[:count]
+        self.forgotten += count
+
+    def since(self, number: int) -> list[Call]:
+        """The calls after the one of that number, as far as they are kept."""
+        return self.calls[max(0, number - self.forgotten) :]
+
+    @property
+    def last(self) -> int:
+        """The number of the last call; 0 before the first."""
+        return self.forgotten + len(self.calls)
 
     def __iter__(self) -> Iterator[Call]:
         """Oldest first."""
         return iter(self.calls)
 
     def __len__(self) -> int:
-        """How many calls there were."""
+        """How many calls are kept."""
         return len(self.calls)
 
     def find(
@@ -79,6 +120,10 @@ class Journal:
         ]
 
 
+def _size(body: Document | None) -> int:
+    return 0 if body is None else len(json.dumps(body, default=dict))
+
+
 def summarise(body: Document | None) -> Mapping[str, Any]:
     """The few facts of a request body that a reader of the journal wants."""
     if not isinstance(body, Mapping):
@@ -94,5 +139,5 @@ def summarise(body: Document | None) -> Mapping[str, Any]:
             facts["priority"] = properties.get("priority", "Regular")
     for key in ("query", "machineNames"):
         if key in body:
-            facts[key] = body[key]
+            facts[key] = body[key] if not isinstance(body[key], str) else body[key][:_LONGEST]
     return facts

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fakeazure.addresses import Addresses
+from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId, location_key
 from fakeazure.arm.messages import Request
@@ -35,6 +36,8 @@ class Settings:
     base_url: str
     page_size: int | None = None
     """Items per page of the long lists (SKUs, usages, prices); None for one page."""
+    sku_regions: tuple[str, ...] = ()
+    """The regions whose SKUs a list without a filter has; Azure's has all, 55,000 records."""
 
 
 @dataclass(slots=True)
@@ -161,11 +164,31 @@ class State:
             raise refuse("ResourceNotFound", type=id_.type, name="/".join(id_.names), group=id_.group)
         return entry
 
-    def location_of(self, body: Mapping[str, Any] | None, type_: str, version: str) -> str:
+    def check_place(self, request: Request, type_: str) -> str:
+        """The short name of the location in a path, checked against the regions that exist."""
+        text = request.params["location"]
+        if self.market.region(text) is None:
+            raise refuse(
+                "NoRegisteredProviderFound",
+                location=text,
+                version=request.api_version,
+                type=type_,
+                versions=", ".join(API_VERSIONS["Microsoft.Compute"]),
+                locations=", ".join(self.market.catalogue.regions),
+            )
+        return location_key(text)
+
+    def location_of(self, body: Mapping[str, Any] | None, type_: str) -> str:
         """The location of a request body, checked against the regions that exist."""
         text = (body or {}).get("location")
         if not isinstance(text, str) or not text:
-            raise refuse("InvalidRequestContent", reason="The 'location' property is required for this definition.")
+            raise refuse("LocationRequired")
         if self.market.region(text) is None:
-            raise refuse("NoRegisteredProviderFound", location=text, version=version, type=type_)
+            group = type_ == "resourceGroups"
+            raise refuse(
+                f"LocationNotAvailableForResource{'Group' if group else 'Type'}",
+                location=text,
+                type=type_,
+                locations=",".join(self.market.catalogue.regions),
+            )
         return location_key(text)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fakeazure.arm.tokens import Conditions, Predicate, at_path
+from fakeazure.arm.tokens import Conditions, Predicate, at_path, shortened
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),]))"
@@ -40,7 +40,7 @@ def parse_filter(text: str) -> Predicate:
         return lambda item: True
     predicate = parser.either()
     if parser.peek() is not None:
-        raise FilterError(f"unexpected {parser.peek()!r} in {text!r}")
+        raise FilterError(f"unexpected {parser.peek()!r} in {shortened(text)!r}")
     return predicate
 
 
@@ -59,7 +59,7 @@ class _Parser(Conditions):
     def unary(self) -> Predicate:
         token = self.take()
         if token == "not":
-            inner = self.unary()
+            inner = self.nested()
             return lambda item: not inner(item)
         if token == "(":
             inner = self.either()

@@ -15,6 +15,8 @@ from fakeazure.arm.messages import Document, Response
 from fakeazure.guids import guid_of
 from fakeazure.timers import Timers, timestamp
 
+KEPT = 50_000
+"""So many operations can be asked for; the oldest that have ended are forgotten."""
 SUCCEEDED, FAILED, RUNNING, CANCELED = "Succeeded", "Failed", "InProgress", "Canceled"
 
 
@@ -80,7 +82,7 @@ class Operations:
         `finish` then makes the effect and answers the error it ended in, or None. With zero seconds it is over at once.
         """
         operation = Operation(self._guids(), kind, subscription, namespace, location, self._timers.now())
-        self._by_id[operation.id] = operation
+        self._keep(operation)
 
         def end() -> None:
             if operation.status != RUNNING:
@@ -92,6 +94,14 @@ class Operations:
         if seconds is not None:
             self._timers.after(seconds, end)
         return operation
+
+    def _keep(self, operation: Operation) -> None:
+        """Remember an operation, and forget the oldest that have ended where there are too many: Azure forgets them too."""
+        self._by_id[operation.id] = operation
+        if len(self._by_id) > KEPT:
+            ended = [one.id for one in self._by_id.values() if one.status != RUNNING][: KEPT // 10]
+            for id_ in ended:
+                del self._by_id[id_]
 
     def cancel(self, operation: Operation) -> None:
         """End a running operation as Canceled: a newer one took its place. Its effect never happens."""

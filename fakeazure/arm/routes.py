@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.versions import RESOURCES
 
 State = TypeVar("State")
 Handler = Callable[[State, Request], Response]
@@ -17,7 +18,8 @@ class Route(Generic[State]):
     """One row: `pattern` has ARM's path with `{name}` for a parameter; literals are matched without case.
 
     `versioned` is False for the few endpoints outside ARM that take no `api-version`. `resource` is the last literal
-    segment: what faults and the journal call the thing (`virtualMachines`, `skus`).
+    segment: what faults and the journal call the thing (`virtualMachines`, `skus`). `namespace` and `type` are those of the
+    last resource provider in the path (`Microsoft.Compute`, `locations/usages`), ARM's own where it names none.
     """
 
     method: str
@@ -25,11 +27,19 @@ class Route(Generic[State]):
     handler: Handler[State]
     versioned: bool = True
     resource: str = field(init=False)
+    namespace: str = field(init=False)
+    type: str = field(init=False)
 
     def __post_init__(self) -> None:
         """Every call asks for the resource."""
-        literals = [part for part in self.pattern.strip("/").split("/") if part and not part.startswith("{")]
+        parts = [part for part in self.pattern.strip("/").split("/") if part]
+        literals = [part for part in parts if not part.startswith("{")]
         object.__setattr__(self, "resource", literals[-1] if literals else "")
+        after = parts[len(parts) - parts[::-1].index("providers") :] if "providers" in parts else []
+        named = bool(after) and not after[0].startswith("{")
+        types = [part for part in after[1:] if not part.startswith("{")] if named else literals
+        object.__setattr__(self, "namespace", after[0] if named else RESOURCES)
+        object.__setattr__(self, "type", "/".join(types))
 
     @property
     def segments(self) -> tuple[str, ...]:

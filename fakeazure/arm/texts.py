@@ -22,14 +22,44 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
     {
         # ARM itself
         "AuthenticationFailed": (401, "Authentication failed. The 'Authorization' header is missing."),
+        "AuthenticationFailedInvalidHeader": (
+            401,
+            "Authentication failed. The 'Authorization' header is provided in an invalid format.",
+        ),
+        "InvalidAuthenticationToken": (401, "The access token is invalid."),
+        "ExpiredAuthenticationToken": (
+            401,
+            "The access token expiry UTC time '{expiry}' is earlier than current UTC time '{now}'.",
+        ),
+        "InvalidAuthenticationTokenTenant": (
+            401,
+            "The access token is from the wrong issuer '{issuer}'. It must match the tenant '{own}' associated with this "
+            "subscription. Please use the authority (URL) 'https://login.windows.net/{tenant}' to get the token. Note, if "
+            "the subscription is transferred to another tenant there is no impact to the services, but information about "
+            "new tenant could take time to propagate (up to an hour). If you just transferred your subscription and see "
+            "this error message, please try back later.",
+        ),
+        "InvalidAuthenticationTokenAudience": (
+            401,
+            "The access token has been obtained for wrong audience or resource '{audience}'. It should exactly match with "
+            "one of the allowed audiences {allowed}.",
+        ),
+        # what no resource provider sees; Azure's front end answers some of these with HTML, so the words are ours
+        "BadRequest": (400, "The request is invalid. {reason}"),
+        "RequestTimeout": (408, "The request did not arrive within the time allowed."),
+        "RequestContentTooLarge": (413, "Request content size exceeds the maximum size of {limit} MB."),
+        "RequestUriTooLong": (414, "The request URI is longer than {limit} bytes."),
+        "RequestHeaderFieldsTooLarge": (431, "The request has more than {limit} bytes of headers."),
+        "TransferEncodingNotSupported": (501, "The transfer encoding '{coding}' is not supported."),
+        "TooManyConnections": (503, "More than {limit} connections are open. Please retry later."),
+        "HttpVersionNotSupported": (505, "The version '{version}' of HTTP is not supported."),
         "MissingApiVersionParameter": (
             400,
             "The api-version query parameter (?api-version=) is required for all requests.",
         ),
         "InvalidApiVersionParameter": (
             400,
-            "The api-version '{version}' is invalid. The supported versions are of the form 'YYYY-MM-DD' or "
-            "'YYYY-MM-DD-preview'.",
+            "The api-version '{version}' is invalid. The supported versions are '{versions}'.",
         ),
         "SubscriptionNotFound": (404, "The subscription '{subscription}' could not be found."),
         "ResourceGroupNotFound": (404, "Resource group '{group}' could not be found."),
@@ -54,7 +84,18 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
         "NoRegisteredProviderFound": (
             400,
             "No registered resource provider found for location '{location}' and API version '{version}' for type "
-            "'{type}'.",
+            "'{type}'. The supported api-versions are '{versions}'. The supported locations are '{locations}'.",
+        ),
+        "LocationRequired": (400, "The location property is required for this definition."),
+        "LocationNotAvailableForResourceType": (
+            400,
+            "The provided location '{location}' is not available for resource type '{type}'. List of available regions for "
+            "the resource type is '{locations}'.",
+        ),
+        "LocationNotAvailableForResourceGroup": (
+            400,
+            "The provided location '{location}' is not available for resource group. List of available regions is "
+            "'{locations}'.",
         ),
         "MissingSubscriptionRegistration": (
             409,
@@ -218,6 +259,7 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
 
 _CODES: MappingProxyType[str, str] = MappingProxyType(
     {
+        "AuthenticationFailedInvalidHeader": "AuthenticationFailed",
         "SkuNotAvailableInZones": "SkuNotAvailable",
         "InvalidVmSize": "InvalidParameter",
         "SpotNotSupported": "InvalidParameter",

@@ -7,9 +7,17 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["Conditions", "Predicate", "Tokens", "at_path"]
+__all__ = ["Conditions", "Predicate", "Tokens", "at_path", "shortened"]
+
+DEEPEST = 64
+"""How deep conditions may be nested."""
 
 Predicate = Callable[[Mapping[str, Any]], bool]
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, for messages."""
+    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 class Tokens:
@@ -18,13 +26,14 @@ class Tokens:
     def __init__(self, text: str, pattern: re.Pattern[str], error: type[ValueError]) -> None:
         """``pattern`` matches one token with the blanks before it."""
         self._error = error
+        self._depth = 0
         self._tokens: list[str] = []
         self._position = 0
         place, end = 0, len(text.rstrip())
         while place < end:
             match = pattern.match(text, place)
             if match is None:
-                raise error(f"unexpected {text[place:].strip()[:10]!r} in {text!r}")
+                raise error(f"unexpected {text[place : place + 40].strip()[:10]!r} in {shortened(text)!r}")
             self._tokens.append(match.group().strip())
             place = match.end()
 
@@ -50,19 +59,28 @@ class Conditions(Tokens):
 
     def either(self) -> Predicate:
         """Conditions joined by `or`."""
-        left = self.both()
+        terms = [self.both()]
         while self.peek() == "or":
             self.take()
-            left = _or(left, self.both())
-        return left
+            terms.append(self.both())
+        return terms[0] if len(terms) == 1 else lambda item: any(term(item) for term in terms)
 
     def both(self) -> Predicate:
         """Conditions joined by `and`."""
-        left = self.unary()
+        terms = [self.nested()]
         while self.peek() == "and":
             self.take()
-            left = _and(left, self.unary())
-        return left
+            terms.append(self.nested())
+        return terms[0] if len(terms) == 1 else lambda item: all(term(item) for term in terms)
+
+    def nested(self) -> Predicate:
+        """One condition, within the depth that is allowed."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise self._error(f"conditions are nested more than {DEEPEST} deep")
+        found = self.unary()
+        self._depth -= 1
+        return found
 
 
 def at_path(item: Mapping[str, Any], path: Iterable[str]) -> Any:
@@ -71,11 +89,3 @@ def at_path(item: Mapping[str, Any], path: Iterable[str]) -> Any:
     for part in path:
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
-
-
-def _or(left: Predicate, right: Predicate) -> Predicate:
-    return lambda item: left(item) or right(item)
-
-
-def _and(left: Predicate, right: Predicate) -> Predicate:
-    return lambda item: left(item) and right(item)

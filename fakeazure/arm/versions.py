@@ -1,21 +1,56 @@
-"""api-versions: every ARM request names one. Any well-formed version is served; which one was sent is journaled.
+"""api-versions: every ARM request names one that its namespace has, or had.
 
 Several clients of different age talk to the same resource (azure-api.md lists four for a VM), so the answer does not depend on
-the version.
+the version. A version newer than all that are known is served for two years: it is the client that is newer than the list.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.texts import refuse
 
 _FORM = re.compile(r"\d{4}-\d{2}-\d{2}(-(preview|alpha|beta|privatepreview)([.-]?\d+)?)?", re.IGNORECASE)
+_AHEAD = 2
+"""Years that a client may be ahead of the list."""
+RESOURCES = "Microsoft.Resources"
+_BY_NAME = {name.lower(): name for name in API_VERSIONS}
 
 
-def check_version(version: str) -> None:
-    """Refuse a request without a well-formed `api-version`, with ARM's codes."""
+def check_version(version: str, *, namespace: str, type_: str, location: str, locations: tuple[str, ...]) -> None:
+    """Refuse a request without an `api-version` that its namespace has, with ARM's codes and the list.
+
+    `type_` is the resource type without the namespace, `location` where the resource is, `locations` where it could be.
+    """
     if not version:
         raise refuse("MissingApiVersionParameter")
     if not _FORM.fullmatch(version):
-        raise refuse("InvalidApiVersionParameter", version=version)
+        raise refuse("InvalidApiVersionParameter", version=version[:100], versions=",".join(_newest_first(RESOURCES)))
+    known = _BY_NAME.get(namespace.lower())
+    if known is None or _exists(known, version.lower()):
+        return
+    if known == RESOURCES:
+        raise refuse("InvalidApiVersionParameter", version=version, versions=",".join(_newest_first(RESOURCES)))
+    raise refuse(
+        "NoRegisteredProviderFound",
+        location=location,
+        version=version,
+        type=type_,
+        versions=", ".join(API_VERSIONS[known]),
+        locations=", ".join(locations),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _exists(namespace: str, version: str) -> bool:
+    known = API_VERSIONS[namespace]
+    newest = known[-1]
+    if version in known:
+        return True
+    return newest[:10] < version[:10] <= f"{int(newest[:4]) + _AHEAD}{newest[4:10]}"
+
+
+def _newest_first(namespace: str) -> tuple[str, ...]:
+    return tuple(reversed(API_VERSIONS[namespace]))

@@ -12,7 +12,7 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from fakeazure.arm.throttling import REAL_BUCKETS
 from fakeazure.catalog import Catalogue
 from fakeazure.cloud import FakeAzure
 from fakeazure.commands.table import add_as_of
+from fakeazure.journal import Journal
 from fakeazure.market.wording import MarketError
 from fakeazure.seed import subnet_id
 from fakeazure.timing import INSTANT
@@ -29,6 +30,7 @@ from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front
 
 BAD_INPUT, ENVIRONMENT = 2, 3
+JOURNAL_BYTES = 32 * 1024 * 1024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,9 +44,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--market", type=Path, help="JSON file: quota, restrictions, capacity, faults, prices")
     add_as_of(parser)
+    parser.add_argument(
+        "--sku-regions",
+        default="",
+        metavar="REGION,...",
+        help="whose SKUs a list without a filter has, as `az vm list-skus` asks for (default: --region); all: Azure's 55,000",
+    )
     parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast the cloud's clock runs")
     parser.add_argument("--instant", action="store_true", help="long-running operations are over at once")
     parser.add_argument("--throttle", action="store_true", help="answer 429 where ARM's limits on requests would")
+    parser.add_argument("--no-auth", action="store_true", help="take requests without a token, or with any")
+    parser.add_argument("--journal", type=int, default=10_000, help="how many calls are kept (default: 10000)")
     parser.add_argument("--print-calls", action="store_true", help="print every call")
     parser.add_argument("--for", dest="seconds", type=float, help="stop after so many seconds")
 
@@ -53,19 +63,21 @@ def run(options: argparse.Namespace) -> int:
     """Serves until SIGINT or SIGTERM; exit code 0, 2 for bad input, 3 if a port or openssl is missing."""
     try:
         clock = WallClock(options.speed)
-        market = _market(options.market)
+        market, catalogue = _market(options.market), Catalogue.load(options.as_of)
         cloud = FakeAzure(
             region=options.region,
-            catalogue=Catalogue.load(options.as_of),
+            catalogue=catalogue,
+            sku_regions=_regions(options.sku_regions, catalogue),
             clock=clock,
             azure=market,
             timing=INSTANT if options.instant else None,
             throttle=REAL_BUCKETS if options.throttle else None,
+            journal=Journal(most=options.journal, most_bytes=JOURNAL_BYTES),
         )
     except (MarketError, ValueError) as error:
         print(f"fakeazure: {error}", file=sys.stderr)
         return BAD_INPUT
-    front = Front(cloud)
+    front = Front(cloud, authenticate=not options.no_auth)
     with contextlib.ExitStack() as stack:
         try:
             plain = stack.enter_context(HttpServer(front, host=options.host, port=options.http_port))
@@ -83,6 +95,13 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.flush()
         _wait(front, options)
     return 0
+
+
+def _regions(text: str, catalogue: Catalogue) -> Sequence[str]:
+    names = catalogue.regions if text == "all" else tuple(filter(None, text.split(",")))
+    for name in names:
+        catalogue.region(name)
+    return names
 
 
 def _market(path: Path | None) -> dict[str, Any]:
@@ -141,8 +160,8 @@ def _wait(front: Front, options: argparse.Namespace) -> None:
     while not stop.wait(0.2):
         if options.print_calls:
             with front.lock:
-                fresh = front.cloud.journal.calls[shown:]
-            shown += len(fresh)
+                fresh = front.cloud.journal.since(shown)
+                shown = front.cloud.journal.last
             for call in fresh:
                 print(call, flush=True)
         if left is not None:

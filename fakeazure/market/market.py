@@ -53,7 +53,8 @@ class Market:
         self.faults = faults or Faults()
         self.prices = prices or Prices()
         self._families: dict[str, tuple[str, ...]] = {}
-        self._sizes: dict[tuple[str, str, int], Size | None] = {}
+        self._lists: dict[tuple[str, int], Sequence[Mapping[str, Any]]] = {}
+        self._sizes: dict[tuple[str, str, int], Size] = {}
 
     def region(self, location: str) -> RegionLike | None:
         """A region by any spelling of its name; None if Azure has no such region."""
@@ -69,8 +70,11 @@ class Market:
             return ()
         if not self.restrictions:
             return region.skus
-        place = location_key(location)
-        return [self.restrictions.overlay(record, place) for record in region.skus]
+        key = (location_key(location), self.restrictions.version)
+        if key not in self._lists:
+            self._lists = {old: kept for old, kept in self._lists.items() if old[1] == key[1]}
+            self._lists[key] = [self.restrictions.overlay(record, key[0]) for record in region.skus]
+        return self._lists[key]
 
     def size(self, name: str, location: str) -> Size | None:
         """The facts of a size in a region, restrictions included; the name compares without case."""
@@ -79,7 +83,9 @@ class Market:
         if key not in self._sizes:
             region = self.region(place)
             record = _find(region, name) if region is not None else None
-            self._sizes[key] = None if record is None else Size.of(self.restrictions.overlay(record, place), place)
+            if record is None:
+                return None  # not kept: anybody can make up names
+            self._sizes[key] = Size.of(self.restrictions.overlay(record, place), place)
         return self._sizes[key]
 
     def usages(self, subscription: str, location: str) -> list[dict[str, object]]:

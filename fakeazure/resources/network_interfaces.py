@@ -178,7 +178,7 @@ def _mac(id_: ResourceId) -> str:
 def _put(state: State, request: Request) -> Response:
     id_ = nic_id(state, request)
     body = body_of(request)
-    location = state.location_of(body, FULL_TYPE, request.api_version)
+    location = state.location_of(body, FULL_TYPE)
     old = state.store.get(id_)
     existed = old is not None
     check_etag(request, old.document if old is not None else None)

@@ -32,7 +32,7 @@ class PlainType:
         """Create or replace."""
         id_ = self.id_of(state, request)
         body = body_of(request)
-        location = state.location_of(body, id_.type, request.api_version)
+        location = state.location_of(body, id_.type)
         old = state.store.get(id_)
         existed = old is not None
         check_etag(request, old.document if old is not None else None)

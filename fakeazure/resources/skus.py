@@ -15,31 +15,30 @@ from fakeazure.state import State
 
 
 def _list(state: State, request: Request) -> Response:
-    text = request.query.get("$filter", "")
-    items: Sequence[Mapping[str, Any]]
+    regions = _regions(state, request.query.get("$filter", ""))
+    lists = [state.market.skus(region) for region in regions]
+    items: Sequence[Mapping[str, Any]] = lists[0] if len(lists) == 1 else [record for one in lists for record in one]
+    size = state.settings.page_size
+    if size is None:
+        return Response(200, body={"value": items}, content=("skus", regions, state.market.restrictions.version))
+    return page(request, items, size=size, base_url=state.settings.base_url)
+
+
+def _regions(state: State, text: str) -> tuple[str, ...]:
+    """The regions that a filter leaves. The service filters by region only; a filter on anything else leaves none out."""
     if not text:
-        items = [record for region in state.market.catalogue.regions for record in state.market.skus(region)]
-    else:
-        try:
-            wanted = parse_filter(text)
-        except FilterError as error:
-            raise refuse("InvalidFilterInQueryString", reason=str(error)) from None
-        # The service filters by region only; a filter on anything else leaves no region out.
-        items = [
-            record
-            for region in _regions(state, text)
-            if wanted({"location": region, "includeExtendedLocations": "false"})
-            for record in state.market.skus(region)
-        ]
-    return page(request, items, size=state.settings.page_size, base_url=state.settings.base_url)
-
-
-def _regions(state: State, text: str) -> Iterator[str]:
-    """All regions by short name, or the one spelling in the filter that means one of them."""
-    known = state.market.catalogue.regions
+        return state.settings.sku_regions
+    try:
+        wanted = parse_filter(text)
+    except FilterError as error:
+        raise refuse("InvalidFilterInQueryString", reason=str(error)) from None
     quoted = text.split("'")[1] if text.count("'") >= 2 else ""
-    for region in known:
-        yield quoted if quoted and location_key(quoted) == region else region
+    found = []
+    for region in state.market.catalogue.regions:
+        spelt = quoted if quoted and location_key(quoted) == region else region  # `East US` means eastus
+        if wanted({"location": spelt, "includeExtendedLocations": "false"}):
+            found.append(region)
+    return tuple(found)
 
 
 def routes() -> Iterator[Route[State]]:

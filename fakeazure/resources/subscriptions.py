@@ -1,4 +1,4 @@
-"""Subscriptions, tenants, locations, resource groups, providers, and the cloud's own description."""
+"""Subscriptions, tenants, locations, resource groups, providers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _group(state: State, request: Request) -> Response:
 def _put_group(state: State, request: Request) -> Response:
     subscription, name = request.params["subscription"], request.params["group"]
     body = body_of(request)
-    location = state.location_of(body, "resourceGroups", request.api_version)
+    location = state.location_of(body, "resourceGroups")
     existed = (subscription.lower(), name.lower()) in state.groups
     state.add_group(subscription, name, location, pairs(body, "tags"))
     return Response(200 if existed else 201, body=state.group(subscription, name))
@@ -132,30 +132,9 @@ def _providers(state: State, request: Request) -> Response:
     return Response(200, body={"value": value})
 
 
-def _endpoints(state: State, request: Request) -> Response:
-    base = state.settings.base_url
-    return Response(
-        200,
-        body={
-            "name": "FakeAzure",
-            "resourceManager": f"{base}/",
-            "authentication": {
-                "loginEndpoint": f"{base}/",
-                "audiences": [base, f"{base}/"],
-                "tenant": "common",
-                "identityProvider": "AAD",
-            },
-            "portal": base,
-            "graph": f"{base}/",
-            "suffixes": {},
-        },
-    )
-
-
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     one = "/subscriptions/{subscription}"
-    yield Route("GET", "/metadata/endpoints", _endpoints, versioned=False)
     yield Route("GET", "/tenants", _tenants)
     yield Route("GET", "/subscriptions", _subscriptions)
     yield Route("GET", one, _one)

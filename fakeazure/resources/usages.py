@@ -7,19 +7,11 @@ from collections.abc import Iterator
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
-from fakeazure.arm.texts import refuse
 from fakeazure.state import State
 
 
 def _list(state: State, request: Request) -> Response:
-    location = request.params["location"]
-    if state.market.region(location) is None:
-        raise refuse(
-            "NoRegisteredProviderFound",
-            location=location,
-            version=request.api_version,
-            type="locations/usages",
-        )
+    location = state.check_place(request, "locations/usages")
     items = state.market.usages(request.params["subscription"], location)
     return page(request, items, size=state.settings.page_size, base_url=state.settings.base_url)
 

@@ -93,7 +93,7 @@ def _identity(identity: Mapping[str, Any]) -> dict[str, Any]:
 def _put(state: State, request: Request) -> Response:
     id_ = vm_id(state, request)
     body = body_of(request)
-    location = state.location_of(body, FULL_TYPE, request.api_version)
+    location = state.location_of(body, FULL_TYPE)
     old = state.store.get(id_)
     check_etag(request, old.document if old is not None else None)
     if old is not None:

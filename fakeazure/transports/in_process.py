@@ -1,8 +1,9 @@
 """In process: whatever uses `requests` talks to the cloud without a socket, through the `responses` package.
 
 ```
-with InProcess(azure):
-    requests.get("https://management.azure.com/subscriptions?api-version=2022-12-01", headers={"Authorization": "Bearer x"})
+with InProcess(azure) as azure_http:
+    headers = {"Authorization": f"Bearer {azure_http.token()}"}
+    requests.get("https://management.azure.com/subscriptions?api-version=2022-12-01", headers=headers)
 ```
 """
 
@@ -63,6 +64,10 @@ class InProcess:
         """Give Azure its place back."""
         self._mock.stop(allow_assert=False)
         self._mock.reset()
+
+    def token(self, audience: str = "https://management.azure.com") -> str:
+        """A bearer token, for callers that have no credential to get one."""
+        return self.front.tokens.token(audience)
 
     def _answer(self, request: Any) -> tuple[int, dict[str, str], bytes]:
         parts = urlsplit(request.url)

@@ -5,25 +5,32 @@ from __future__ import annotations
 import threading
 import time
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from fakeazure.transports.wire import Front
+if TYPE_CHECKING:
+    from fakeazure.transports.wire import Front
 
 _IDLE = 3600.0
 
 
+def wall_time() -> float:
+    """Seconds since the epoch on the wall, which is what clients compare the times of their tokens with."""
+    return time.time()
+
+
 class WallClock:
-    """The clock on the wall, `speed` times as fast from its start on. The one place here that reads it."""
+    """The clock on the wall, `speed` times as fast from its start on."""
 
     def __init__(self, speed: float = 1.0) -> None:
         """Start now. ValueError for a speed that is not positive."""
         if speed <= 0:
             raise ValueError(f"time does not pass at speed {speed}")
         self.speed = speed
-        self._start = time.time()
+        self._start = wall_time()
 
     def now(self) -> float:
         """Seconds since the epoch."""
-        return self._start + (time.time() - self._start) * self.speed
+        return self._start + (wall_time() - self._start) * self.speed
 
     def wait(self, seconds: float) -> float:
         """How long a wait of `seconds` on this clock takes on the wall."""

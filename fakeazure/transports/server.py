@@ -1,82 +1,121 @@
-"""HTTP and HTTPS: the standard library's threading server, one send per response, no Nagle, a clean stop."""
+"""HTTP and HTTPS: a thread per connection, one send per response, no Nagle, limits, a clean stop.
+
+Every request that comes in gets an answer, a wrong one ARM's error; only a client that says nothing is left without.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import socket
+import socketserver
 import ssl
 import sys
 import threading
+import traceback
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
+from fakeazure.transports.http1 import Closed, Incoming, Reader, Refused
+from fakeazure.transports.limits import Limits
 from fakeazure.transports.wire import Front, Reply
 
+_LINGER = 1.0
+"""Seconds in which a refused client may go on sending before its connection is closed."""
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server_version = "fakeazure"
-    disable_nagle_algorithm = True
+
+class _Connection(socketserver.BaseRequestHandler):
+    """One connection until it ends."""
+
+    request: socket.socket
     server: _Server
 
-    def _serve(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        raw = self.rfile.read(length) if length else b""
-        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
-            raw = self._chunks()
-        origin = f"{self.server.scheme}://{self.headers.get('Host') or self.server.address}"
-        reply = self.server.front.handle(self.command, self.path, dict(self.headers.items()), raw, origin=origin)
-        self._send(reply)
+    def setup(self) -> None:
+        """No delay between two small sends; the TLS handshake, as slow as a first request may be."""
+        limits = self.server.limits
+        self.request.settimeout(limits.first_byte)
+        self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if isinstance(self.request, ssl.SSLSocket):
+            self.request.do_handshake()
+        self.reader = Reader(self.request, limits)
 
-    def _chunks(self) -> bytes:
-        parts = []
-        while size := int(self.rfile.readline().split(b";")[0], 16):
-            parts.append(self.rfile.read(size))
-            self.rfile.readline()
-        while self.rfile.readline().strip():
-            pass
-        return b"".join(parts)
+    def handle(self) -> None:
+        """Answer requests until the client closes, is refused, or is silent for too long."""
+        if self.server.crowded:
+            self._refuse(Refused("TooManyConnections", limit=self.server.limits.connections))
+            return
+        with contextlib.suppress(Closed):
+            while True:
+                try:
+                    incoming = self.reader.next()
+                except Refused as refused:
+                    self._refuse(refused)
+                    return
+                self._send(self._answer(incoming), incoming.method, close=not incoming.keep_alive)
+                if not incoming.keep_alive:
+                    return
 
-    def _send(self, reply: Reply) -> None:
+    def _answer(self, incoming: Incoming) -> Reply:
+        server = self.server
+        origin = f"{server.scheme}://{incoming.headers.get('host') or server.address}"
+        try:
+            return server.front.handle(incoming.method, incoming.target, incoming.headers, incoming.body, origin=origin)
+        except Exception as error:  # a mistake of ours must not take the connection, nor stderr, from anybody
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{last.filename}:{last.lineno}"
+            request = f"{incoming.method} {incoming.target[:200]}"
+            print(f"fakeazure: {request}: {type(error).__name__} at {where}: {str(error)[:200]}", file=sys.stderr)
+            return server.front.refusal("InternalServerError")
+
+    def _refuse(self, refused: Refused) -> None:
+        """Answer, then read on for a moment: a close with bytes unread would take the answer from the client."""
+        self._send(self.server.front.refusal(refused.row, **refused.facts), self.reader.method, close=True)
+        with contextlib.suppress(OSError):
+            if not isinstance(self.request, ssl.SSLSocket):
+                self.request.shutdown(socket.SHUT_WR)
+            self.request.settimeout(_LINGER)
+            for _ in range(64):
+                if not self.request.recv(65536):
+                    return
+
+    def _send(self, reply: Reply, method: str, *, close: bool) -> None:
         """Status line, headers and body in one send: two would cost a client 40 ms of delayed acknowledgement each."""
         try:
             phrase = HTTPStatus(reply.status).phrase
         except ValueError:
             phrase = ""
         lines = [f"HTTP/1.1 {reply.status} {phrase}", *(f"{name}: {value}" for name, value in reply.headers.items())]
-        head = "\r\n".join(lines) + "\r\n\r\n"
-        body = b"" if self.command == "HEAD" else reply.body
-        self.wfile.write(head.encode("latin-1", "replace") + body)
-
-    do_GET = do_PUT = do_PATCH = do_POST = do_DELETE = do_HEAD = _serve
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """The journal is the log."""
+        if close:
+            lines.append("Connection: close")
+        head = "\r\n".join(line.translate(_ONE_LINE) for line in lines) + "\r\n\r\n"
+        body = b"" if method == "HEAD" or reply.status in (204, 304) else reply.body
+        self.request.settimeout(self.server.limits.write)
+        self.request.sendall(head.encode("latin-1", "replace") + body)
 
 
-class _Server(ThreadingHTTPServer):
+_ONE_LINE = {ord("\r"): " ", ord("\n"): " "}
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = True
-    request_queue_size = 128
+    request_queue_size = 512
 
-    def __init__(self, address: tuple[str, int], front: Front, context: ssl.SSLContext | None) -> None:
-        super().__init__(address, _Handler)
+    def __init__(self, address: tuple[str, int], front: Front, context: ssl.SSLContext | None, limits: Limits) -> None:
+        super().__init__(address, _Connection)
         self.front = front
         self.context = context
+        self.limits = limits
         self.scheme = "http" if context is None else "https"
         self.address = f"{self.server_address[0]!s}:{self.server_address[1]}"
         self._open: set[socket.socket] = set()
         self._guard = threading.Lock()
 
-    def server_bind(self) -> None:
-        """As the base class, without its name look-up, which can take seconds."""
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(self.server_address)
-        self.server_address = self.socket.getsockname()
-        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+    @property
+    def crowded(self) -> bool:
+        """Whether there are more connections than may be open."""
+        return len(self._open) > self.limits.connections
 
     def get_request(self) -> tuple[socket.socket, Any]:
         """Accept; the TLS handshake is left to the connection's own thread."""
@@ -103,19 +142,26 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away, or does not trust the certificate, is no news; anything else is."""
-        if not isinstance(sys.exc_info()[1], OSError | ValueError):
-            super().handle_error(request, client_address)
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError | ValueError):
+            print(f"fakeazure: a connection ended in {type(error).__name__}: {error}", file=sys.stderr)
 
 
 class HttpServer:
     """The cloud on a TCP port, plain or with TLS; also a context manager. `port` 0 takes a free one."""
 
     def __init__(
-        self, front: Front, *, host: str = "127.0.0.1", port: int = 0, context: ssl.SSLContext | None = None
+        self,
+        front: Front,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        context: ssl.SSLContext | None = None,
+        limits: Limits | None = None,
     ) -> None:
         """Bind the port. OSError if it is taken."""
         self.front = front
-        self._server = _Server((host, port), front, context)
+        self._server = _Server((host, port), front, context, limits or Limits())
         self._thread: threading.Thread | None = None
 
     @property

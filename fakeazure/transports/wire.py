@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from gzip import compress
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from fakeazure.arm.messages import Response
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.messages import Document, Response
 from fakeazure.arm.texts import failure
 from fakeazure.cloud import FakeAzure
+from fakeazure.guids import Guids
 from fakeazure.resources.retail_prices import ORIGIN
+from fakeazure.transports import json_text
+from fakeazure.transports.bearer import Judge
+from fakeazure.transports.limits import Limits
+from fakeazure.transports.live import wall_time
+from fakeazure.transports.metadata import audiences, endpoints
 from fakeazure.transports.tokens import Tokens
 
 _ABSOLUTE = ("Azure-AsyncOperation", "Location")
+_OPEN = ("/metadata/", "/api/retail/", "/_fakeazure/")
+"""What needs no token."""
+_KEPT = 8
+"""So many large bodies are kept as they were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,70 +40,112 @@ class Reply:
 class Front:
     """The cloud behind HTTP: tokens, JSON, absolute URLs; one call at a time.
 
-    With `authenticate`, a request to ARM without a bearer token is refused, as Azure does.
+    With `authenticate`, a request to ARM needs a bearer token of this cloud's tenant, for this cloud, that is not expired.
     """
 
-    def __init__(self, cloud: FakeAzure, *, authenticate: bool = True, tokens: Tokens | None = None) -> None:
-        """Serve `cloud`. Fronts of one cloud share its lock if they are given the same `lock` afterwards."""
+    def __init__(
+        self,
+        cloud: FakeAzure,
+        *,
+        authenticate: bool = True,
+        tokens: Tokens | None = None,
+        limits: Limits | None = None,
+        wall: Callable[[], float] = wall_time,
+    ) -> None:
+        """Serve `cloud`. Tokens live by `wall`, seconds since the epoch: clients compare them with their own clock.
+
+        Fronts of one cloud share its lock if they are given the same `lock` afterwards.
+        """
         self.cloud = cloud
         self.lock = threading.RLock()
+        self.tokens = tokens or Tokens(cloud.state.settings.tenant, wall)
+        self.limits = limits or Limits()
         self._authenticate = authenticate
-        self._tokens = tokens or Tokens(cloud.state.settings.tenant, cloud.now)
+        self._judge = Judge(cloud.state.settings.tenant)
+        self._request_ids = Guids("wire")
+        self._kept: dict[Hashable, tuple[bytes, bytes]] = {}
 
     def handle(self, method: str, url: str, headers: Mapping[str, str], raw: bytes, *, origin: str) -> Reply:
         """Answer one HTTP request. `url` is a path or absolute; `origin` is the scheme and host that the client used."""
-        parts = urlsplit(url)
-        path = unquote(parts.path) or "/"
-        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        try:
+            path, query = _split(url)
+        except ValueError:
+            return self.refusal("BadRequest", reason="The request URI is invalid.")
         lowered = {name.lower(): value for name, value in headers.items()}
         with self.lock:
-            token = self._tokens.answer(method, path, query, lowered, raw, origin)
-            if token is not None:
-                return self._reply(token, origin)
-            if self._authenticate and self._guarded(path) and not _bearer(lowered):
-                return self._reply(failure("AuthenticationFailed").response(), origin, challenge=True)
-            body: Mapping[str, Any] | None = None
-            if raw.strip():
-                try:
-                    body = json.loads(raw)
-                    if not isinstance(body, Mapping):
-                        raise ValueError("The request body must be a JSON object.")
-                except ValueError as error:
-                    return self._reply(failure("InvalidRequestContent", reason=str(error)).response(), origin)
+            token = self.tokens.answer(method, path, query, lowered, raw, origin)
+        if token is not None:
+            return self._reply(token, origin)
+        if path.lower().rstrip("/") == "/metadata/endpoints" and method == "GET":
+            return self._bytes(200, {}, json_text.write(endpoints(origin, query.get("api-version", ""))))
+        if self._authenticate and not path.lower().startswith(_OPEN):
+            authorization = lowered.get("authorization")
+            refused = self._judge.problem(authorization, audiences=audiences(origin), now=self.tokens.now())
+            if refused is not None:
+                return self._challenge(refused, origin)
+        try:
+            body = json_text.read(raw, self.limits.nesting)
+        except (ValueError, RecursionError) as error:
+            return self.refusal("InvalidRequestContent", reason=str(error))
+        with self.lock:
             answer = self.cloud.request(method, path, query=query, body=body, headers=lowered)
-        return self._reply(answer, origin)
+        return self._reply(answer, origin, gzip="gzip" in lowered.get("accept-encoding", ""))
 
-    def _guarded(self, path: str) -> bool:
-        return not path.lower().startswith(("/metadata/", "/api/retail/"))
+    def refusal(self, row: str, **facts: object) -> Reply:
+        """ARM's error for a request that does not reach the cloud; `row` of the table of texts."""
+        return self._reply(failure(row, facts=facts).response(), "")
 
-    def _reply(self, answer: Response, origin: str, *, challenge: bool = False) -> Reply:
+    def _challenge(self, refused: Failure, origin: str) -> Reply:
+        tenant = self.cloud.state.settings.tenant
+        challenge = f'Bearer authorization_uri="{origin}/{tenant}", error="invalid_token", error_description='
+        answer = refused.response()
+        text = '"' + refused.message.replace('"', "'") + '"'
+        return self._reply(Response(401, {**answer.headers, "WWW-Authenticate": challenge + text}, answer.body), origin)
+
+    def _reply(self, answer: Response, origin: str, *, gzip: bool = False) -> Reply:
         base = self.cloud.state.settings.base_url
         headers = {
             name: origin + value.removeprefix(base) if name in _ABSOLUTE and value.startswith(base) else value
             for name, value in answer.headers.items()
         }
-        if challenge:
-            headers["WWW-Authenticate"] = f'Bearer authorization_uri="{origin}/{self.cloud.state.settings.tenant}"'
-        content = b""
-        if answer.body is not None:
-            body = answer.body
-            for link, host in (("nextLink", base), ("NextPageLink", ORIGIN)):
-                following = body.get(link)
-                if isinstance(following, str) and following.startswith(host):
-                    body = {**body, link: origin + following.removeprefix(host)}
-            content = json.dumps(body, default=_plain, separators=(",", ":")).encode()
-            headers["Content-Type"] = "application/json; charset=utf-8"
-        headers["Content-Length"] = str(len(content))
-        return Reply(answer.status, headers, content)
+        if answer.error_code is not None and "x-ms-request-id" not in headers:
+            headers |= {"x-ms-error-code": answer.error_code, "x-ms-request-id": self._request_ids()}
+        if answer.body is None:
+            return Reply(answer.status, {**headers, "Content-Length": "0"}, b"")
+        body = answer.body
+        for link, host in (("nextLink", base), ("NextPageLink", ORIGIN)):
+            following = body.get(link)
+            if isinstance(following, str) and following.startswith(host):
+                body = {**body, link: origin + following.removeprefix(host)}
+        if answer.content is None:
+            return self._bytes(answer.status, headers, json_text.write(body))
+        plain, compressed = self._written(answer.content, body)
+        if gzip:
+            return self._bytes(answer.status, {**headers, "Content-Encoding": "gzip"}, compressed)
+        return self._bytes(answer.status, headers, plain)
+
+    def _written(self, content: Hashable, body: Document) -> tuple[bytes, bytes]:
+        """A body that is asked for again and again as it was written the first time, plain and compressed."""
+        with self.lock:
+            if content not in self._kept:
+                while len(self._kept) >= _KEPT:
+                    del self._kept[next(iter(self._kept))]
+                plain = json_text.write(body)
+                self._kept[content] = (plain, compress(plain, compresslevel=1, mtime=0))
+            return self._kept[content]
+
+    def _bytes(self, status: int, headers: Mapping[str, str], content: bytes) -> Reply:
+        described = {"Content-Type": "application/json; charset=utf-8", "Content-Length": str(len(content))}
+        return Reply(status, {**headers, **described}, content)
 
 
-def _plain(value: object) -> object:
-    """What `json` does not know: mappings that are no dict."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")
-
-
-def _bearer(headers: Mapping[str, str]) -> bool:
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return scheme.lower() == "bearer" and bool(token.strip())
+def _split(url: str) -> tuple[str, dict[str, str]]:
+    """Path and query of a URL or of a path. ValueError for what is neither."""
+    if url.startswith("/"):
+        path, _, query = url.partition("#")[0].partition("?")
+    else:
+        parts = urlsplit(url)
+        path, query = parts.path, parts.query
+        if parts.scheme not in ("http", "https") and url != "*":
+            raise ValueError(url)
+    return unquote(path) or "/", dict(parse_qsl(query, keep_blank_values=True, max_num_fields=200))

@@ -13,6 +13,14 @@ from fakeazure.resources.images import GALLERIES, SNAPSHOT
 from fakeazure.seed import subnet_id
 
 COMPUTE, NETWORK, MACHINES = "2025-04-01", "2022-01-01", "2026-04-02-preview"
+VERSIONS = {
+    "compute": COMPUTE,
+    "network": NETWORK,
+    "containerservice": MACHINES,
+    "resourcegraph": "2024-04-01",
+    "managedidentity": "2024-11-30",
+    "authorization": "2022-04-01",
+}
 IMAGE = f"/CommunityGalleries/{GALLERIES['AKSUbuntu']}/images/2404gen2containerd/versions/{SNAPSHOT}"
 TAGS = {"karpenter.sh_nodepool": "default", "karpenter.azure.com_cluster": "c"}
 
@@ -128,8 +136,12 @@ class Driver:
         return f"{cluster}/agentPools/aksmanagedap"
 
     def call(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, version: str = COMPUTE, **query: str
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, version: str | None = None, **query: str
     ) -> Response:
+        """One call; without a version with one that its namespace has."""
+        if version is None:
+            namespace = path.lower().rpartition("/providers/microsoft.")[2].partition("/")[0]
+            version = VERSIONS.get(namespace, "2021-04-01")
         return self.cloud.request(method, path, query={"api-version": version, **query}, body=body)
 
     def nic_body(self, name: str, **properties: Any) -> dict[str, Any]:

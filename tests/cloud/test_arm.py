@@ -7,6 +7,7 @@ import pytest
 from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.throttling import Bucket
 from fakeazure.cloud import SUBSCRIPTION, FakeAzure
+from fakeazure.market.restrictions import Restriction
 from tests.cloud.driver import CATALOGUE, Driver, error_of
 
 SUB = f"/subscriptions/{SUBSCRIPTION}"
@@ -56,6 +57,23 @@ GROUP = f"{SUB}/resourceGroups/MC_rg_c_eastus/providers"
         ),
         ("GET", f"{SUB}/providers/Microsoft.Compute/locations/eastus/operations/x", "2025-04-01", 404, "NotFound", "x"),
         ("GET", "/", "2025-04-01", 404, "InvalidResourceType", ""),
+        (
+            "GET",
+            f"{SUB}/providers/Microsoft.Compute/locations/eastus/usages",
+            "2025-04-02",
+            400,
+            "NoRegisteredProviderFound",
+            "for location 'eastus' and API version '2025-04-02' for type 'locations/usages'. The supported api-versions are '2015-",
+        ),
+        (
+            "GET",
+            f"{SUB}/resourceGroups",
+            "2021-04-02",
+            400,
+            "InvalidApiVersionParameter",
+            "supported versions are '2025-",
+        ),
+        ("GET", f"{GROUP}/Microsoft.Network/networkInterfaces", "2099-01-01", 400, "NoRegisteredProviderFound", "2099"),
     ],
 )
 def test_refusals_have_arms_codes(method: str, path: str, version: str, status: int, code: str, part: str) -> None:
@@ -64,6 +82,24 @@ def test_refusals_have_arms_codes(method: str, path: str, version: str, status: 
     assert part in error_of(answer)[2]
     assert answer.headers["x-ms-error-code"] == code
     assert answer.headers["x-ms-request-id"]
+
+
+def test_versions_newer_than_all_that_are_known_are_served() -> None:
+    """A client may be newer than the list, but not by decades."""
+    driver = Driver()
+    path = f"{SUB}/providers/Microsoft.Compute/locations/eastus/usages"
+    assert driver.call("GET", path, None, "2027-11-01").status == 200
+    assert driver.call("GET", path, None, "2025-04-01-PREVIEW").status == 400
+    assert driver.call("GET", path, None, "2026-08-06-Preview").status == 200
+
+
+def test_long_conditions_are_read_and_deep_ones_refused() -> None:
+    item = {"a": "x"}
+    assert parse_filter(" and ".join(["a eq 'x'"] * 5000))(item)
+    assert parse_filter("(" * 30 + "a eq 'x'" + ")" * 30)(item)
+    for deep in ("(" * 5000 + "a eq 'x'", "not " * 5000 + "a eq 'x'"):
+        with pytest.raises(FilterError, match="nested more than 64 deep"):
+            parse_filter(deep)
 
 
 def test_paths_compare_without_case_and_ids_keep_theirs() -> None:
@@ -111,7 +147,7 @@ def test_paging_by_absolute_next_link() -> None:
 @pytest.mark.parametrize(
     ("text", "count"),
     [
-        ("", 9),
+        ("", 7),
         ("location eq 'eastus'", 7),
         ("location eq 'East US'", 7),
         ("location eq 'westus'", 2),
@@ -123,6 +159,25 @@ def test_sku_list_is_filtered_by_location(text: str, count: int) -> None:
     body = Driver().cloud.request("GET", f"{SUB}/providers/Microsoft.Compute/skus", query=query).body
     assert body is not None
     assert len(body["value"]) == count
+
+
+def test_sku_list_without_filter_has_the_regions_that_are_served() -> None:
+    for regions, count in ((None, 7), (("West US",), 2), (("eastus", "westus"), 9)):
+        body = Driver(sku_regions=regions).call("GET", f"{SUB}/providers/Microsoft.Compute/skus").body
+        assert body is not None
+        assert len(body["value"]) == count
+
+
+def test_sku_list_follows_the_restrictions() -> None:
+    driver = Driver()
+    assert all(not sku["restrictions"] for sku in driver.skus().values())
+    driver.cloud.market.restrictions.add(Restriction(size="Standard_D2s_v5"))
+    assert [name for name, sku in driver.skus().items() if sku["restrictions"]] == ["Standard_D2s_v5"]
+    driver.cloud.market.restrictions.add(Restriction(size="Standard_D4s_v5", zones=("1",)))
+    assert [name for name, sku in driver.skus().items() if sku["restrictions"]] == [
+        "Standard_D2s_v5",
+        "Standard_D4s_v5",
+    ]
 
 
 ITEM = {"a": "x", "n": 2.0, "deep": {"b": "y's"}}
@@ -193,9 +248,6 @@ def test_subscription_and_group_reads() -> None:
     resources = driver.call("GET", f"{SUB}/resourceGroups/MC_rg_c_eastus/resources").body
     assert resources is not None
     assert "aks-vnet-12345678" in {item["name"] for item in resources["value"]}
-    endpoints = driver.cloud.request("GET", "/metadata/endpoints").body
-    assert endpoints is not None
-    assert endpoints["resourceManager"] == "https://management.azure.com/"
 
 
 def test_plain_resources_are_kept_as_they_are_put() -> None:

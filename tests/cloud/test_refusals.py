@@ -116,7 +116,7 @@ def test_restrictions_close_a_size_in_list_and_launch_alike(
             "BadRequest",
             "only supports a CPU Architecture of 'Arm64', but an image or disk with CPU Architecture 'x64' was given",
         ),
-        ({"location": "mars"}, "NoRegisteredProviderFound", "location 'mars'"),
+        ({"location": "mars"}, "LocationNotAvailableForResourceType", "location 'mars' is not available"),
         (
             {"size": "Standard_A2_v2", "image": f"{_GALLERY}/2404containerd/versions/{SNAPSHOT}"}
             | {"securityProfile": {"encryptionAtHost": True}},

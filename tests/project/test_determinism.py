@@ -17,6 +17,7 @@ EXEMPT: dict[str, tuple[set[str], str]] = {
     "harness/scenario/running/runner.py": ({"time"}, "how long a case took, for reports"),
     "harness/clusters/waiting.py": ({"time"}, "deadlines on real servers, which have clocks of their own"),
     "fakeazure/transports/live.py": ({"time"}, "a served cloud's clock follows the wall clock"),
+    "fakeazure/transports/http1.py": ({"time"}, "deadlines of real connections"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import shutil
 import ssl
@@ -17,13 +18,17 @@ from typing import Any
 
 import pytest
 
-from fakeazure.cloud import SUBSCRIPTION, FakeAzure
+from fakeazure.cloud import SUBSCRIPTION, TENANT, FakeAzure
+from fakeazure.market.restrictions import Restriction
 from fakeazure.transports.in_process import InProcess
+from fakeazure.transports.live import wall_time
 from fakeazure.transports.pki import Pki, PkiError, make_pki
 from fakeazure.transports.server import HttpServer
-from fakeazure.transports.wire import Front
+from fakeazure.transports.tokens import Tokens
+from fakeazure.transports.wire import Front, Reply
 from tests.cloud.driver import CATALOGUE, Driver
 
+TOKEN = Tokens(TENANT, wall_time).token()
 SKUS = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/skus"
 
 
@@ -60,7 +65,7 @@ def _urllib(origin: str, context: ssl.SSLContext | None) -> Call:
     opener = urllib.request.build_opener(*handlers)
 
     def call(
-        method: str, path: str, body: Any = None, *, token: str | None = "t", headers: Mapping[str, str] | None = None
+        method: str, path: str, body: Any = None, *, token: str | None = TOKEN, headers: Mapping[str, str] | None = None
     ) -> Answer:
         url = path if path.startswith("http") else origin + path
         data = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
@@ -85,7 +90,7 @@ def _requests(origin: str) -> Call:
     import requests
 
     def call(
-        method: str, path: str, body: Any = None, *, token: str | None = "t", headers: Mapping[str, str] | None = None
+        method: str, path: str, body: Any = None, *, token: str | None = TOKEN, headers: Mapping[str, str] | None = None
     ) -> Answer:
         url = path if path.startswith("http") else origin + path
         data = body if isinstance(body, bytes) else None if body is None else json.dumps(body)
@@ -121,6 +126,23 @@ def test_same_answer_as_the_port(client: Client) -> None:
     )
     assert (answer.status, answer.body) == (direct.status, json.loads(json.dumps(direct.body)))
     assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+
+
+def test_large_lists_are_compressed_and_follow_the_market() -> None:
+    driver = Driver()
+    front = Front(driver.cloud)
+
+    def ask(**headers: str) -> Reply:
+        given = {"Authorization": f"Bearer {TOKEN}", **headers}
+        return front.handle("GET", f"{SKUS}?api-version=2021-07-01", given, b"", origin="http://x")
+
+    plain, packed = ask(), ask(**{"Accept-Encoding": "gzip, deflate"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == plain.body
+    assert int(packed.headers["Content-Length"]) == len(packed.body) < len(plain.body)
+    assert plain.body is ask().body  # written once
+    driver.cloud.market.restrictions.add(Restriction(size="Standard_D2s_v5"))
+    assert json.loads(ask().body) != json.loads(plain.body)
 
 
 def test_vm_launch_with_polling_by_the_url_given(client: Client) -> None:
@@ -206,8 +228,27 @@ def test_get_with_a_body(client: Client) -> None:
     assert answer.body["error"]["code"] == "MissingRequiredProperty"
 
 
+def test_a_cloud_describes_itself(client: Client) -> None:
+    """By the address that the client used: a client that registers it must never be sent to Azure's login."""
+    body = client.call("GET", "/metadata/endpoints?api-version=2022-09-01", token=None).body
+    assert body["resourceManager"] == f"{client.origin}/"
+    in_process = client.origin == "https://management.azure.com"  # where Azure's own names are the cloud
+    assert body["authentication"]["loginEndpoint"] == (
+        "https://login.microsoftonline.com/" if in_process else f"{client.origin}/"
+    )
+    if not in_process:
+        assert "azure.com" not in json.dumps(body)
+    audience = body["authentication"]["audiences"][0]
+    form = f"client_id=a&client_secret=b&grant_type=client_credentials&scope={audience}/.default".encode()
+    token = client.call("POST", f"/{TENANT}/oauth2/v2.0/token", form, token=None).body["access_token"]
+    assert client.call("GET", "/subscriptions?api-version=2022-12-01", token=token).status == 200
+    [listed] = client.call("GET", "/metadata/endpoints?api-version=2019-05-01", token=None).body
+    assert listed["resourceManager"] == f"{client.origin}/"
+    old = client.call("GET", "/metadata/endpoints?api-version=2015-01-01", token=None).body
+    assert old["authentication"]["audiences"] == body["authentication"]["audiences"]
+
+
 def test_open_endpoints_need_no_token(client: Client) -> None:
-    assert client.call("GET", "/metadata/endpoints", token=None).status == 200
     prices = client.call("GET", "/api/retail/prices?$filter=armRegionName eq 'westus'", token=None)
     assert prices.body["Count"] == 4
 

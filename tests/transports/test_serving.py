@@ -16,6 +16,7 @@ from fakeazure.events import Event, PoweredOn
 from fakeazure.transports.live import Pump, WallClock
 from fakeazure.transports.wire import Front
 from tests.cloud.driver import Driver
+from tests.transports.test_contract import TOKEN
 
 
 def test_pump_lets_things_end_when_they_are_due() -> None:
@@ -87,12 +88,12 @@ def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
     skus = (
         f"http://127.0.0.1:{port}/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/skus?api-version=2021-07-01"
     )
-    with opener.open(urllib.request.Request(skus, headers={"Authorization": "Bearer t"}), timeout=5) as answer:
+    with opener.open(urllib.request.Request(skus, headers={"Authorization": f"Bearer {TOKEN}"}), timeout=5) as answer:
         remaining = answer.headers["x-ms-ratelimit-remaining-subscription-reads"]
     serving.join()
     assert codes == [0]
     assert remaining == "249"
-    assert "GET endpoints/endpoints 200" in capsys.readouterr().out
+    assert "GET skus/skus 200" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
