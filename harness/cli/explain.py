@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_format, bad_input, print_json, show
+from harness.cli.output import add_format, bad_input, no_environment, print_json, show
 
 if TYPE_CHECKING:
     from harness.explain.scheduling import PodExplanation
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Without pods the sizes of each NodePool; 1 when one allows none.
     """
-    from harness.cli.given import read_files
+    from harness.cli.live import Environment, read_given
     from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
     from harness.cli.worlds import InputError, check_size
     from harness.explain.guesses import guess_lines, guesses_of, of_choice, of_nodes, of_size
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reading.problems import ScenarioError, did_you_mean
 
     try:
-        given = read_files(arguments.files)
+        given = read_given(arguments)
         inputs = inputs_given(arguments, given)
         world = world_of(arguments, inputs)
         check_size(world, arguments.size)
@@ -53,6 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
         added = apply_manifests(world, given.manifests)
     except InputError as error:
         return bad_input(f"harness explain: {error}")
+    except Environment as error:
+        return no_environment(f"harness explain: {error}")
     except ScenarioError as error:
         return bad_input(error, arguments.format)
     motion = settle(world)

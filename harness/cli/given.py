@@ -33,16 +33,18 @@ class Given:
 
     `manifests` are simulated. `not_simulated` are of kinds that no part of the simulation reads. `derived` have a controller that
     is given too: it makes them anew, so that they would be there twice. `finished` take no room any more, or not yet: pods that have
-    ended, Jobs that are done or suspended.
+    ended, Jobs that are done or suspended. `live`: what is to be said of a live cluster that was read.
     """
 
     manifests: tuple[Manifest, ...]
     not_simulated: tuple[Manifest, ...] = ()
     derived: tuple[Manifest, ...] = ()
     finished: tuple[Manifest, ...] = ()
+    live: tuple[str, ...] = ()
 
     def notes(self) -> Iterator[str]:
-        """A line for each group that is left out."""
+        """What was read of a live cluster, and a line for each group that is left out."""
+        yield from self.live
         if self.not_simulated:
             yield f"not simulated: {_listed(self.not_simulated)}"
         if self.derived:
@@ -62,9 +64,10 @@ class Given:
             if one.kind == "Pod" and (one.object.get("spec") or {}).get("nodeName") not in (None, "", *nodes)
         )
 
-    def value(self) -> dict[str, list[dict[str, str | None]]]:
+    def value(self) -> dict[str, Any]:
         """The same for JSON, with every object."""
         return {
+            **({"live": list(self.live)} if self.live else {}),
             "not_simulated": [_value(one) for one in self.not_simulated],
             "left_to_controllers": [_value(one) for one in self.derived],
             "not_running": [_value(one) for one in self.finished],
@@ -72,20 +75,22 @@ class Given:
         }
 
 
-def read_files(paths: Sequence[Path]) -> Given:
-    """The objects of all files: of folders every YAML and JSON file, of `-` standard input.
+def read_files(paths: Sequence[Path], others: Sequence[Manifest] = (), live: tuple[str, ...] = ()) -> Given:
+    """The objects of all files: of folders every YAML and JSON file, of `-` standard input; and others, of a live cluster.
 
-    Raises ScenarioError with every mistake of all of them.
+    A file's object takes the place of one of the same name among the others. Raises ScenarioError with every mistake of all of them.
     """
     found: list[Manifest] = []
     left_out: list[Manifest] = []
     problems: list[Problem] = []
+    read: list[tuple[Manifest, ...]] = []
     for path in _files(paths, problems):
         try:
-            manifests = _read(path)
+            read.append(_read(path))
         except ScenarioError as error:
             problems += error.problems
-            continue
+    own = {_identity(one) for manifests in read for one in manifests}
+    for manifests in (tuple(one for one in others if _identity(one) not in own), *read):
         for manifest in manifests:
             api_version = str(manifest.object["apiVersion"])
             if served(api_version, manifest.kind) is not None:
@@ -104,7 +109,7 @@ def read_files(paths: Sequence[Path]) -> Given:
     for manifest in found:
         anew = not names.isdisjoint(_controllers(manifest))
         (derived if anew else finished if _finished(manifest.object) else kept).append(manifest)
-    return Given(tuple(kept), tuple(left_out), tuple(derived), tuple(finished))
+    return Given(tuple(kept), tuple(left_out), tuple(derived), tuple(finished), live)
 
 
 def _files(paths: Sequence[Path], problems: list[Problem]) -> Iterator[Path]:
@@ -119,6 +124,10 @@ def _read(path: Path) -> tuple[Manifest, ...]:
     if path == STDIN:
         return manifests_of_text(read_stream(sys.stdin.buffer, "stdin"), "stdin")
     return read_manifests(path, display_name(path))
+
+
+def _identity(manifest: Manifest) -> tuple[str, str, str]:
+    return manifest.kind, manifest.namespace or "default", manifest.name
 
 
 def _controllers(manifest: Manifest) -> Iterator[tuple[str, str, str]]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FAILURES",
     "add_inputs",
+    "add_live",
     "add_options",
     "apply_manifests",
     "as_new",
@@ -46,11 +47,12 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     """The options that say what is given."""
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         type=Path,
         metavar="FILE",
         help="Kubernetes manifests: NodePools, AKSNodeClasses, pods and what makes pods; folders of them; - is standard input",
     )
+    add_live(parser)
     parser.add_argument("--release", metavar="R", help="release of the provider (default 1.14.0)")
     parser.add_argument("--region", metavar="R", help="Azure region (default eastus)")
     add_as_of(parser)
@@ -77,6 +79,21 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="WHAT[,WHAT…]",
         help=f"exit code 1 when there is one of: {', '.join(FAILURES)}",
+    )
+
+
+def add_live(parser: argparse.ArgumentParser) -> None:
+    """Declares `--context` and `--kubeconfig`."""
+    parser.add_argument(
+        "--context",
+        metavar="NAME",
+        help="also the objects of a live cluster, a context of the kubeconfig; it is only read",
+    )
+    parser.add_argument(
+        "--kubeconfig",
+        type=Path,
+        metavar="FILE",
+        help="the kubeconfig (default $KUBECONFIG, ~/.kube/config), its current context",
     )
 
 
@@ -189,7 +206,7 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
         for rejection in world.apply(as_new(manifest.object)):
             place = manifest.document.position(rejection.pointer)
             hint = manifest.type_hint(rejection.pointer, rejection.text)
-            problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}", hint))
+            problems.append(Problem(place, rejection.by, f"{rejection.object}: {rejection.text}", hint))
     if problems:
         raise ScenarioError(problems)
     for manifest in manifests:  # nobody can create what is being deleted
@@ -199,11 +216,15 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
 
 
 def as_new(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An object as `kubectl get -o yaml` prints it, ready to be created: without what a cluster gave it, but for its uid."""
+    """An object as `kubectl get -o yaml` prints it, ready to be created: without what a cluster gave it, but for its uid.
+
+    A Namespace loses that, too: each cluster has made some of its own.
+    """
     metadata = obj.get("metadata")
     if not isinstance(metadata, dict) or "resourceVersion" not in metadata:
         return obj
-    new = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
+    given = ("resourceVersion", "uid") if obj.get("kind") == "Namespace" else ("resourceVersion",)
+    new = {**obj, "metadata": {key: value for key, value in metadata.items() if key not in given}}
     return without_merged_keys(new) if obj.get("kind") == "Pod" else new
 
 

@@ -12,9 +12,21 @@ from typing import Any
 
 from harness.reading.problems import ScenarioError
 
-__all__ = ["add_format", "bad_input", "colour", "counted", "display_name", "fitted", "print_json", "show", "virtual"]
+__all__ = [
+    "add_format",
+    "bad_input",
+    "colour",
+    "counted",
+    "display_name",
+    "fitted",
+    "no_environment",
+    "print_json",
+    "show",
+    "virtual",
+]
 
 BAD_INPUT = 2
+NO_ENVIRONMENT = 3
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
@@ -83,6 +95,12 @@ def bad_input(error: ScenarioError | str, form: str = "text") -> int:
         for problem in error.problems:
             print(problem, file=sys.stderr)
     return BAD_INPUT
+
+
+def no_environment(text: str) -> int:
+    """Says what this machine lacks, and returns exit code 3."""
+    print(text, file=sys.stderr)
+    return NO_ENVIRONMENT
 
 
 def display_name(path: Path) -> str:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_format, bad_input, counted, print_json, show, virtual
+from harness.cli.output import add_format, bad_input, counted, no_environment, print_json, show, virtual
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
-    from harness.cli.given import read_files
+    from harness.cli.live import Environment, read_given
     from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
     from harness.cli.worlds import InputError
     from harness.explain.guesses import guesses_of, of_choice, of_nodes
@@ -44,13 +44,15 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.world.startup import end_startup
 
     try:
-        given = read_files(arguments.files)
+        given = read_given(arguments)
         inputs = inputs_given(arguments, given)
         world = world_of(arguments, inputs)
         explainer = Explainer(world)
         added = apply_manifests(world, given.manifests)
     except InputError as error:
         return bad_input(f"harness simulate: {error}")
+    except Environment as error:
+        return no_environment(f"harness simulate: {error}")
     except ScenarioError as error:
         return bad_input(error, arguments.format)
     motion = settle(world)

@@ -100,20 +100,29 @@ class Document:
         return set(_names(self.node))
 
     def items(self) -> Iterator[Document]:
-        """The objects of this manifest: itself, or the items of a `kind: List`."""
-        if (
-            isinstance(self.value, dict)
-            and self.value.get("kind") == "List"
-            and isinstance(self.value.get("items"), list)
-        ):
+        """The objects of this manifest: itself, or the items of a `kind: List`, or of a `PodList` as the API server writes it."""
+        listed = _list_of(self.value)
+        if listed is not None:
             parts = self.parts()
             for index, item in enumerate(self.value["items"]):
+                if listed and isinstance(item, dict):  # they do not say again what they are
+                    item = {"apiVersion": self.value.get("apiVersion"), "kind": listed, **item}
                 if parts:
                     yield Document(self.file, parts[index], item)
                 else:
                     yield replace(self, value=item, prefix=(*self.prefix, "items", index))
         else:
             yield self
+
+
+def _list_of(value: Any) -> str | None:
+    """The kind that the items of a typed list have, empty for those of a plain `List`; None for what is no list."""
+    if not isinstance(value, dict) or not isinstance(value.get("items"), list):
+        return None
+    kind, metadata = value.get("kind"), value.get("metadata")
+    if not isinstance(kind, str) or not kind.endswith("List") or (isinstance(metadata, dict) and "name" in metadata):
+        return None
+    return kind.removesuffix("List")
 
 
 def _step(node: nodes.Node, part: str | int) -> tuple[nodes.Node, nodes.Node] | None:

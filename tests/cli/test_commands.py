@@ -289,11 +289,21 @@ def test_an_option_that_there_is_not_is_still_refused(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == said
 
 
+@pytest.mark.parametrize("command", ["simulate", "explain"])
+def test_without_a_file(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command]) == 2
+    said = f"harness {command}: FILE is expected, or --context NAME for a live cluster\n"
+    assert capsys.readouterr() == ("", said)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("simulte", "x.yaml"), "harness: unknown command 'simulte'; did you mean 'simulate'?"),
-        (("simulate",), "harness simulate: the following arguments are required: FILE; see harness simulate --help"),
+        (
+            ("upgrade-check", "--from", "1.6", "--to", "1.7"),
+            "harness upgrade-check: the following arguments are required: FILE; see harness upgrade-check --help",
+        ),
         (
             ("explain", "--regoin=eastus", "-"),
             "harness explain: unrecognized arguments: --regoin=eastus; did you mean '--region'?",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from harness.kube.api.builtin_kinds import NOT_KEPT
 from harness.kube.api.kinds import KINDS
@@ -265,3 +269,36 @@ def test_pods_of_a_deployment_whose_replicaset_is_not_given(here: Path, capsys: 
     value = as_json(capsys, "simulate", "a.yaml")
     assert value["pods"] == {"bound": 2, "pending": 0}
     assert [one["name"] for one in value["left_to_controllers"]] == ["web-6c-1"]
+
+
+def test_what_every_cluster_has_comes_with_a_dump(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`kubectl get namespaces -o yaml`: their uids are another cluster's."""
+    namespaces = [
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": name, "uid": f"1111-{name}", "resourceVersion": "3"},
+        }
+        for name in ("default", "kube-system", "shop")
+    ]
+    (here / "ns.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": namespaces}))
+    assert call(capsys, "simulate", "ns.json")[::2] == (0, "")
+
+
+@pytest.mark.parametrize("form", [json.dumps, yaml.safe_dump])
+def test_a_typed_list_as_the_api_server_writes_it(
+    here: Path, capsys: pytest.CaptureFixture[str], form: Callable[[Any], str]
+) -> None:
+    """`kubectl get --raw /api/v1/pods`: its items do not say what they are."""
+    pods = [
+        {"metadata": {"name": f"p{number}"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        for number in range(2)
+    ]
+    (here / "pods.x.json").write_text(form({"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": pods}))
+    value = as_json(capsys, "simulate", "pods.x.json")
+    assert value["pods"] == {"bound": 2, "pending": 0}
+
+
+def test_who_refuses_a_pod(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "p.yaml").write_text(pod("Web"))
+    assert call(capsys, "explain", "p.yaml")[2].startswith("p.yaml:4:12: api-server: Pod/Web: ")

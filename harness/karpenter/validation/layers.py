@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.kube.api.field_errors import Pointer
+from harness.kube.api.kinds import KINDS
 
 
 class Layer(StrEnum):
@@ -44,3 +45,10 @@ class Rejection:
     message: str
     text: str
     pointer: Pointer
+
+    @property
+    def by(self) -> str:
+        """The layer as people are told it: `api-server` for refusals of objects that no CRD is about."""
+        kind = KINDS.get(self.object.partition("/")[0])
+        built_in = kind is not None and not kind.custom
+        return "api-server" if built_in and self.layer is Layer.CRD_SCHEMA else str(self.layer)

@@ -1,0 +1,70 @@
+"""A live cluster in place of files: `--context` and `--kubeconfig`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from harness.cli.given import Given, read_files
+from harness.cli.worlds import InputError
+from harness.reading.documents import Document
+from harness.reading.manifests import Manifest, manifests_of
+from harness.reading.one_pass import Excerpt
+from harness.reading.problems import Problem, ScenarioError
+
+__all__ = ["Environment", "read_given"]
+
+
+class Environment(Exception):
+    """What the command needs and this machine does not have, in one line: exit code 3."""
+
+
+def read_given(arguments: argparse.Namespace) -> Given:
+    """The objects of `FILE…` and of the live cluster. Raises InputError, Environment, ScenarioError."""
+    if not arguments.files and arguments.context is None and arguments.kubeconfig is None:
+        raise InputError("FILE is expected, or --context NAME for a live cluster")
+    manifests, notes = _live(arguments)
+    return read_files(arguments.files, manifests, notes)
+
+
+def _live(arguments: argparse.Namespace) -> tuple[tuple[Manifest, ...], tuple[str, ...]]:
+    """The objects of the cluster that the options name, and a line for what could not be read; nothing where they name none.
+
+    A mistake stands in `CONTEXT/KIND/NAME` at the line and column of `kubectl get KIND NAME -o json`. Raises InputError, Environment,
+    ScenarioError.
+    """
+    from harness.clusters.kubeconfig import ClientMissing, KubeconfigError, LiveCluster
+
+    if arguments.context is None and arguments.kubeconfig is None:
+        return (), ()
+    option = "--kubeconfig" if arguments.kubeconfig is not None else "--context"
+    manifests: list[Manifest] = []
+    problems: list[Problem] = []
+    try:
+        cluster = LiveCluster(arguments.kubeconfig, arguments.context)
+        try:
+            for obj in cluster.objects():
+                found, mistakes = manifests_of(_document(cluster.name, obj), in_scenario=False)
+                manifests += found
+                problems += mistakes
+        finally:
+            cluster.close()
+    except (ClientMissing, KubeconfigError) as error:
+        if isinstance(error, KubeconfigError) and not error.reached:
+            raise InputError(f"{option}: {error}") from None
+        raise Environment(f"{option}: {error}") from None
+    if problems:
+        raise ScenarioError(problems)
+    lines = [f"read from context {cluster.name}: {len(manifests)} objects"]
+    if cluster.forbidden:
+        lines.append(f"not read, because context {cluster.name} may not: {', '.join(cluster.forbidden)}")
+    return tuple(manifests), tuple(lines)
+
+
+def _document(context: str, obj: Mapping[str, Any]) -> Document:
+    metadata = obj["metadata"]
+    name = f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else metadata["name"]
+    text = json.dumps(obj, indent=4, sort_keys=True, ensure_ascii=False)
+    return Document(f"{context}/{obj['kind']}/{name}", Excerpt(text, 0, len(text)), obj)

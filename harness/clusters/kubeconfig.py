@@ -1,0 +1,142 @@
+"""A user's own cluster, through their kubeconfig and the `kubernetes` package, which knows all its plugins for authentication.
+
+Only reads are sent: requests of method GET.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from harness.clusters.rest.paths import path_of, root
+from harness.kube.api.kinds import KINDS
+from harness.wording import did_you_mean
+
+__all__ = ["READ", "ClientMissing", "KubeconfigError", "LiveCluster"]
+
+_SECONDS = 30.0
+_PAGE = 500  # objects in one answer
+_LEFT_OUT = ("Secret", "ServiceAccount", "Lease", "CSINode", "VolumeAttachment", "NodeClaim")
+_CRDS = "apiextensions.k8s.io/v1"
+
+READ = tuple(kind for kind in KINDS if kind not in _LEFT_OUT)
+"""The kinds that are read: what decides where pods go. Secrets are never asked for. Karpenter's CRDs are read, too, for its release."""
+
+
+class ClientMissing(ImportError):
+    """The package `kubernetes` is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "reading a cluster needs the package kubernetes: pip install 'karpenter-azure-harness[clusters]'"
+        )
+
+
+class KubeconfigError(ValueError):
+    """A kubeconfig that is absent, broken or has no such context, or a cluster that does not answer; one line.
+
+    `reached`: the kubeconfig is good, and the cluster is not to be had.
+    """
+
+    def __init__(self, text: str, *, reached: bool = False) -> None:
+        super().__init__(text)
+        self.reached = reached
+
+
+class LiveCluster:
+    """The cluster of a context, `name`; of the current context where none is named.
+
+    Raises ClientMissing, KubeconfigError.
+    """
+
+    def __init__(self, path: Path | None = None, context: str | None = None) -> None:
+        try:
+            from kubernetes import config
+        except ImportError:
+            raise ClientMissing from None
+        from yaml import YAMLError
+
+        file = os.path.expanduser(str(path)) if path is not None else None
+        shown = str(path) if path is not None else os.environ.get("KUBECONFIG") or "~/.kube/config"
+        try:
+            contexts, current = config.list_kube_config_contexts(config_file=file)
+            names = [str(one["name"]) for one in contexts]
+            if context is not None and context not in names:
+                raise KubeconfigError(f"{shown}: there is no context {context}; {did_you_mean(context, names)}")
+            self.name = context or str(current["name"])
+            self._client = config.new_client_from_config(config_file=file, context=context)
+        except (config.ConfigException, YAMLError, OSError, KeyError, TypeError) as error:
+            raise KubeconfigError(f"{shown}: {_line(error)}") from None
+        self.forbidden: tuple[str, ...] = ()
+
+    def objects(self) -> Iterator[Mapping[str, Any]]:
+        """All objects of the kinds of `READ`, without managedFields; afterwards `forbidden` names the kinds that may not be read.
+
+        A kind that the cluster does not serve has none. Raises KubeconfigError where it does not answer.
+        """
+        forbidden = []
+        for kind in READ:
+            known = KINDS[kind]
+            try:
+                yield from self._list(path_of(known), known.api_version, kind)
+            except PermissionError:
+                forbidden.append(kind)
+        with suppress(PermissionError):
+            crds = self._list(f"{root(_CRDS)}/customresourcedefinitions", _CRDS, "CustomResourceDefinition")
+            yield from (one for one in crds if ".karpenter." in f".{one['metadata']['name']}")
+        self.forbidden = tuple(forbidden)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+    def _list(self, path: str, api_version: str, kind: str) -> Iterator[Mapping[str, Any]]:
+        """The objects of a kind, page by page; none where it is not served. Raises PermissionError."""
+        more = ""
+        while True:
+            query = [("limit", str(_PAGE)), *([("continue", more)] if more else [])]
+            answer = self._get(path, query)
+            if answer is None:
+                return
+            for item in answer.get("items") or ():
+                metadata = {key: value for key, value in item["metadata"].items() if key != "managedFields"}
+                yield {"apiVersion": api_version, "kind": kind, **item, "metadata": metadata}
+            more = (answer.get("metadata") or {}).get("continue") or ""
+            if not more:
+                return
+
+    def _get(self, path: str, query: Sequence[tuple[str, str]]) -> Mapping[str, Any] | None:
+        """The JSON at a path; None when there is no such resource. Raises PermissionError, KubeconfigError."""
+        from urllib3.exceptions import HTTPError
+
+        settings = self._client.configuration
+        # asked anew for each request: a plugin's token may have run out meanwhile
+        headers = {one["key"]: one["value"] for one in settings.auth_settings().values() if one["in"] == "header"}
+        try:
+            # the generated methods differ from version to version of the package; its connections do not
+            answer = self._client.rest_client.pool_manager.request(
+                "GET",
+                f"{settings.host}{path}?{urlencode(query)}",
+                headers={"Accept": "application/json", **headers},
+                timeout=_SECONDS,
+                retries=False,
+            )
+            value: Any = json.loads(answer.data) if answer.status < 400 else {}
+        except (HTTPError, OSError, ValueError) as error:
+            raise KubeconfigError(f"context {self.name} does not answer: {_line(error)}", reached=True) from None
+        if answer.status == 404:
+            return None
+        if answer.status == 403:
+            raise PermissionError(path)
+        if answer.status >= 400 or not isinstance(value, dict):
+            raise KubeconfigError(f"context {self.name}: {path}: {answer.status} {answer.reason}", reached=True)
+        return value
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
