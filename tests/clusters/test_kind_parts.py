@@ -121,7 +121,7 @@ def test_a_host_without_inotify_instances_is_named() -> None:
 
 def test_a_kubelet_that_starts_in_vain_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("testcontainers")
-    from harness.clusters.kind import container
+    from harness.clusters.kind import joining
 
     class Starved:
         node_name = "w"
@@ -135,11 +135,11 @@ def test_a_kubelet_that_starts_in_vain_is_not_waited_for(monkeypatch: pytest.Mon
         def journal(self, unit: str = "kubelet", lines: int = 20) -> str:
             return f"journal of {unit} on w:\n{STARVED}"
 
-    monkeypatch.setattr(container, "_LACKING", 0.0)
+    monkeypatch.setattr(joining, "_LACKING", 0.0)
     node: Any = Starved()
-    owner: Any = SimpleNamespace(seconds=60.0)
-    with pytest.raises(container.NodeError) as caught:
-        container.KindContainer._await_kubelet(owner, node, "", lambda: False)
+    control_plane: Any = SimpleNamespace(seconds=60.0)
+    with pytest.raises(joining.NodeError) as caught:
+        joining.await_kubelet(node, control_plane, lambda: False)
     first, *rest = str(caught.value).splitlines()
     assert first.startswith("the kubelet of w does not come up: the host has no inotify instances left")
     assert rest[0] == "journal of kubelet on w:"

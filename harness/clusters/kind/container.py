@@ -12,8 +12,7 @@ harness.clusters.leases.remove_leftovers.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -23,14 +22,14 @@ from testcontainers.core.network import Network
 
 from harness.clusters.kind.daemon import READ_SECONDS, patiently, sentence
 from harness.clusters.kind.images import image_for
-from harness.clusters.kind.journals import DEATHS, exhaustion, refusal
+from harness.clusters.kind.joining import JoinRefused, await_kubelet, run_kubeadm_join
+from harness.clusters.kind.journals import DEATHS, exhaustion
 from harness.clusters.kind.kubeadm import AUDIT_FOLDER, FLAGS_FILE, POD_SUBNET, flags_file, init_config, join_config
 from harness.clusters.kind.node import ImageMissing, KindNode, NodeError
 from harness.clusters.kind.reaper import remove_all
 from harness.clusters.owner import NOBODY, this_process
 from harness.clusters.real.audit import POLICY
-from harness.clusters.waiting import Patience, poll, unique
-from harness.nodes.kubelet import FlagsRefused
+from harness.clusters.waiting import poll, unique
 
 __all__ = ["LABEL", "OWNER", "ImageMissing", "JoinRefused", "KindContainer", "NodeError"]
 
@@ -41,18 +40,6 @@ LABEL = "karpenter-harness.kind"
 """Docker label of everything that these clusters make; its value tells clusters apart."""
 
 _KUBECTL = ("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf")
-_DONE = "done"
-
-_LACKING = 20.0
-"""Seconds that a kubelet may start in vain for want of something that the host has too little of."""
-
-
-class JoinRefused(NodeError, FlagsRefused):
-    """A kubelet that does not start with the flags it was given; `reason` is its own sentence."""
-
-    def __init__(self, node: str, reason: str) -> None:
-        super().__init__(f"the kubelet of {node} refuses its flags: {reason}")
-        self.reason = reason
 
 
 class KindContainer(KindNode):
@@ -242,7 +229,7 @@ class KindContainer(KindNode):
                 external_cloud_provider=external_cloud_provider,
             )
             node.write("/kind/kubeadm.conf", config)
-            self._join(node)
+            run_kubeadm_join(node, self, lambda: self._has_node(name))
         except BaseException:
             self.leave(name)
             raise
@@ -274,7 +261,7 @@ class KindContainer(KindNode):
         )
         node.write(FLAGS_FILE, flags)
         cursor = node.restart_kubelet()
-        self._await_kubelet(node, cursor, lambda: self._has_node(name))
+        await_kubelet(node, self, lambda: self._has_node(name), cursor)
         return node
 
     def leave(self, name: str) -> None:
@@ -357,47 +344,5 @@ class KindContainer(KindNode):
             every=0.3,
         )
 
-    def _join(self, node: KindNode) -> None:
-        """Runs kubeadm beside a look at the journal: it would wait for minutes for a kubelet that refuses to start."""
-        command = ("kubeadm", "join", "--config=/kind/kubeadm.conf", "--skip-phases=preflight")
-        with ThreadPoolExecutor(1) as pool:
-            joined = pool.submit(node.sh, *command)
-            try:
-                self._await_kubelet(node, "", joined.done)
-            except BaseException:
-                node.sh("pkill", "kubeadm", check=False)
-                raise
-            joined.result()
-        # kubeadm is content with a kubelet that has a certificate: its Node comes a moment later
-        self._await_kubelet(node, "", lambda: self._has_node(node.node_name))
-
     def _has_node(self, name: str) -> bool:
         return self.sh(*_KUBECTL, "get", "node", name, "-o", "name", check=False).strip() == f"node/{name}"
-
-    def _await_kubelet(self, node: KindNode, cursor: str, done: Callable[[], bool]) -> None:
-        """Waits for something that a starting kubelet brings about. Raises JoinRefused, NodeError, TimedOut."""
-        patience: Patience | None = None
-
-        def done_or_refused() -> str | None:
-            nonlocal patience
-            if done():
-                return _DONE
-            state = node.state()
-            if state:
-                raise NodeError(state)
-            said = node.kubelet_said(cursor)
-            lacking = exhaustion(said)
-            if lacking:  # somebody may be about to give some back
-                patience = patience or Patience(_LACKING)
-                if patience.passed:
-                    raise NodeError(f"the kubelet of {node.node_name} does not come up: {lacking}\n{node.journal()}")
-            return refusal(said)
-
-        found = poll(
-            done_or_refused,
-            lambda: f"the kubelet of {node.node_name}\n{node.journal()}\n{self.journal('kubelet', 8)}",
-            seconds=self.seconds,
-            every=0.3,
-        )
-        if found != _DONE:
-            raise JoinRefused(node.node_name, found)
