@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
+from harness.engine.disruptions import Disruption
 from harness.engine.label_layers import LabelLayer
 from harness.kube.api.objects import Object
 
@@ -199,4 +200,8 @@ class Sink(Protocol):
 
         `withheld` are the labels that it left out of the machine because a kubelet may not set them.
         """
+        ...
+
+    def disrupted(self, disruption: Disruption) -> None:
+        """A decision that nodes go; what becomes of it is written into it."""
         ...

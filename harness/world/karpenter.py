@@ -8,6 +8,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.lifecycle.controller import NodeClaimLifecycle
 from harness.karpenter.lifecycle.drain import Evictions
 from harness.karpenter.lifecycle.garbage import GarbageCollection
+from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodeclasses import NodeClasses
 from harness.karpenter.lifecycle.nodepools import NodePools
 from harness.karpenter.lifecycle.pace import Pace
@@ -20,6 +21,7 @@ from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
+from harness.world.disruption import Departures
 
 
 class Karpenter:
@@ -49,6 +51,7 @@ class Karpenter:
         self.lifecycle = NodeClaimLifecycle(view, writer, sink, engine.clock, self.provider, release.core, pace)
         evictions = Evictions(engine, view, writer, sink)
         labels = rng.stream("labels")
+        self.marks = Marks(engine.clock, options.batch_max_seconds)
         self.provisioner = Provisioner(
             engine,
             view,
@@ -65,6 +68,19 @@ class Karpenter:
                 time_limit=time_limit,
             ),
             batcher=Batcher(engine.clock, options.batch_idle_seconds, options.batch_max_seconds),
+            indexes=indexes,
+            marks=self.marks,
+        )
+        self.departures = Departures(
+            engine,
+            view,
+            writer,
+            sink,
+            arm,
+            offers,
+            rng,
+            provisioner=self.provisioner,
+            marks=self.marks,
             indexes=indexes,
         )
         self.controllers: tuple[Controller, ...] = (
@@ -94,6 +110,7 @@ class Karpenter:
                 protection_may_end=rules_of(release.core).protection_may_end,
             ),
             GarbageCollection(view, writer, sink, engine.clock, self.provider),
+            *self.departures.controllers,
         )
         """All of them, in the order in which changes reach them."""
         engine.add(*self.controllers)

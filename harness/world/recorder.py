@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.clusters.provenance import Assertion, Launch
 from harness.engine.clock import Clock, nanoseconds
+from harness.engine.disruptions import Disruption
 from harness.engine.label_layers import LabelLayer
 from harness.engine.ports import View
 from harness.kube.api.objects import Key, Object, key_of
@@ -45,6 +46,7 @@ class Recorder:
         self.assertions: list[Assertion] = []
         self.launches: list[Launch] = []
         self.rejections: list[Any] = []
+        self.disruptions: list[Disruption] = []
         self.view: View | None = None
         """The cluster whose revision orders assertions among writes."""
         self._clock = clock
@@ -93,6 +95,10 @@ class Recorder:
     def launched(self, vm: str, path: str, layers: Sequence[LabelLayer], withheld: Sequence[LabelLayer]) -> None:
         """Records what Karpenter gave a machine or its NodeClaim."""
         self.launches.append(Launch(self._revision, vm, path, tuple(layers), tuple(withheld)))
+
+    def disrupted(self, disruption: Disruption) -> None:
+        """Keeps a decision that nodes go."""
+        self.disruptions.append(disruption)
 
     @property
     def _revision(self) -> int:

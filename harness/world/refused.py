@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.karpenter.validation.layers import Layer, Rejection
+from harness.kube.api.field_errors import FieldError
+from harness.kube.api.objects import Key
+from harness.kube.api.status import ApiError
 
-__all__ = ["ObjectsRefused", "is_mistake"]
+__all__ = ["ObjectsRefused", "is_mistake", "rejections_of"]
 
 
 class ObjectsRefused(Exception):
@@ -24,3 +27,19 @@ class ObjectsRefused(Exception):
 def is_mistake(rejection: Rejection) -> bool:
     """Whether somebody has to mend something. Karpenter answers a refused launch by trying elsewhere: that is what is simulated."""
     return rejection.layer is not Layer.LAUNCH
+
+
+def rejections_of(error: ApiError, key: Key) -> list[Rejection]:
+    """The rejections of a refused request: those that the judge gave, or the API server's own."""
+    given = error.cause if isinstance(error.cause, tuple) else ()
+    known = [each for each in given if isinstance(each, Rejection)]
+    if known:
+        return known
+    errors = [each for each in given if isinstance(each, FieldError)]
+    name = f"{key.kind}/{key.name}"
+    if not errors:
+        return [Rejection(Layer.CRD_SCHEMA, name, "", None, error.reason, error.message, error.message, ())]
+    return [
+        Rejection(Layer.CRD_SCHEMA, name, each.field, None, each.rule, each.detail, str(each), each.pointer)
+        for each in errors
+    ]

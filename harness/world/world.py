@@ -13,6 +13,7 @@ from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.memory.journal import Journal
 from harness.clusters.provenance import Write, label_writes
 from harness.engine.clock import Clock
+from harness.engine.disruptions import Disruption
 from harness.engine.engine import Engine, Settled
 from harness.engine.ids import Ids
 from harness.engine.label_layers import LabelLayer
@@ -31,10 +32,9 @@ from harness.karpenter.releases import (
 )
 from harness.karpenter.validation.admission import Crds, admit
 from harness.karpenter.validation.crds import crd_set
-from harness.karpenter.validation.layers import Layer, Rejection
+from harness.karpenter.validation.layers import Rejection
 from harness.karpenter.validation.pods import validate_pod
 from harness.karpenter.validation.runtime import runtime_validate
-from harness.kube.api.field_errors import FieldError
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Key, Object, copy_json, name_of, namespace_of, with_metadata
 from harness.kube.api.status import ApiError
@@ -47,7 +47,7 @@ from harness.world.azure import Azure
 from harness.world.caches import Caches, default_caches
 from harness.world.karpenter import Karpenter
 from harness.world.recorder import Event, LogLine, Recorder
-from harness.world.refused import ObjectsRefused, is_mistake
+from harness.world.refused import ObjectsRefused, is_mistake, rejections_of
 from harness.world.shapes import misshapen
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ class World:
         try:
             stored = self._writer.create(obj, dry_run=True)
         except ApiError as error:
-            return _rejections(error, Key(str(obj.get("kind")), place, name_of(obj)))
+            return rejections_of(error, Key(str(obj.get("kind")), place, name_of(obj)))
         return self._validated(stored)
 
     def delete(self, kind: str, name: str, namespace: str | None = None) -> None:
@@ -254,6 +254,8 @@ class World:
         """Changes Azure's market while the world runs; the same keys as `azure`, what is not named stays. Raises MarketError."""
         self._azure.change(market)
         self._markets.append(market)
+        if self._karpenter is not None:
+            self._karpenter.departures.wake()
 
     def again(self, *markets: Mapping[str, Any]) -> World:
         """Another world with the same inputs and nothing in it yet, in memory; `markets` are laid over its market, as by `change_azure`."""
@@ -365,6 +367,11 @@ class World:
         return tuple(self.recorder.rejections)
 
     @property
+    def disruptions(self) -> Sequence[Disruption]:
+        """Every decision of Karpenter that nodes go, in order."""
+        return tuple(self.recorder.disruptions)
+
+    @property
     def events(self) -> Sequence[Event]:
         """The Kubernetes Events so far, in order."""
         return tuple(self.recorder.events)
@@ -410,7 +417,7 @@ class World:
             else:
                 stored = self._writer.create(obj)
         except ApiError as error:
-            return _rejections(error, key)
+            return rejections_of(error, key)
         self._applied[key] = copy_json(obj)
         return self._validated(stored)
 
@@ -446,19 +453,3 @@ def _empty_nodeclass(crds: str, kubernetes: str) -> Object:
         "spec": {},
     }
     return admit(empty, crds=crd_set(crds), kubernetes=kubernetes).object
-
-
-def _rejections(error: ApiError, key: Key) -> Rejected:
-    """The rejections of a refused request: those that the judge gave, or the API server's own."""
-    given = error.cause if isinstance(error.cause, tuple) else ()
-    known = [each for each in given if isinstance(each, Rejection)]
-    if known:
-        return known
-    errors = [each for each in given if isinstance(each, FieldError)]
-    name = f"{key.kind}/{key.name}"
-    if not errors:
-        return [Rejection(Layer.CRD_SCHEMA, name, "", None, error.reason, error.message, error.message, ())]
-    return [
-        Rejection(Layer.CRD_SCHEMA, name, each.field, None, each.rule, each.detail, str(each), each.pointer)
-        for each in errors
-    ]

@@ -10,13 +10,15 @@ from typing import Protocol
 from harness.karpenter.disruption.commands import Command
 from harness.karpenter.disruption.events import failed_scheduling, nominated
 from harness.karpenter.disruption.method import Method
-from harness.karpenter.disruption.methods import attempt
+from harness.karpenter.disruption.methods import Memory, attempt
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.claims import pod_key
 from harness.karpenter.scheduling.state import StateNode
 
 __all__ = ["AGAIN", "POLLING", "UNSYNCED", "Orders", "Refusal", "Started", "Turn", "turn"]
+
+_NO_MEMORY = Memory()
 
 AGAIN, UNSYNCED, POLLING = 0.0, 1.0, 10.0
 """Seconds to the next turn: after a command, while NodeClaims have no machine yet, when nothing was to do."""
@@ -70,8 +72,12 @@ def turn(
     *,
     unseen: frozenset[str] = frozenset(),
     validates: bool = True,
+    memory: Memory = _NO_MEMORY,
 ) -> Deliberation[Turn]:
-    """Tries the methods in order; the first with a command ends the turn, and so does an error."""
+    """Tries the methods in order; the first with a command ends the turn, and so does an error.
+
+    ``memory`` knows of turns before: a consolidation that found nothing then rests until something has changed.
+    """
     made = Turn()
     if not situation.view.synced:
         made.next_after = UNSYNCED
@@ -79,7 +85,7 @@ def turn(
     view = situation.view
     orders.release([node for node in view.nodes if not view.is_queued(node) and not node.deleting])
     for method in methods:
-        tried = yield from attempt(situation, method, unseen=unseen, validates=validates)
+        tried = yield from attempt(situation, method, unseen=unseen, validates=validates, memory=memory)
         if tried.findings is None:
             continue
         problem = ""

@@ -17,7 +17,21 @@ from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.disruption.static_drift import StaticDrift
 from harness.karpenter.releases.disruption import DisruptionRules
 
-__all__ = ["Attempt", "attempt", "methods_of"]
+__all__ = ["Attempt", "Memory", "attempt", "methods_of"]
+
+
+class Memory:
+    """What methods keep from one turn to the next; this one keeps nothing."""
+
+    def rests(self, method: Method) -> bool:
+        """Whether the method needs not compute anything (IsConsolidated)."""
+        return False
+
+    def found(self, method: Method, findings: Findings) -> None:
+        """Takes note of what a method came to."""
+
+
+_NO_MEMORY = Memory()
 
 
 def methods_of(rules: DisruptionRules) -> Sequence[Method]:
@@ -40,7 +54,12 @@ class Attempt:
 
 
 def attempt(
-    situation: Situation, method: Method, *, unseen: frozenset[str] = frozenset(), validates: bool = True
+    situation: Situation,
+    method: Method,
+    *,
+    unseen: frozenset[str] = frozenset(),
+    validates: bool = True,
+    memory: Memory = _NO_MEMORY,
 ) -> Deliberation[Attempt]:
     """Lets a method look for commands."""
     candidates = find_candidates(situation, method.should_disrupt, eventual=method.eventual)
@@ -51,6 +70,10 @@ def attempt(
         made.totals = nodepool_totals(situation)
     budgets = disruption_budgets(situation, method.reason)
     made.budgets = dict(budgets)
+    if memory.rests(method):
+        made.findings = Findings()
+        return made
     proposal = Proposal(candidates, budgets, made.totals, unseen, validates)
     made.findings = yield from method.compute(situation, proposal)
+    memory.found(method, made.findings)
     return made

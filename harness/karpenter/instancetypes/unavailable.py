@@ -108,6 +108,12 @@ class UnavailableOfferings:
         other.sequence, other._changes = self.sequence, [*self._changes]
         return other
 
+    @property
+    def until(self) -> float | None:
+        """When the next mark ends; None without any."""
+        marks = (*self._offerings.values(), *self._families.values())
+        return min((mark.until for mark in marks), default=None)
+
     def expire(self, now: float) -> None:
         """Forgets the marks whose time is over."""
         for marks in (self._offerings, self._families):

@@ -11,6 +11,7 @@ from typing import Any
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Cloud, View, Writer
+from harness.karpenter.labels.azure import NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION
 from harness.karpenter.launch.images import (
     ImageDefinition,
     ImageFamily,
@@ -18,10 +19,11 @@ from harness.karpenter.launch.images import (
     gallery_image_id,
     image_family,
 )
+from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.lifecycle.conditions import Conditions
 from harness.karpenter.releases import LocalDnsSource, ProviderOptions, ProviderRelease
-from harness.kube.api.objects import Object, finalizers_of, is_terminating, name_of, spec_of, status_of
+from harness.kube.api.objects import Object, annotations_of, finalizers_of, is_terminating, name_of, spec_of, status_of
 from harness.kube.api.patch import merge_diff
 from harness.kube.api.versions import Version
 
@@ -87,6 +89,7 @@ class NodeClasses:
             nodeclass = self._writer.patch(
                 "AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": [*finalizers_of(nodeclass), FINALIZER]}}
             )
+        nodeclass = self._hashed(nodeclass)
         conditions = Conditions(nodeclass, self._dependents, self._clock.timestamp())
         status: dict[str, Any] = dict(status_of(nodeclass))
         status["kubernetesVersion"] = self._kubernetes
@@ -104,6 +107,16 @@ class NodeClasses:
         if problem is not None:
             raise ReconcileError(problem)
         return Result(_REFRESH, Wait.ALARM)
+
+    def _hashed(self, nodeclass: Object) -> Object:
+        """By which drift is noticed; nodes of another version of the hash do not come up here (nodeclass/hash/controller.go)."""
+        marks = {
+            NODE_CLASS_HASH: nodeclass_hash(nodeclass, self._release.nodeclass_hash_fields),
+            NODE_CLASS_HASH_VERSION: self._release.nodeclass_hash_version,
+        }
+        if marks.items() <= annotations_of(nodeclass).items():
+            return nodeclass
+        return self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"annotations": marks}})
 
     @property
     def _dependents(self) -> tuple[str, ...]:

@@ -140,12 +140,15 @@ class NodePools:
         status["nodeClassObservedGeneration"] = generation
 
 
-def usage_of(view: View, pool: str) -> dict[str, Quantity]:
-    """The sum of the capacity of a NodePool's machines, and their number as `nodes`."""
+def usage_of(view: View, pool: str, deleting: frozenset[str] = frozenset()) -> dict[str, Quantity]:
+    """The sum of the capacity of a NodePool's machines, and their number as `nodes`.
+
+    Those that are going away do not count, nor the NodeClaims of these names (core state/cluster.go updateNodePoolResources).
+    """
     lists: list[dict[str, Quantity]] = []
     for claim in view.list("NodeClaim"):
         provider_id = status_of(claim).get("providerID")
-        if nodepool_of(claim) != pool or not provider_id:
+        if nodepool_of(claim) != pool or not provider_id or is_terminating(claim) or name_of(claim) in deleting:
             continue
         nodes = view.indexed("nodes-by-provider-id", provider_id)
         reported = status_of(nodes[0]).get("capacity") if nodes else None
@@ -153,12 +156,12 @@ def usage_of(view: View, pool: str) -> dict[str, Quantity]:
     return {**merge(*lists), "nodes": Quantity.parse(str(len(lists)))}
 
 
-def exceeded_limit(view: View, pool: Object) -> str | None:
+def exceeded_limit(view: View, pool: Object, deleting: frozenset[str] = frozenset()) -> str | None:
     """The sentence about a limit that a NodePool is already beyond, None while it is within (Limits.ExceededBy)."""
     limits = parse_list(spec_of(pool).get("limits"))
     if not limits:
         return None
-    used = usage_of(view, name_of(pool))
+    used = usage_of(view, name_of(pool), deleting)
     for name in sorted(limits):
         if name in used and used[name] > limits[name]:
             return f"resource usage exceeds limit (limit={limits[name]}, resource-name={name}, usage={used[name]})"
@@ -179,6 +182,7 @@ def _counts_differently(change: Change) -> bool:
         status_of(change.object).get("capacity") != status_of(old).get("capacity")
         or status_of(change.object).get("providerID") != status_of(old).get("providerID")
         or nodepool_of(change.object) != nodepool_of(old)
+        or is_terminating(change.object) != is_terminating(old)
     )
 
 

@@ -14,7 +14,9 @@ from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.labels.core import DISRUPTED_TAINT
-from harness.karpenter.lifecycle.nodepools import exceeded_limit, nodeclass_name
+from harness.karpenter.lifecycle.creation import NodeClaimRefused, create_nodeclaim
+from harness.karpenter.lifecycle.marks import Marks
+from harness.karpenter.lifecycle.nodepools import nodeclass_name
 from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.circles import Circles
@@ -31,9 +33,9 @@ from harness.karpenter.scheduling import (
     solve,
 )
 from harness.karpenter.scheduling.pending import usable_nodepools
+from harness.karpenter.scheduling.snapshot import observed
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
-from harness.kube.api.status import ApiError
 from harness.kube.go.durations import print_duration
 from harness.kube.scheduling.pods import is_provisionable
 from harness.kube.scheduling.taints import same_taint
@@ -65,6 +67,7 @@ class Provisioner:
         options: SchedulingOptions,
         batcher: Batcher,
         indexes: CatalogIndexes,
+        marks: Marks,
     ) -> None:
         self._engine = engine
         self._view = view
@@ -74,6 +77,7 @@ class Provisioner:
         self.options = options
         self._indexes = indexes
         self._batcher = batcher
+        self._marks = marks
         self._circles = Circles(view, offers.release.vocabulary, failures)
         self._changes = 0
         self._solved: object = None
@@ -127,25 +131,12 @@ class Provisioner:
 
     def snapshot(self) -> ClusterSnapshot:
         """What a simulation would see now."""
-        view = self._view
-        return ClusterSnapshot(
-            nodepools=view.list("NodePool"),
-            pods=view.list("Pod"),
-            nodes=view.list("Node"),
-            nodeclaims=view.list("NodeClaim"),
-            daemonsets=view.list("DaemonSet"),
-            namespaces=view.list("Namespace"),
-            pvcs=view.list("PersistentVolumeClaim"),
-            pvs=view.list("PersistentVolume"),
-            storageclasses=view.list("StorageClass"),
-            csinodes=view.list("CSINode"),
-            pdbs=view.list("PodDisruptionBudget"),
-            now=self._engine.clock.now,
-        )
+        return observed(self._view, self._engine.clock.now, self._marks.deleting)
 
     def _moment(self) -> int:
         """The time where it matters: while something is being deleted, since the protection of pods may end."""
-        deleting = any(is_terminating(each) for kind in ("Node", "NodeClaim") for each in self._view.list(kind))
+        going = (is_terminating(each) for kind in ("Node", "NodeClaim") for each in self._view.list(kind))
+        deleting = bool(self._marks.deleting) or any(going)
         return self._engine.clock.now if deleting else 0
 
     def instance_types(self) -> dict[str, Sequence[InstanceType]]:
@@ -172,7 +163,7 @@ class Provisioner:
     def _provision(self) -> None:
         if not self.synced():
             return
-        state = (self._changes, self._offers.version(), self._moment())
+        state = (self._changes, self._marks.changes, self._offers.version(), self._moment())
         changed = state != self._solved
         self._retries = 0 if changed else self._retries + 1
         self._new = changed or self._results.unlucky
@@ -234,9 +225,17 @@ class Provisioner:
                 self._sink.log("error", self.name, "could not schedule pod", Pod=text_key, error=str(reason))
                 self._failed(pod, str(reason))
         for name, pods in results.existing.items():
-            target = f"node/{name}" if self._view.get("Node", name) is not None else f"nodeclaim/{name}"
-            for pod in pods:
-                self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: {target}")
+            self._nominate(name, pods)
+
+    def _nominate(self, name: str, pods: Sequence[Object]) -> None:
+        """Pods are expected on a Node, or on the Node of a NodeClaim; the machine is left alone for a while."""
+        node, claim = self._view.get("Node", name), self._view.get("NodeClaim", name)
+        machine = spec_of(node).get("providerID") if node is not None else status_of(claim or {}).get("providerID")
+        if machine:
+            self._marks.nominate(str(machine))
+        target = f"node/{name}" if node is not None else f"nodeclaim/{name}"
+        for pod in pods:
+            self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: {target}")
 
     def _failed(self, pod: Object, text: str) -> None:
         self._sink.event(pod, "Warning", "FailedScheduling", f"Failed to schedule pod, {text}", dedupe_seconds=300)
@@ -245,21 +244,25 @@ class Provisioner:
         namespace, _, name = key.partition("/")
         return self._view.get("Pod", name, namespace)
 
+    def create(self, planned: PlannedNodeClaim) -> Object:
+        """Creates a NodeClaim. Raises NodeClaimRefused, EmptyRange."""
+        return create_nodeclaim(
+            self._view,
+            self._writer,
+            self._sink,
+            planned.nodepool,
+            planned.to_nodeclaim,
+            controller=self.name,
+            deleting=self._marks.deleting,
+        )
+
     def _create(self, planned: PlannedNodeClaim) -> None:
-        pool = self._view.get("NodePool", planned.nodepool)
-        if pool is None:
-            return
-        problem = exceeded_limit(self._view, pool)
-        if problem is not None:
-            self._sink.log("error", self.name, f"creating node claim, {problem}", NodePool=planned.nodepool)
-            return
         try:
-            claim = self._writer.create(planned.to_nodeclaim())
-        except ApiError as error:
-            self._sink.log("error", self.name, f"creating node claim, {error.message}", NodePool=planned.nodepool)
-            self._sink.rejected(error.cause if isinstance(error.cause, tuple) else ())
+            claim = self.create(planned)
+        except NodeClaimRefused as error:
+            self._sink.log("error", self.name, f"creating node claim, {error}", NodePool=planned.nodepool)
+            self._sink.rejected(error.rejections)
             return
-        self._sink.log("info", self.name, "created nodeclaim", NodeClaim=name_of(claim), NodePool=planned.nodepool)
         for pod in planned.pods:
             self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: nodeclaim/{name_of(claim)}")
         runaway = self._circles.created(planned.pods, claim, str(planned.requirements), self._engine.clock.seconds)

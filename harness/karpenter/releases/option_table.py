@@ -143,6 +143,12 @@ OPTIONS: tuple[Option, ...] = (
         "how long no new pod must come before Karpenter decides, in seconds",
     ),
     Option("batch_max_seconds", "batch-max-duration", "", "how long Karpenter collects pods at most, in seconds"),
+    Option(
+        "feature_gates",
+        "feature-gates",
+        "",
+        "core's feature gates, as NAME=true,NAME=true: NodeRepair, SpotToSpotConsolidation",
+    ),
 )
 
 

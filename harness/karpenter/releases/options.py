@@ -55,6 +55,7 @@ class ProviderOptions:
     min_values_policy: str = STRICT
     batch_idle_seconds: float = 1.0
     batch_max_seconds: float = 10.0
+    feature_gates: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, defaults: Defaults, *, region: str = "", **changes: Any) -> "ProviderOptions":
@@ -97,6 +98,10 @@ class ProviderOptions:
                 value = given[option.json.casefold()]
                 found[option.field] = _typed(option.field, value, getattr(self, option.field))
         return replace(self, **found)
+
+    def gate(self, name: str) -> bool:
+        """Whether one of core's feature gates is open; those that matter here are closed unless said otherwise."""
+        return str(self.feature_gates.get(name, "false")).lower() == "true"
 
     @property
     def azure_cni_overlay(self) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from harness.engine.ports import View
 from harness.karpenter.releases.options import BEST_EFFORT, STRICT
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.kube.api.objects import Object
@@ -33,6 +34,26 @@ class ClusterSnapshot:
     deleting: frozenset[str] = frozenset()
     now: int = 0
     number: int = 0
+
+
+def observed(view: View, now: int, deleting: frozenset[str] = frozenset(), number: int = 0) -> ClusterSnapshot:
+    """The snapshot of a cluster as it is."""
+    return ClusterSnapshot(
+        nodepools=view.list("NodePool"),
+        pods=view.list("Pod"),
+        nodes=view.list("Node"),
+        nodeclaims=view.list("NodeClaim"),
+        daemonsets=view.list("DaemonSet"),
+        namespaces=view.list("Namespace"),
+        pvcs=view.list("PersistentVolumeClaim"),
+        pvs=view.list("PersistentVolume"),
+        storageclasses=view.list("StorageClass"),
+        csinodes=view.list("CSINode"),
+        pdbs=view.list("PodDisruptionBudget"),
+        deleting=deleting,
+        now=now,
+        number=number,
+    )
 
 
 def _lowest(low: int, _high: int) -> int:

@@ -1,0 +1,43 @@
+"""What came of disruption: which nodes go, why, and what comes in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["DELETE", "EXPIRED", "REPLACE", "UNHEALTHY", "Disrupted", "Disruption"]
+
+DELETE, REPLACE = "delete", "replace"
+EXPIRED, UNHEALTHY = "Expired", "Unhealthy"
+"""Reasons of nodes that go without a command: no budget is asked, nothing comes in their place first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disrupted:
+    """A node that goes. ``labels`` are its Node's, its NodeClaim's where it has none; ``price`` is in USD per hour, 0 when unknown."""
+
+    nodeclaim: str
+    node: str
+    nodepool: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    price: float = 0.0
+
+
+@dataclass(slots=True)
+class Disruption:
+    """One decision at ``at``, in virtual seconds.
+
+    ``reason`` is Empty, Drifted, Underutilized, Expired or Unhealthy, ``method`` the disruption method's name, empty for the last two.
+    ``replacements`` are names of NodeClaims. ``savings`` are Karpenter's own figure in USD per hour. ``ended`` and ``problem`` say when
+    its nodes were told to go, or why they stay after all.
+    """
+
+    at: float
+    reason: str
+    decision: str
+    nodes: tuple[Disrupted, ...]
+    replacements: tuple[str, ...] = ()
+    method: str = ""
+    savings: float = 0.0
+    ended: float | None = None
+    problem: str = ""

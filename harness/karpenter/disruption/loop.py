@@ -1,0 +1,229 @@
+"""The disruption controller on the engine: a turn every ten seconds, and none while nothing can have changed.
+
+Core ``pkg/controllers/disruption/controller.go``. A turn that finds nothing would find nothing again until an object changes, or a
+moment comes at which time alone changes the answer. The turns between are left out; those that are made keep to the ten seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+
+from harness.engine.clock import SECOND, nanoseconds
+from harness.engine.disruptions import Disrupted, Disruption
+from harness.engine.engine import DONE, Engine, Result, Router, Wait
+from harness.engine.ports import Change, ChangeType, Sink
+from harness.karpenter.disruption.changes import budget_changes, protection_ends
+from harness.karpenter.disruption.controller import POLLING, Started, Turn, turn
+from harness.karpenter.disruption.executions import Executions
+from harness.karpenter.disruption.method import Findings, Method
+from harness.karpenter.disruption.methods import Memory, methods_of
+from harness.karpenter.disruption.observer import Observer
+from harness.karpenter.disruption.orders import Hands
+from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.labels.core import INITIALIZED
+from harness.karpenter.lifecycle.marks import Marks
+from harness.karpenter.provider.offers import Offers
+from harness.karpenter.releases.disruption import DisruptionRules
+from harness.kube.api.objects import Object, is_terminating, labels_of, name_of, spec_of
+
+__all__ = ["DisruptionController"]
+
+_TURN = "turn"
+_LONGEST_BACKOFF = 1000.0
+_WATCHED = (
+    "Pod",
+    "Node",
+    "NodeClaim",
+    "NodePool",
+    "AKSNodeClass",
+    "DaemonSet",
+    "PodDisruptionBudget",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "StorageClass",
+    "CSINode",
+)
+
+
+class _Rest(Memory):
+    """Which consolidations found nothing since something last happened."""
+
+    def __init__(self, marks: Marks) -> None:
+        self._marks = marks
+        self._consolidated: dict[str, int] = {}
+        self.rested = False
+        """Whether one was left out in this turn."""
+
+    def rests(self, method: Method) -> bool:
+        since = self._marks.unsettled_since()
+        rests = self._consolidated.get(method.name) == since
+        self.rested = self.rested or rests
+        return rests
+
+    def found(self, method: Method, findings: Findings) -> None:
+        if findings.consolidated:
+            self._consolidated[method.name] = self._marks.unsettled_since()
+
+
+class DisruptionController:
+    """Looks for nodes that can go; the only key is its turn. It starts with the first NodeClaim."""
+
+    name = "disruption"
+    backoff = (0.005, _LONGEST_BACKOFF)
+
+    def __init__(
+        self,
+        engine: Engine,
+        observer: Observer,
+        sink: Sink,
+        hands: Hands,
+        executions: Executions,
+        marks: Marks,
+        offers: Offers,
+        rules: DisruptionRules,
+    ) -> None:
+        self._engine = engine
+        self._observer = observer
+        self._sink = sink
+        self._hands = hands
+        self._executions = executions
+        self._marks = marks
+        self._offers = offers
+        self._rules = rules
+        self._spot_to_spot = offers.options.gate("SpotToSpotConsolidation")
+        self._methods = methods_of(rules)
+        self._memory = _Rest(marks)
+        self._began = engine.clock.now
+        self._period = nanoseconds(POLLING)
+        self._failures = 0
+        self._started = self._awake = False
+        self._situation: Situation | None = None
+        self._deliberation: Deliberation[Turn] | None = None
+        self._told = 0
+
+    def watches(self) -> Mapping[str, Router]:
+        """Everything that a turn looks at."""
+        return dict.fromkeys(_WATCHED, self._route)
+
+    def _route(self, change: Change) -> Iterable[Hashable]:
+        kind = change.object["kind"]
+        if _unsettles(kind, change):
+            self._marks.unsettle()
+        if kind == "NodeClaim":
+            self._started = True
+            if change.type is ChangeType.DELETED:
+                self._marks.unmark((name_of(change.object),))
+        if self._started and not self._awake:
+            self.wake()
+        return ()
+
+    def wake(self) -> None:
+        """Something changed: the next turn that is due by the clock is made."""
+        if self._started and self._deliberation is None:
+            self._awake = True
+            self._at(self._engine.clock.now)
+
+    def _at(self, moment: int) -> None:
+        """A turn at the first of its times from a moment on."""
+        now = self._engine.clock.now
+        turns = -(-max(moment - self._began, 1) // self._period)
+        due = self._began + turns * self._period
+        self._engine.enqueue(self, _TURN, after=(due - now) / SECOND, wait=Wait.ALARM)
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Begins a turn, or goes on with the one that has waited."""
+        if self._deliberation is None:
+            self._awake = False
+            self._memory.rested = False
+            self._told = 0
+            view = self._observer.look(self._executions.nodes)
+            self._situation = Situation(view, spot_to_spot=self._spot_to_spot)
+            self._deliberation = turn(self._situation, self._methods, self._hands, memory=self._memory)
+        else:
+            assert self._situation is not None
+            self._situation.view = self._observer.look(self._executions.nodes)
+        made = None
+        try:
+            wait = next(self._deliberation)
+        except StopIteration as end:
+            made = end.value
+        self._tell()
+        if made is None:
+            return Result(wait.seconds)
+        self._deliberation = None
+        return self._end(made)
+
+    def _tell(self) -> None:
+        assert self._situation is not None
+        events = self._situation.events
+        self._hands.say(*events[self._told :])
+        self._told = len(events)
+
+    def _end(self, made: Turn) -> Result:
+        for started in made.started:
+            self._start(started)
+        self._began = self._engine.clock.now
+        if made.next_after is None:
+            self._sink.log("error", self.name, "Reconciler error", error=made.error)
+            first, longest = self.backoff
+            after = min(first * 2 ** min(self._failures, 32), longest)
+            self._failures += 1
+            return Result(after, Wait.ALARM)
+        self._failures = 0
+        if not made.next_after:
+            return Result(0.0)
+        self._period = nanoseconds(made.next_after)
+        moment = self._engine.clock.now if self._awake else self._next()
+        if moment is not None:
+            self._at(moment)
+        return DONE
+
+    def _next(self) -> int | None:
+        """The next moment at which time alone changes what a turn comes to."""
+        assert self._situation is not None
+        view, now = self._situation.view, self._engine.clock.now
+        moments = [*self._marks.nominations()]
+        moments += protection_ends(view.snapshot.pods, now)
+        moments += budget_changes(list(view.nodepools.values()), now)
+        if self._memory.rested or not self._rules.by_savings:
+            # what rested is looked at again; where candidates stand by the life that is left, their order changes by itself
+            moments.append(self._marks.looks_again_at)
+        until = self._offers.unavailable.until
+        if until is not None:
+            moments.append(nanoseconds(until))
+        return min((moment for moment in moments if moment > now), default=None)
+
+    def _start(self, started: Started) -> None:
+        command, method = started.command, started.method
+        names = ", ".join(each.name for each in command.candidates)
+        self._sink.log("info", self.name, "disrupting node(s)", command=str(command), reason=method.reason, nodes=names)
+        savings = command.savings(self._rules, self._offers.release.vocabulary)
+        gone = tuple(
+            Disrupted(name_of(each.nodeclaim), name_of(each.node), each.pool, dict(each.state.labels), each.price)
+            for each in command.candidates
+        )
+        at = self._engine.clock.seconds
+        record = Disruption(at, method.reason, command.decision, gone, started.replacements, method.name, savings)
+        self._sink.disrupted(record)
+        self._executions.add(started, record)
+
+
+def _unsettles(kind: str, change: Change) -> bool:
+    """Whether a change may make a consolidation possible, as core sees it (state/cluster.go triggerConsolidationOnChange)."""
+    new, old = change.object, change.old
+    if kind == "Pod":
+        return change.type is ChangeType.DELETED or _moved(new, old)
+    if kind == "NodePool":
+        return old is None or change.type is ChangeType.DELETED or spec_of(old) != spec_of(new)
+    if kind not in ("Node", "NodeClaim"):
+        return False
+    if old is None or change.type is ChangeType.DELETED:
+        return True
+    return labels_of(old).get(INITIALIZED) != labels_of(new).get(INITIALIZED) or (
+        is_terminating(old) != is_terminating(new)
+    )
+
+
+def _moved(new: Object, old: Object | None) -> bool:
+    before = spec_of(old).get("nodeName") if old is not None else None
+    return before is not None and before != spec_of(new).get("nodeName")

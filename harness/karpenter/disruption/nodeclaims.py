@@ -1,0 +1,178 @@
+"""The controller that keeps Consolidatable and Drifted on NodeClaims.
+
+Core ``pkg/controllers/nodeclaim/disruption/controller.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+
+from harness.engine.clock import SECOND, Clock, parse
+from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
+from harness.engine.ports import Change, ChangeType, Sink, Writer
+from harness.karpenter.disruption.conditions import with_conditions
+from harness.karpenter.disruption.observer import Observer
+from harness.karpenter.lifecycle.names import claim_of, nodepool_of
+from harness.karpenter.lifecycle.nodepools import nodeclass_name
+from harness.karpenter.provider.drift import ProviderDrift
+from harness.karpenter.provider.instances import ArmInstances
+from harness.karpenter.provider.offers import Offers
+from harness.karpenter.releases.disruption import DisruptionRules
+from harness.karpenter.scheduling.settling import settles_in
+from harness.kube.api.objects import Object, annotations_of, condition_is, labels_of, metadata_of, name_of, status_of
+from harness.kube.api.status import ApiError
+
+__all__ = ["NodeClaimConditions"]
+
+_SWEEP = "sweep"
+_EVERY = 300.0
+_YOUNG = 3600 * SECOND
+
+
+class NodeClaimConditions:
+    """Keeps the conditions that decide about disruption; a key is (NodeClaim's name,), or the sweep.
+
+    Upstream looks at every NodeClaim again five minutes later, since Azure tells nobody of a change. Here one sweep looks whether Azure
+    has changed, or a NodeClaim is old enough for another check, and nothing else is done.
+    """
+
+    name = "nodeclaim.disruption"
+    backoff = (0.005, 1000.0)
+
+    def __init__(
+        self,
+        observer: Observer,
+        writer: Writer,
+        sink: Sink,
+        clock: Clock,
+        offers: Offers,
+        drift: ProviderDrift,
+        instances: ArmInstances,
+        rules: DisruptionRules,
+    ) -> None:
+        self._observer = observer
+        self._view = observer.cluster
+        self._writer = writer
+        self._sink = sink
+        self._clock = clock
+        self._offers = offers
+        self._drift = drift
+        self._instances = instances
+        self._rules = rules
+        self._swept: object = None
+        self._swept_at = clock.now
+        self._started = False
+
+    def watches(self) -> Mapping[str, Router]:
+        """NodeClaims, what they are made from, and the pods on their Nodes."""
+        return {
+            "NodeClaim": self._own,
+            "NodePool": self._of_pool,
+            "AKSNodeClass": self._of_class,
+            "Node": self._of_node,
+        }
+
+    def _own(self, change: Change) -> Iterable[Hashable]:
+        if not self._started:
+            self._started = True
+            yield _SWEEP
+        if change.type is not ChangeType.DELETED and _matters(change):
+            yield (name_of(change.object),)
+
+    def _of_pool(self, change: Change) -> Iterable[Hashable]:
+        if change.old is not None and _same(change, "spec") and _same_annotations(change):
+            return
+        for claim in self._view.list("NodeClaim"):
+            if nodepool_of(claim) == name_of(change.object):
+                yield (name_of(claim),)
+
+    def _of_class(self, change: Change) -> Iterable[Hashable]:
+        if change.old is not None and _same(change, "spec") and _same(change, "status") and _same_annotations(change):
+            return
+        using = {
+            name_of(pool) for pool in self._view.list("NodePool") if nodeclass_name(pool) == name_of(change.object)
+        }
+        for claim in self._view.list("NodeClaim"):
+            if nodepool_of(claim) in using:
+                yield (name_of(claim),)
+
+    def _of_node(self, change: Change) -> Iterable[Hashable]:
+        """Upstream sees Nodes with its next look only; what a kubelet runs is known with its Node."""
+        if change.type is ChangeType.ADDED:
+            claim = claim_of(self._view, change.object)
+            if claim is not None:
+                yield (name_of(claim),)
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Brings one NodeClaim up to date, or sweeps."""
+        if key == _SWEEP:
+            return self._sweep()
+        assert isinstance(key, tuple)
+        claim = self._view.get("NodeClaim", key[0])
+        if claim is None or not condition_is(claim, "Launched"):
+            return DONE
+        pool = self._view.get("NodePool", nodepool_of(claim))
+        judged = with_conditions(
+            claim,
+            pool,
+            self._observer.types(pool) if pool is not None else (),
+            self._drift.reason,
+            now=self._clock.now,
+            release=self._offers.release,
+            rules=self._rules,
+        )
+        if judged.nodeclaim is not claim:
+            try:
+                self._write(judged.nodeclaim)
+            except ApiError as error:
+                if error.code == 404:
+                    return DONE
+                if error.reason == "Conflict":
+                    return Result(0.0)
+                raise ReconcileError(error.message) from error
+        if judged.error:
+            self._sink.log("error", self.name, "Reconciler error", NodeClaim=name_of(claim), error=judged.error)
+            return Result(1.0, Wait.ALARM)
+        left = settles_in(pool, claim, self._clock.now) if pool is not None else 0
+        return Result(left / SECOND, Wait.ALARM) if left else DONE
+
+    def _write(self, claim: Object) -> None:
+        conditions = {"status": {"conditions": status_of(claim)["conditions"]}}
+        self._writer.patch("NodeClaim", name_of(claim), conditions, subresource="status")
+
+    def _sweep(self) -> Result:
+        seen = self._instances.states(), self._offers.version()
+        now, before = self._clock.now, self._swept_at
+        for claim in self._view.list("NodeClaim"):
+            born = parse(metadata_of(claim)["creationTimestamp"])
+            if seen != self._swept or before <= born + _YOUNG < now:
+                self._look(claim)
+        self._swept, self._swept_at = seen, now
+        return Result(_EVERY, Wait.ALARM)
+
+    def _look(self, claim: Object) -> None:
+        self.reconcile((name_of(claim),))
+
+
+def _matters(change: Change) -> bool:
+    """Whether anything changed that the conditions rest on."""
+    new, old = change.object, change.old
+    if old is None:
+        return True
+    mine, theirs = status_of(new), status_of(old)
+    return (
+        mine.get("lastPodEventTime") != theirs.get("lastPodEventTime")
+        or mine.get("imageID") != theirs.get("imageID")
+        or mine.get("conditions") != theirs.get("conditions")
+        or annotations_of(new) != annotations_of(old)
+        or labels_of(new) != labels_of(old)
+    )
+
+
+def _same(change: Change, part: str) -> bool:
+    old = change.old or {}
+    return bool(old.get(part) == change.object.get(part))
+
+
+def _same_annotations(change: Change) -> bool:
+    return bool(annotations_of(change.old or {}) == annotations_of(change.object))

@@ -1,0 +1,63 @@
+"""The cluster as the disruption controller sees it now, from the objects and from what Karpenter keeps in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.engine.clock import Clock
+from harness.engine.ports import View as ClusterView
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.disruption.situation import View
+from harness.karpenter.instancetypes import NoInstanceTypes
+from harness.karpenter.lifecycle.marks import Marks
+from harness.karpenter.lifecycle.nodepools import nodeclass_name
+from harness.karpenter.provider.offers import Offers
+from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
+from harness.karpenter.scheduling.snapshot import observed
+from harness.kube.api.objects import Object, name_of
+
+__all__ = ["Observer"]
+
+
+class Observer:
+    """Looks at a cluster with the eyes of one Karpenter."""
+
+    def __init__(
+        self,
+        view: ClusterView,
+        clock: Clock,
+        offers: Offers,
+        marks: Marks,
+        options: SchedulingOptions,
+        indexes: CatalogIndexes,
+    ) -> None:
+        self.cluster = view
+        self._clock = clock
+        self._offers = offers
+        self._marks = marks
+        self._options = options
+        self._indexes = indexes
+
+    def look(self, queued: frozenset[str] = frozenset()) -> View:
+        """The view of this moment; ``queued`` names the Nodes of commands under way."""
+        snapshot = observed(self.cluster, self._clock.now, self._marks.deleting)
+        types = {name_of(pool): found for pool in snapshot.nodepools if (found := self.types(pool))}
+        made = View(
+            snapshot, types, release=self._offers.release, options=self._options, indexes=self._indexes, queued=queued
+        )
+        nominated = self._marks.nominated
+        made.nominated = {
+            node.name: nominated[node.provider_id] for node in made.nodes if node.provider_id in nominated
+        }
+        return made
+
+    def types(self, nodepool: Object) -> Sequence[InstanceType]:
+        """The instance types of a NodePool, as its AKSNodeClass sees them; none where there is nothing to ask."""
+        name = nodeclass_name(nodepool)
+        nodeclass = self.cluster.get("AKSNodeClass", name) if name else None
+        if nodeclass is None:
+            return ()
+        try:
+            return self._offers.cached(nodeclass).types
+        except NoInstanceTypes:
+            return ()

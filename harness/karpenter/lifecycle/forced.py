@@ -1,0 +1,19 @@
+"""Nodes that go without a command: nothing is simulated, no budget is asked, nothing comes in their place first."""
+
+from __future__ import annotations
+
+from harness.engine.clock import Clock
+from harness.engine.disruptions import DELETE, Disrupted, Disruption
+from harness.engine.ports import Sink, View
+from harness.karpenter.lifecycle.names import nodepool_of, nodes_of
+from harness.kube.api.objects import Object, labels_of, name_of
+
+__all__ = ["forcefully"]
+
+
+def forcefully(view: View, sink: Sink, clock: Clock, claim: Object, reason: str) -> None:
+    """Records that a NodeClaim was deleted for this reason."""
+    nodes = nodes_of(view, claim)
+    speaker = nodes[0] if nodes else claim
+    gone = Disrupted(name_of(claim), name_of(nodes[0]) if nodes else "", nodepool_of(claim), dict(labels_of(speaker)))
+    sink.disrupted(Disruption(clock.seconds, reason, DELETE, (gone,), ended=clock.seconds))

@@ -1,0 +1,72 @@
+"""What Karpenter keeps in memory about machines: which are meant for pending pods, which are about to go.
+
+A restart of its process forgets all of it. Source: core pkg/controllers/state/cluster.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harness.engine.clock import SECOND, Clock, nanoseconds
+
+__all__ = ["Marks"]
+
+_NOMINATED_AT_LEAST = 10.0
+_LOOK_AGAIN = 300 * SECOND
+
+
+class Marks:
+    """Shared by the provisioner, which nominates, and the disruption controller, which marks for deletion.
+
+    `longest_batch` is the batch window in seconds, by which a nomination lasts.
+    """
+
+    def __init__(self, clock: Clock, longest_batch: float) -> None:
+        self._clock = clock
+        self.window = nanoseconds(max(2 * longest_batch, _NOMINATED_AT_LEAST))
+        self.nominated: dict[str, int] = {}
+        """Until when, by provider id."""
+        self.deleting: frozenset[str] = frozenset()
+        """The names of NodeClaims that a command is about to delete."""
+        self.changes = 0
+        """Grows with every change of `deleting`."""
+        self._unsettled = clock.now
+
+    def nominate(self, provider_id: str) -> None:
+        """The machine is meant for a pending pod for a while from now on."""
+        self.nominated[provider_id] = self._clock.now + self.window
+
+    def nominations(self) -> Sequence[int]:
+        """The moments at which nominations end, those that are over left out."""
+        now = self._clock.now
+        self.nominated = {machine: until for machine, until in self.nominated.items() if until > now}
+        return list(self.nominated.values())
+
+    def mark(self, claims: Iterable[str]) -> None:
+        """The room of these NodeClaims does not count any more, and their pods need a place."""
+        self._set(self.deleting | frozenset(claims))
+
+    def unmark(self, claims: Iterable[str]) -> None:
+        """They stay after all, or are gone."""
+        self._set(self.deleting - frozenset(claims))
+
+    def _set(self, deleting: frozenset[str]) -> None:
+        if deleting != self.deleting:
+            self.deleting = deleting
+            self.changes += 1
+            self.unsettle()
+
+    def unsettle(self) -> None:
+        """Something happened that may make consolidation possible."""
+        self._unsettled = self._clock.now
+
+    def unsettled_since(self) -> int:
+        """When something last happened; every five minutes is taken for that, since not everything is seen."""
+        if self._clock.now - self._unsettled >= _LOOK_AGAIN:
+            self._unsettled = self._clock.now
+        return self._unsettled
+
+    @property
+    def looks_again_at(self) -> int:
+        """When the five minutes are over."""
+        return self._unsettled + _LOOK_AGAIN

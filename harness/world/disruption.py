@@ -1,0 +1,82 @@
+"""The controllers by which nodes leave, wired as Karpenter's operator wires them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from harness.engine.engine import Controller, Engine
+from harness.engine.ports import Sink, View, Writer
+from harness.engine.rng import Rng
+from harness.karpenter.disruption.executions import Executions
+from harness.karpenter.disruption.loop import DisruptionController
+from harness.karpenter.disruption.nodeclaims import NodeClaimConditions
+from harness.karpenter.disruption.observer import Observer
+from harness.karpenter.disruption.orders import Hands
+from harness.karpenter.lifecycle.expiration import Expiration
+from harness.karpenter.lifecycle.marks import Marks
+from harness.karpenter.lifecycle.pod_events import PodEvents
+from harness.karpenter.lifecycle.repair import NodeRepair
+from harness.karpenter.provider.arm import Arm
+from harness.karpenter.provider.drift import ProviderDrift
+from harness.karpenter.provider.instances import ArmInstances
+from harness.karpenter.provider.offers import Offers
+from harness.karpenter.provisioning.provisioner import Provisioner
+from harness.karpenter.releases.disruption import disruption_rules_of
+from harness.karpenter.scheduling import CatalogIndexes
+
+__all__ = ["Departures"]
+
+
+class Departures:
+    """How nodes leave. A release whose disruption nobody has measured has expiration and repair only."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        view: View,
+        writer: Writer,
+        sink: Sink,
+        arm: Arm,
+        offers: Offers,
+        rng: Rng,
+        *,
+        provisioner: Provisioner,
+        marks: Marks,
+        indexes: CatalogIndexes,
+    ) -> None:
+        clock, release = engine.clock, offers.release
+        draws = rng.stream("disruption")
+        options = replace(
+            provisioner.options,
+            choose=draws.randrange,
+            draw=lambda name, values: rng.pick(f"disruption/{name}", values),
+            attempt_seconds=0.0,
+        )
+        self.observer = Observer(view, clock, offers, marks, options, indexes)
+        self.controller: DisruptionController | None = None
+        self.rules = disruption_rules_of(release.core)
+        found: list[Controller] = [Expiration(view, writer, sink, clock)]
+        if release.repair_policies and offers.options.gate("NodeRepair"):
+            found.append(NodeRepair(view, writer, sink, clock, release))
+        if self.rules is not None:
+            instances = ArmInstances(arm)
+            drift = ProviderDrift(view, sink, instances, offers.options, release)
+            hands = Hands(view, writer, sink, clock, marks, provisioner.create)
+            executions = Executions(engine, sink, hands, self.rules)
+            self.controller = DisruptionController(
+                engine, self.observer, sink, hands, executions, marks, offers, self.rules
+            )
+            found += [
+                PodEvents(view, writer, clock),
+                NodeClaimConditions(self.observer, writer, sink, clock, offers, drift, instances, self.rules),
+                self.controller,
+                executions,
+            ]
+        self.controllers: Sequence[Controller] = tuple(found)
+        """All of them, in the order in which changes reach them."""
+
+    def wake(self) -> None:
+        """Something changed that no object tells of: prices, what Azure sells."""
+        if self.controller is not None:
+            self.controller.wake()

@@ -1,0 +1,231 @@
+"""Nodes leave in a world as they do in Karpenter: turns, commands, their queue, and those that go without a command."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from harness.world import World
+from harness.world.world import Object
+
+MINUTE = 60.0
+EVERYTHING = [{"nodes": "100%"}]
+
+
+def pool(disruption: Mapping[str, Any] | None = None, **template: Any) -> dict[str, Any]:
+    requirements = [
+        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
+        {
+            "key": "node.kubernetes.io/instance-type",
+            "operator": "In",
+            "values": ["Standard_D2s_v5", "Standard_D4s_v5", "Standard_D8s_v5"],
+        },
+    ]
+    reference = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
+    return {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": {"name": "default"},
+        "spec": {
+            "disruption": {"consolidateAfter": "30s", "budgets": EVERYTHING, **(disruption or {})},
+            "template": {"spec": {"nodeClassRef": reference, "requirements": requirements, **template}},
+        },
+    }
+
+
+NODECLASS = {
+    "apiVersion": "karpenter.azure.com/v1beta1",
+    "kind": "AKSNodeClass",
+    "metadata": {"name": "default"},
+    "spec": {},
+}
+
+
+def deployment(name: str, replicas: int, cpu: str = "1", **pod: Any) -> dict[str, Any]:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}
+    labels = {"app": name}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container], **pod}},
+        },
+    }
+
+
+def world(*objects: Object, **inputs: Any) -> World:
+    made = World(**inputs)
+    made.apply(NODECLASS, *objects)
+    assert made.settle().quiescent
+    return made
+
+
+def sizes(of: World) -> list[str]:
+    return sorted(node["metadata"]["labels"]["node.kubernetes.io/instance-type"] for node in of.list("Node"))
+
+
+def conditions(of: World, kind: str) -> list[str]:
+    found = [each for claim in of.list("NodeClaim") for each in claim["status"]["conditions"] if each["type"] == kind]
+    return [each["reason"] for each in found]
+
+
+def messages(of: World, reason: str) -> set[str]:
+    return {event.message for event in of.events if event.reason == reason}
+
+
+def test_a_world_that_settles_waits_for_no_turn():
+    of = world(pool(), deployment("web", 3))
+    of.apply(deployment("web", 0))
+    before = of.clock.seconds
+    assert of.settle().quiescent
+    assert of.clock.seconds - before < 10
+    assert len(of.list("Node")) == 1
+    assert of.disruptions == ()
+
+
+@pytest.mark.parametrize("release", ["1.6.5", "1.7.2", "1.10.2", "1.13.1", "1.14.0"])
+def test_an_empty_node_goes(release):
+    of = world(pool(), deployment("web", 3), karpenter=release)
+    of.apply(deployment("web", 0))
+    of.advance(2 * MINUTE)
+    assert of.list("Node") == of.list("NodeClaim") == []
+    assert not of.cloud.request("GET", of.karpenter.provider._arm.machines).body.get("value")
+    (found,) = of.disruptions
+    assert (found.reason, found.decision, found.method, found.replacements) == ("Empty", "delete", "Emptiness", ())
+    assert found.ended is not None
+
+
+def test_the_validation_takes_a_quarter_of_a_minute_and_turns_keep_to_ten_seconds():
+    of = world(pool(), deployment("web", 3))
+    of.apply(deployment("web", 0))
+    of.advance(2 * MINUTE)
+    (found,) = of.disruptions
+    turns = (found.at - 15) / 10
+    assert turns == int(turns)
+
+
+def test_a_node_too_large_is_replaced_and_its_pods_move():
+    of = world(pool(), deployment("big", 4), deployment("small", 1, "500m"))
+    assert sizes(of) == ["Standard_D8s_v5"]
+    of.apply(deployment("big", 0))
+    of.advance(5 * MINUTE)
+    assert sizes(of) == ["Standard_D2s_v5"]
+    (found,) = of.disruptions
+    assert (found.decision, found.method) == ("replace", "SingleNodeConsolidation")
+    assert round(found.savings, 3) == round(0.384 - 0.096, 3)
+    (pod,) = of.list("Pod")
+    assert pod["status"]["phase"] == "Running"
+    events = [event.reason for event in of.events if event.reason.startswith("Disruption")]
+    assert events.index("DisruptionLaunching") < events.index("DisruptionTerminating")
+    assert messages(of, "Evicted") == {"Evicted pod: Underutilized"}
+
+
+def test_a_changed_template_makes_nodes_drift_one_after_the_other():
+    of = world(pool(), deployment("web", 3, "3"))
+    first = {claim["metadata"]["name"] for claim in of.list("NodeClaim")}
+    of.apply(pool(expireAfter="100h"))
+    of.settle()
+    assert conditions(of, "Drifted") == ["NodePoolDrifted"] * len(first)
+    of.advance(20 * MINUTE)
+    assert {claim["metadata"]["name"] for claim in of.list("NodeClaim")} & first == set()
+    assert [one.reason for one in of.disruptions][: len(first)] == ["Drifted"] * len(first)
+    assert all(pod["status"]["phase"] == "Running" for pod in of.list("Pod"))
+
+
+def test_a_requirement_that_the_node_does_not_meet_any_more_is_drift():
+    of = world(pool(), deployment("web", 1))
+    changed = pool()
+    changed["spec"]["template"]["spec"]["requirements"][1]["values"] = ["Standard_D4s_v5"]
+    of.apply(changed)
+    of.advance(5 * MINUTE)
+    assert sizes(of) == ["Standard_D4s_v5"]
+    assert [one.method for one in of.disruptions] == ["Drift"]
+
+
+def test_a_changed_nodeclass_is_drift_of_the_provider():
+    of = world(pool(), deployment("web", 1))
+    of.apply({**NODECLASS, "spec": {"imageFamily": "AzureLinux"}})
+    of.settle()
+    assert conditions(of, "Drifted") == ["NodeClassDrift"]
+    of.advance(5 * MINUTE)
+    assert conditions(of, "Drifted") == []
+
+
+def test_a_machine_that_aks_wants_made_anew_drifts_within_five_minutes():
+    of = world(pool(), deployment("web", 1), provision_mode="aksmachineapi")
+    (claim,) = of.list("NodeClaim")
+    of.cloud.drift_machine(claim["metadata"]["annotations"]["karpenter.azure.com/aks-machine-resource-id"], "Network")
+    of.advance(10 * MINUTE)
+    (found,) = of.disruptions
+    assert found.reason == "Drifted"
+    assert found.nodes[0].nodeclaim == claim["metadata"]["name"]
+
+
+def test_an_expired_node_goes_before_another_is_there():
+    of = world(pool(expireAfter="1h"), deployment("web", 1))
+    of.advance(61 * MINUTE)
+    (found,) = of.disruptions
+    assert (found.reason, found.at, found.replacements) == ("Expired", 3601.0, ())
+    assert [event.message for event in of.events if event.reason == "Evicted"] == ["Evicted pod: Forceful Termination"]
+
+
+def test_an_unhealthy_node_is_repaired_behind_its_gate():
+    for gate, reasons in ((False, []), (True, ["Unhealthy"])):
+        options = {"feature_gates": {"NodeRepair": "true"}} if gate else {}
+        of = world(pool({"consolidateAfter": "Never"}), deployment("web", 1), options=options)
+        (node,) = of.list("Node")
+        now = of.clock.timestamp()
+        node["status"]["conditions"] = [
+            {**each, "status": "False", "lastTransitionTime": now} if each["type"] == "Ready" else each
+            for each in node["status"]["conditions"]
+        ]
+        of.cluster.writer(of._writer.identity).update(node, subresource="status")
+        of.advance(11 * MINUTE)
+        assert [one.reason for one in of.disruptions if one.reason == "Unhealthy"] == reasons
+
+
+def test_a_command_whose_replacement_fails_is_taken_back():
+    of = world(pool(), deployment("big", 4), deployment("small", 1, "500m"))
+    (node,) = of.list("Node")
+    of.change_azure({"capacity": [{"size": f"Standard_D{cpus}s_v5", "vms": 0} for cpus in (2, 4)]})
+    of.apply(deployment("big", 0))
+    of.advance(60)
+    found = of.disruptions[0]
+    while found.ended is None:
+        of.advance(1)
+    assert found.problem.startswith("replacement was deleted, nodeclaims.karpenter.sh")
+    (kept,) = of.list("Node")
+    assert kept["metadata"]["name"] == node["metadata"]["name"]
+    assert not kept["spec"].get("taints")
+    assert conditions(of, "DisruptionReason") == []
+
+
+def test_a_restart_forgets_commands_and_the_next_turn_frees_their_nodes():
+    of = world(pool(), deployment("big", 4), deployment("small", 1, "500m"))
+    of.apply(deployment("big", 0))
+    of.advance(60)
+    (found,) = of.disruptions
+    assert found.ended is None
+    of.restart_karpenter()
+    of.advance(30)
+    old = of.get("Node", found.nodes[0].node)
+    assert not old["spec"].get("taints")
+
+
+def test_what_keeps_a_node_is_told():
+    protected = deployment("web", 1)
+    protected["spec"]["template"]["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": "true"}
+    of = world(pool(), protected)
+    of.advance(2 * MINUTE)
+    (pod,) = of.list("Pod")
+    text = f'Pod has "karpenter.sh/do-not-disrupt" annotation (Pod=default/{pod["metadata"]["name"]})'
+    assert text in messages(of, "DisruptionBlocked")
+
+
+def test_a_quiet_day_costs_few_steps():
+    of = world(pool({"consolidateAfter": "1m"}), deployment("web", 20))
+    of.advance(3600)
+    assert of.advance(86_400).steps < 2_000
