@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.answer.context import AnswerContext
-from harness.answer.ops.schedule import catalog_indexes, scheduling_options, snapshot_of, types_of
+from harness.answer.ops.schedule import (
+    catalog_indexes,
+    overlaid,
+    overlays_of,
+    scheduling_options,
+    snapshot_of,
+    types_of,
+)
 from harness.engine.clock import SECOND, nanoseconds, parse, render
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED, Judged, hashed, with_conditions
@@ -14,8 +21,9 @@ from harness.karpenter.disruption.limits import exceeded
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import DISRUPTED_TAINT, NODEPOOL
 from harness.karpenter.lifecycle.provider import CloudProviderError
+from harness.karpenter.overlays.evaluation import Evaluation
 from harness.karpenter.releases import ProviderRelease
-from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
+from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingOptions
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import (
@@ -53,6 +61,7 @@ class Cluster:
     options: SchedulingOptions
     nominations: Mapping[str, int]
     window: int
+    overlays: Evaluation | None
     first_view: View | None = None
 
     @property
@@ -91,6 +100,8 @@ def cluster_of(request: Mapping[str, Any], context: AnswerContext) -> Cluster:
     snapshot, release = snapshot_of(request), context.release
     snapshot = replace(snapshot, nodeclaims=[_with_node_class(each) for each in snapshot.nodeclaims])
     types = types_of(request, context, release.vocabulary, [name_of(pool) for pool in snapshot.nodepools])
+    overlays = overlays_of(request, snapshot.nodepools, types, release)
+    types = overlaid(overlays, types)
     if options.get("hashNodePools"):
         snapshot = _hashed(snapshot)
     if options.get("conditions"):
@@ -102,7 +113,8 @@ def cluster_of(request: Mapping[str, Any], context: AnswerContext) -> Cluster:
         name: parse(when) + window if rules is None or rules.injected_clock else _FOREVER
         for name, when in (request.get("nominated") or {}).items()
     }
-    return Cluster(request, context, snapshot, types, release, scheduling_options(options), nominations, window)
+    scheduling = scheduling_options(options)
+    return Cluster(request, context, snapshot, types, release, scheduling, nominations, window, overlays)
 
 
 def _with_node_class(nodeclaim: Object) -> Object:
@@ -157,19 +169,18 @@ def judged_of(
     )
 
 
-def conditions_answer(nodeclaim: Object, now: int, rules: DisruptionRules) -> dict[str, Any]:
-    """The conditions that decide about disruption; their time is ``$NOW`` where the release read the machine's clock for it."""
-    found = {}
-    for each in conditions_of(nodeclaim):
-        if each["type"] in _SHOWN:
-            since = each["lastTransitionTime"]
-            found[each["type"]] = {
-                "status": each["status"],
-                "reason": each.get("reason") or "",
-                "message": each.get("message") or "",
-                "since": since if rules.dates_by_clock or since != render(now) else "$NOW",
-            }
-    return found
+def conditions_answer(nodeclaim: Object) -> dict[str, Any]:
+    """The conditions that decide about disruption."""
+    return {
+        each["type"]: {
+            "status": each["status"],
+            "reason": each.get("reason") or "",
+            "message": each.get("message") or "",
+            "since": each["lastTransitionTime"],
+        }
+        for each in conditions_of(nodeclaim)
+        if each["type"] in _SHOWN
+    }
 
 
 class WaitingClock:
@@ -228,6 +239,7 @@ class WaitingClock:
             own = self._cluster.request.get("catalog_by_nodepool") or {}
             names = [name_of(pool) for pool in self._snapshot.nodepools]
             fresh = types_of(request, self._cluster.context, self._cluster.release.vocabulary, names)
+            fresh = overlaid(self._cluster.overlays, fresh)
             self._types = {name: self._types[name] if name in own else fresh[name] for name in names}
 
 

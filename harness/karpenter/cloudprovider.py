@@ -27,13 +27,15 @@ class Offering:
     """One way to buy an instance type: a zone and a capacity type at a price in USD per hour.
 
     ``available`` is false while the cloud is known not to have it (marked after a failure, over quota, without a price).
-    ``reservation_capacity``: how many machines the reservation behind a reserved offering still takes.
+    ``reservation_capacity``: how many machines the reservation behind a reserved offering still takes. ``price_overlaid``: the price is
+    what a NodeOverlay makes of it.
     """
 
     requirements: Requirements
     price: float
     available: bool = True
     reservation_capacity: int = 0
+    price_overlaid: bool = False
 
     @property
     def zone(self) -> str:
@@ -64,13 +66,17 @@ class Overhead:
 
 @dataclass(frozen=True)
 class InstanceType:
-    """A size as the scheduler sees it; immutable and shared, compared by identity of its parts."""
+    """A size as the scheduler sees it; immutable and shared, compared by identity of its parts.
+
+    ``capacity_overlaid``: some of its capacity is what a NodeOverlay says.
+    """
 
     name: str
     requirements: Requirements
     capacity: ResourceList
     overhead: Overhead
     offerings: tuple[Offering, ...]
+    capacity_overlaid: bool = False
 
     @cached_property
     def allocatable(self) -> ResourceList:

@@ -28,13 +28,15 @@ __all__ = [
     "build",
     "cache_folder",
     "find_source",
-    "has_disruption",
+    "has_extension",
     "oracle_program",
 ]
 
 ORACLE = Path(__file__).resolve().parent / "oracle"
 NAME = "karpenter-provider-azure"
 CORE = "sigs.k8s.io/karpenter"
+#: the parts of the oracle that only some releases have, and the glue that says so
+EXTENSIONS = {"disruption": "disrupt_glue.go", "overlays": "overlays_glue.go", "static": "static_glue.go"}
 GO_ENVIRONMENT = {"GOWORK": "off", "GOFLAGS": "-mod=mod", "CGO_ENABLED": "0"}
 
 
@@ -155,18 +157,15 @@ def find_source(release: str, folder: Path | None = None) -> Source | None:
     return None
 
 
-def has_disruption(release: str) -> bool:
-    """Whether the oracle of `release` knows the ops of disruption."""
-    return (ORACLE / "releases" / f"v{release}" / "disrupt_glue.go").exists()
+def has_extension(release: str, extension: str) -> bool:
+    """Whether the oracle of `release` has a part that not all have: it brings the glue for it."""
+    return (ORACLE / "releases" / f"v{release}" / EXTENSIONS[extension]).exists()
 
 
 def oracle_program(release: str) -> list[Path]:
     """The Go files of the oracle of `release`."""
-    folders = [
-        ORACLE,
-        *([ORACLE / "disruption"] if has_disruption(release) else []),
-        ORACLE / "releases" / f"v{release}",
-    ]
+    parts = [ORACLE / each for each in EXTENSIONS if has_extension(release, each)]
+    folders = [ORACLE, *parts, ORACLE / "releases" / f"v{release}"]
     return [file for folder in folders for file in sorted(folder.glob("*.go"))]
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tests.conformance.build import has_extension
 from tests.conformance.cases.disruption.sizes import disruption_catalogs
 from tests.conformance.cases.objects import Schemas, schemas_of
 from tests.conformance.cases.schedule import MANY
@@ -60,6 +61,11 @@ class Material:
             types=types,
             catalogs={"recorded": types[locations[0]], "eastus60": sample, MANY: _multiplied(sample)},
         )
+
+    @property
+    def has_overlays(self) -> bool:
+        """Whether the release has NodeOverlays."""
+        return has_extension(self.release, "overlays")
 
     @cached_property
     def schemas(self) -> Schemas:

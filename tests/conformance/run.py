@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.build import Oracle, has_disruption
+from tests.conformance.build import Oracle, has_extension
 from tests.conformance.cases import ANSWERED, SHARES, draw_cases
 from tests.conformance.causes import signature
 from tests.conformance.compare import Difference, reply_differences
@@ -40,19 +40,24 @@ BATCH = 400  # requests under way at a time
 
 #: the op that CRD files and a CEL engine answer too, and what that is called
 ON_CRD_FILES = ("validate_nodepool", "on CRD files")
-#: ops that only some oracles have; before 1.10.2 `azure_drift` needs network interfaces, which the question does not have
-DISRUPTION = ("disrupt", "lifetimes", "azure_drift")
+#: ops that only some oracles have, by the part of the oracle
+EXTENDED = {"disrupt": "disruption", "lifetimes": "disruption", "azure_drift": "disruption", "static": "static"}
 
 #: ops whose questions name catalogs
-WITH_CATALOGS = ("schedule", "disrupt", "lifetimes")
+WITH_CATALOGS = ("schedule", "disrupt", "lifetimes", "static")
 VARIANTS = {"requirements": 64, "validate_nodepool": 64, "schedule": 12}
 
 
 def asked_of(release: str, ops: Sequence[str]) -> list[str]:
     """Those of `ops` that the oracle of `release` answers."""
-    known = has_disruption(release)
+    # before 1.10.2 `azure_drift` needs network interfaces, which the question does not have
     before_machines = tuple(int(part) for part in release.split(".")) < (1, 10)
-    return [op for op in ops if op not in DISRUPTION or (known and not (op == "azure_drift" and before_machines))]
+    return [
+        op
+        for op in ops
+        if (op not in EXTENDED or has_extension(release, EXTENDED[op]))
+        and not (op == "azure_drift" and before_machines)
+    ]
 
 
 def spread(cases: int, releases: Sequence[str], ops: Sequence[str] = ANSWERED) -> dict[tuple[str, str], int]:

@@ -6,7 +6,7 @@ from typing import Any
 from harness.answer.context import AnswerContext
 from harness.answer.disruption import Cluster, LoopOrders, cluster_of, conditions_answer
 from harness.answer.errors import RequestError, Unsupported
-from harness.answer.ops.schedule import nodeclaim_answer
+from harness.answer.ops.schedule import nodeclaim_answer, overlays_answer
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.commands import REPLACE, Command
 from harness.karpenter.disruption.controller import AGAIN, Turn, turn
@@ -32,8 +32,9 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
         cluster = cluster_of(request, context)
         found: dict[str, Any] = {}
         if options.get("conditions") and not request.get("methods"):
-            now = cluster.snapshot.now
-            found["conditions"] = {name_of(each): conditions_answer(each, now, rules) for each in cluster.nodeclaims}
+            found["conditions"] = {name_of(each): conditions_answer(each) for each in cluster.nodeclaims}
+        if not request.get("methods"):
+            found.update(overlays_answer(cluster.overlays))
         found["methods"] = [_tried(cluster, known[name], request, rules.announces) for name in named]
         if not options.get("skipLoop"):
             found["loop"] = _loop(cluster, list(known.values()), request)

@@ -11,20 +11,19 @@ from harness.engine.clock import nanoseconds
 from harness.karpenter.labels.core import NODEPOOL, NODEPOOL_HASH, NODEPOOL_HASH_VERSION, TERMINATION_TIMESTAMP
 from harness.karpenter.lifecycle.expiration import expires_in
 from harness.karpenter.lifecycle.repair import repair_of
-from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
+from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.kube.api.objects import Object, annotations_of, is_terminating, labels_of, name_of, spec_of, status_of
 from harness.kube.go.durations import print_duration
 
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     """Every NodeClaim and every Node by itself. Raises RequestError, Unsupported."""
-    rules = disruption_rules_of(context.release.core)
-    if rules is None:
+    if disruption_rules_of(context.release.core) is None:
         raise Unsupported(f"how {context.release.version} disrupts nodes was not measured")
     try:
         cluster = cluster_of(request, context)
         found: dict[str, Any] = {
-            "nodeclaims": {name_of(each): _claim(each, cluster, rules) for each in cluster.nodeclaims},
+            "nodeclaims": {name_of(each): _claim(each, cluster) for each in cluster.nodeclaims},
             "nodes": {name_of(each): _node(each, cluster) for each in cluster.snapshot.nodes},
             "repair_policies": [
                 {
@@ -47,14 +46,14 @@ def _hash(pool: Object) -> dict[str, str]:
     return {"hash": annotations[NODEPOOL_HASH], "version": annotations[NODEPOOL_HASH_VERSION]}
 
 
-def _claim(claim: Object, cluster: Cluster, rules: DisruptionRules) -> dict[str, Any]:
+def _claim(claim: Object, cluster: Cluster) -> dict[str, Any]:
     now = cluster.snapshot.now
     drift = cluster.request.get("drift") or {}
     judged = judged_of(claim, cluster.snapshot, cluster.instance_types, drift, cluster.release)
     left = expires_in(claim, now)
     found: dict[str, Any] = {
         "disruption": _result(judged.again, judged.error),
-        "conditions": conditions_answer(judged.nodeclaim, now, rules),
+        "conditions": conditions_answer(judged.nodeclaim),
         "annotations": dict(annotations_of(judged.nodeclaim)),
         "expiration": _result(left or None),
         "expired": left == 0,

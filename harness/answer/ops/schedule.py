@@ -5,11 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from harness.answer.context import AnswerContext
-from harness.answer.errors import RequestError
+from harness.answer.errors import RequestError, Unsupported
 from harness.answer.ops.catalog import instance_types
 from harness.engine.clock import parse
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.vocabulary import Vocabulary
+from harness.karpenter.overlays.controller import GATE, with_verdict
+from harness.karpenter.overlays.evaluation import Evaluation, evaluate
 from harness.karpenter.releases import STRICT, ProviderRelease
 from harness.karpenter.scheduling import (
     CatalogIndexes,
@@ -20,12 +22,13 @@ from harness.karpenter.scheduling import (
     pod_key,
     solve,
 )
-from harness.kube.api.objects import name_of
+from harness.kube.api.objects import Object, name_of
 from harness.kube.api.resources import render
 
 _UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
 _READY = [{"type": kind, "status": "True"} for kind in ("ValidationSucceeded", "NodeClassReady", "Ready")]
 _NODE_CLASS = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
+_NOW = "2026-01-01T00:00:00Z"
 _INDEXES = "\0indexes"  # beside the catalogs, under a name that no request can mean
 
 
@@ -34,16 +37,19 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     options = request.get("options") or {}
     snapshot = snapshot_of(request)
     release = _release(context.release, options.get("reservationLabel"))
+    types = types_of(request, context, release.vocabulary, [name_of(pool) for pool in snapshot.nodepools])
+    overlays = overlays_of(request, snapshot.nodepools, types, release)
     try:
         results = solve(
             snapshot,
-            types_of(request, context, release.vocabulary, [name_of(pool) for pool in snapshot.nodepools]),
+            overlaid(overlays, types),
             release=release,
             options=scheduling_options(options),
             indexes=catalog_indexes(context),
         )
     except TopologyError as error:
-        return {"error": f"creating scheduler, tracking topology counts, {error}", "ignored": {}}
+        text = f"creating scheduler, tracking topology counts, {error}"
+        return {"error": text, "ignored": {}, **overlays_answer(overlays)}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"not schedulable input: {type(error).__name__}: {error}") from error
     return {
@@ -55,7 +61,44 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
             {"reason": event.reason, "type": event.type, "message": event.message, "object": event.object}
             for event in results.events
         ],
+        **overlays_answer(overlays),
     }
+
+
+def overlays_of(
+    request: Mapping[str, Any],
+    nodepools: Sequence[Object],
+    types: Mapping[str, Sequence[InstanceType]],
+    release: ProviderRelease,
+) -> Evaluation | None:
+    """What the request's NodeOverlays come to; None without any. Raises Unsupported for a release without."""
+    overlays = _list(request, "nodeoverlays")
+    if not overlays:
+        return None
+    if GATE not in release.core.gates:
+        raise Unsupported("this release has no NodeOverlays")
+    return evaluate(overlays, nodepools, types, release)
+
+
+def overlaid(
+    overlays: Evaluation | None, types: Mapping[str, Sequence[InstanceType]]
+) -> Mapping[str, Sequence[InstanceType]]:
+    """The instance types with what NodeOverlays say, by NodePool."""
+    if overlays is None:
+        return types
+    return {pool: overlays.apply(pool, found) for pool, found in types.items()}
+
+
+def overlays_answer(overlays: Evaluation | None) -> dict[str, Any]:
+    """The conditions of the request's NodeOverlays, as the protocol shows them."""
+    if overlays is None:
+        return {}
+    shown = ("status", "reason", "message")
+    found = {}
+    for name, verdict in overlays.verdicts.items():
+        conditions = with_verdict({"metadata": {"name": name}}, verdict, _NOW).items
+        found[name] = {each["type"]: {key: each[key] for key in shown} for each in conditions}
+    return {"overlays": found}
 
 
 def snapshot_of(request: Mapping[str, Any]) -> ClusterSnapshot:

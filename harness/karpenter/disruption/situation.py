@@ -23,7 +23,7 @@ T = TypeVar("T")
 class View:
     """The cluster at one moment, as Karpenter keeps it.
 
-    ``nominated`` says until when nodes are meant for a pending pod, by the name of the node; ``queued`` names the Nodes that a command is
+    ``nominated`` says until when nodes are meant for a pending pod, by the name of the Node; ``queued`` names the Nodes that a command is
     still about. Times are in nanoseconds since the start. Nodes are in the order of their provider ids.
     """
 
@@ -39,9 +39,12 @@ class View:
         queued: frozenset[str] = frozenset(),
     ) -> None:
         self.snapshot, self.instance_types, self.release = snapshot, instance_types, release
-        self.now, self.nominated, self.queued = snapshot.now, nominated or {}, queued
+        self.now, self.queued = snapshot.now, queued
         self.simulations = Simulations(snapshot, instance_types, release=release, options=options, indexes=indexes)
         self.nodes: list[StateNode] = sorted(self.simulations.state.nodes, key=lambda node: node.provider_id)
+        called = {name_of(node.node): node.name for node in self.nodes if node.node is not None}
+        # a Node that has not registered yet goes by the name of its NodeClaim
+        self.nominated = {called.get(name, name): until for name, until in (nominated or {}).items()}
         self.remembered: dict[Hashable, Any] = {}
         """What was found out about this moment."""
         self.prices: dict[Hashable, float] = {}

@@ -3,6 +3,8 @@
 Core ``pkg/controllers/disruption/staticdrift.go``, ``pkg/controllers/state/statenodepool.go``.
 """
 
+from dataclasses import dataclass
+
 from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands import Command
 from harness.karpenter.disruption.method import DRIFTED, Findings, Method, Proposal
@@ -10,10 +12,11 @@ from harness.karpenter.disruption.simulating import Outcome
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.claims import PlannedNodeClaim
-from harness.kube.api.objects import labels_of, name_of, spec_of
+from harness.karpenter.scheduling.simulation import Simulations
+from harness.kube.api.objects import Object, labels_of, name_of, spec_of
 from harness.kube.api.quantity import NANO, Quantity
 
-__all__ = ["StaticDrift"]
+__all__ = ["Counts", "StaticDrift", "counts_of", "node_limit"]
 
 _NO_LIMIT = (1 << 63) - 1
 
@@ -47,29 +50,47 @@ class StaticDrift(Method):
 
     @staticmethod
     def _allowed(situation: Situation, proposal: Proposal, pool: str, candidates: list[Candidate]) -> int:
-        spec = spec_of(candidates[0].nodepool)
-        running, deleting, pending = _counts(situation, pool)
-        if running + pending > int(spec.get("replicas") or 0):
+        nodepool = candidates[0].nodepool
+        counts = counts_of(situation.view.simulations, pool)
+        if counts.running + counts.replacing > int(spec_of(nodepool).get("replicas") or 0):
             return 0
-        limit = (spec.get("limits") or {}).get("nodes")
-        most = -(-Quantity.parse(str(limit)).nano // NANO) if limit is not None else _NO_LIMIT
-        left = most - (running + deleting + pending)
+        left = node_limit(nodepool) - counts.total
         return max(0, min(proposal.budgets[pool], len(candidates), left))
 
 
-def _counts(situation: Situation, pool: str) -> tuple[int, int, int]:
-    """The NodePool's NodeClaims that run, that are being deleted, and those that a command of another turn is about."""
-    view = situation.view
-    states = {name_of(node.nodeclaim): node for node in view.nodes if node.nodeclaim is not None}
-    running = deleting = 0
-    for claim in view.snapshot.nodeclaims:
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A NodePool's NodeClaims: those that run, those that are being deleted, and those that a command is just about."""
+
+    running: int = 0
+    deleting: int = 0
+    replacing: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.running + self.deleting + self.replacing
+
+
+def counts_of(simulations: Simulations, pool: str, replacing: frozenset[str] = frozenset()) -> Counts:
+    """The NodeClaims of a NodePool by state; ``replacing`` names those that a command is just about."""
+    states = {name_of(node.nodeclaim): node for node in simulations.state.nodes if node.nodeclaim is not None}
+    running = deleting = going = 0
+    for claim in simulations.snapshot.nodeclaims:
         if labels_of(claim).get(NODEPOOL) == pool:
             node = states.get(name_of(claim))
-            if node is not None and node.deleting:
+            if name_of(claim) in replacing:
+                going += 1
+            elif node is not None and node.deleting:
                 deleting += 1
             else:
                 running += 1
-    return running, deleting, 0
+    return Counts(running, deleting, going)
+
+
+def node_limit(nodepool: Object) -> int:
+    """The most nodes that a NodePool may have."""
+    limit = (spec_of(nodepool).get("limits") or {}).get("nodes")
+    return -(-Quantity.parse(str(limit)).nano // NANO) if limit is not None else _NO_LIMIT
 
 
 def planned_static(situation: Situation, candidate: Candidate) -> PlannedNodeClaim:

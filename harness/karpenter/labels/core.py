@@ -16,6 +16,7 @@ DO_NOT_DISRUPT = f"{GROUP}/do-not-disrupt"
 NODEPOOL_HASH = f"{GROUP}/nodepool-hash"
 NODEPOOL_HASH_VERSION = f"{GROUP}/nodepool-hash-version"
 MIN_VALUES_RELAXED = f"{GROUP}/nodeclaim-min-values-relaxed"
+PRICE_OVERLAID, CAPACITY_OVERLAID = f"{GROUP}/price-overlay-applied", f"{GROUP}/capacity-overlay-applied"
 TERMINATION_TIMESTAMP = f"{GROUP}/nodeclaim-termination-timestamp"
 TERMINATION_FINALIZER = f"{GROUP}/termination"
 

@@ -40,6 +40,10 @@ _V1_9 = Vocabulary(known_values=_CAPACITY_TYPES)
 # go.mod of the provider's releases
 _KUBERNETES = {"1.4.0": "1.32", "1.5.0": "1.32", "1.6.1": "1.33", "1.6.2": "1.33", "1.7.1": "1.34"}
 
+# core pkg/operator/options/options.go of each release
+_GATES_V1_4 = frozenset({"NodeRepair", "ReservedCapacity", "SpotToSpotConsolidation"})
+_GATES_V1_7 = _GATES_V1_4 | {"NodeOverlay", "StaticCapacity"}
+
 
 def _old(version: str) -> CoreRelease:
     return CoreRelease(
@@ -54,13 +58,22 @@ def _old(version: str) -> CoreRelease:
         ephemeral_no_execute=version == "1.7.1",
         ephemeral_readiness=False,
         held_repair_looks_again=version == "1.7.1",
+        first_overlay_capacity_wins=False,
+        overlays_skip_broken_nodepools=False,
+        gates=_GATES_V1_7 if version == "1.7.1" else _GATES_V1_4,
     )
 
 
 CORE_RELEASES: Mapping[str, CoreRelease] = {
     **{version: _old(version) for version in ("1.4.0", "1.5.0", "1.6.1", "1.6.2", "1.7.1")},
-    **{version: CoreRelease(version, ephemeral_readiness=False) for version in ("1.10.0", "1.12.0", "1.12.1")},
-    **{version: CoreRelease(version) for version in ("1.13.0", "1.14.0")},
+    **{
+        version: CoreRelease(
+            version, ephemeral_readiness=False, overlays_skip_broken_nodepools=False, gates=_GATES_V1_7
+        )
+        for version in ("1.10.0", "1.12.0", "1.12.1")
+    },
+    "1.13.0": CoreRelease("1.13.0", gates=_GATES_V1_7),
+    "1.14.0": CoreRelease("1.14.0"),
 }
 
 CORE_VOCABULARIES: Mapping[str, Vocabulary] = {

@@ -31,8 +31,6 @@ class DisruptionRules:
     """NodePools with ``replicas`` are replaced one by one, and never consolidated."""
     injected_clock: bool = True
     """Nominations end by the clock that Karpenter is given; else by the machine's."""
-    dates_by_clock: bool = True
-    """Conditions carry the time of the clock that Karpenter is given; else the machine's."""
     tells_ignored: bool = True
     """Events tell of pending pods that are not considered because they are invalid."""
     patience_grows: bool = True
@@ -53,15 +51,13 @@ _V1_13 = replace(
     saves_available=False,
     when_empty_text="NodePool {pool} has non-empty consolidation disabled",
 )
-_V1_12 = replace(_V1_13, dates_by_clock=False)
-_V1_7 = replace(_V1_12, unpriced_fails=True, announces=False, static_nodepools=False, injected_clock=False)
+_V1_7 = replace(_V1_13, unpriced_fails=True, announces=False, static_nodepools=False, injected_clock=False)
 _V1_6 = replace(_V1_7, lists_budgets=False, tells_ignored=False, patience_grows=False)
 
 _RULES: Mapping[str, DisruptionRules] = {
     **dict.fromkeys(("1.6.1", "1.6.2"), _V1_6),
     "1.7.1": _V1_7,
-    **dict.fromkeys(("1.10.0", "1.12.0", "1.12.1"), _V1_12),
-    "1.13.0": _V1_13,
+    **dict.fromkeys(("1.10.0", "1.12.0", "1.12.1", "1.13.0"), _V1_13),
     "1.14.0": _NEWEST,
 }
 _UNKNOWN = frozenset({"1.4.0", "1.5.0"})

@@ -143,6 +143,21 @@ class CoreRelease:
     """Taints ``readiness.k8s.io/…`` go by themselves while a node starts."""
     launch_timeout: bool = True
     """A NodeClaim that is not launched is given up sooner than one that does not register."""
+    first_overlay_capacity_wins: bool = True
+    """Of NodeOverlays that name the same resource the heaviest counts; else the lightest."""
+    overlays_skip_broken_nodepools: bool = True
+    """A NodePool without instance types does not keep NodeOverlays from the others."""
+    gates: frozenset[str] = frozenset(
+        {
+            "NodeRepair",
+            "ReservedCapacity",
+            "SpotToSpotConsolidation",
+            "NodeOverlay",
+            "StaticCapacity",
+            "CapacityBuffer",
+        }
+    )
+    """The feature gates that can be switched."""
     held_repair_looks_again: bool = True
     """A repair that is held back because too many Nodes are unhealthy is tried again after five minutes."""
 

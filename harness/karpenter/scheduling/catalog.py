@@ -4,7 +4,7 @@ Built once per list and shared between simulations; every answer is kept. A ques
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT
@@ -37,7 +37,8 @@ class Amounts:
 class CatalogIndex:
     """Answers for one list of instance types, in its order.
 
-    ``full`` has every bit; ``zero_fits`` those of types that have a negative allocatable amount nowhere, which no pod fits.
+    ``full`` has every bit; ``zero_fits`` those of types that have a negative allocatable amount nowhere, which no pod fits;
+    ``price_overlaid`` and ``capacity_overlaid`` those that NodeOverlays changed.
     """
 
     def __init__(self, types: Sequence[InstanceType], vocabulary: Vocabulary) -> None:
@@ -45,6 +46,8 @@ class CatalogIndex:
         self.vocabulary = vocabulary
         self.full = (1 << len(self.types)) - 1
         self.zero_fits = self._never_negative()
+        self.price_overlaid = self._mask(lambda each: any(offering.price_overlaid for offering in each.offerings))
+        self.capacity_overlaid = self._mask(lambda each: each.capacity_overlaid)
         self._by_key = self._index_requirements()
         self._compatible: dict[Requirement, int] = {}
         self._allocatable: dict[str, Amounts] = {}
@@ -60,12 +63,11 @@ class CatalogIndex:
         self._ranks: dict[tuple[int, ...], list[int]] = {}
         self._cheapest: dict[tuple[int, tuple[int, ...], tuple[int, ...], bool], int] = {}
 
+    def _mask(self, holds: Callable[[InstanceType], bool]) -> int:
+        return sum(1 << index for index, each in enumerate(self.types) if holds(each))
+
     def _never_negative(self) -> int:
-        mask = 0
-        for index, instance_type in enumerate(self.types):
-            if all(quantity.nano >= 0 for quantity in instance_type.allocatable.values()):
-                mask |= 1 << index
-        return mask
+        return self._mask(lambda each: all(quantity.nano >= 0 for quantity in each.allocatable.values()))
 
     def _index_requirements(self) -> dict[str, dict[Requirement, int]]:
         """The distinct requirements by key. Types share most of theirs, so that few have to be compared."""

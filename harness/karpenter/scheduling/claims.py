@@ -9,7 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.core import CAPACITY_TYPE, MIN_VALUES_RELAXED, NODEPOOL_HASH, NODEPOOL_HASH_VERSION
+from harness.karpenter.labels.core import (
+    CAPACITY_OVERLAID,
+    CAPACITY_TYPE,
+    MIN_VALUES_RELAXED,
+    NODEPOOL_HASH,
+    NODEPOOL_HASH_VERSION,
+    PRICE_OVERLAID,
+)
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
@@ -158,6 +165,9 @@ class PlannedNodeClaim:
         }
         if self._rules.min_values_relaxable and not self._static:
             annotations[MIN_VALUES_RELAXED] = "true" if template.min_values_relaxed else "false"
+        if not self._static:
+            overlaid = {PRICE_OVERLAID: self.index.price_overlaid, CAPACITY_OVERLAID: self.index.capacity_overlaid}
+            annotations.update({name: "true" for name, types in overlaid.items() if types & self.mask})
         spec: dict[str, Any] = {
             name: [_taint(each or {}) for each in template.spec[name]] for name in _TAINTS if template.spec.get(name)
         }

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 from tests.conformance.cases.disruption.azure_drift import azure_drift_case
 from tests.conformance.cases.disruption.disrupt import disrupt_case
 from tests.conformance.cases.disruption.lifetimes import lifetimes_case
+from tests.conformance.cases.disruption.sizes import disruption_catalogs
+from tests.conformance.cases.disruption.static import static_case
 from tests.conformance.cases.draw import Draw
 from tests.conformance.cases.nodepools import nodepool_case
 from tests.conformance.cases.objects import object_case
+from tests.conformance.cases.overlays import with_overlays
 from tests.conformance.cases.provider import instance_types_case, labels_case
 from tests.conformance.cases.requirements import requirements_case
 from tests.conformance.cases.schedule import schedule_case
@@ -27,15 +30,26 @@ def _validate(draw: Draw, material: Material) -> Json:
     return nodepool_case(draw) if draw.chance(0.6) else object_case(draw, material.schemas)
 
 
+def _schedule(draw: Draw, material: Material) -> Json:
+    case = schedule_case(draw, material.catalogs, material.zone_names)
+    return with_overlays(draw, case, material.catalogs) if material.has_overlays else case
+
+
+def _disrupt(draw: Draw, material: Material) -> Json:
+    case = disrupt_case(draw)
+    return with_overlays(draw, case, disruption_catalogs()) if material.has_overlays else case
+
+
 MAKERS: Mapping[str, Callable[[Draw, Material], Json]] = {
     "requirements": lambda draw, material: requirements_case(draw),
     "validate_nodepool": _validate,
     "instance_types": lambda draw, material: instance_types_case(draw, material.types, material.records),
     "labels": lambda draw, material: labels_case(draw, material.types),
-    "schedule": lambda draw, material: schedule_case(draw, material.catalogs, material.zone_names),
-    "disrupt": lambda draw, material: disrupt_case(draw),
+    "schedule": _schedule,
+    "disrupt": _disrupt,
     "lifetimes": lambda draw, material: lifetimes_case(draw),
     "azure_drift": lambda draw, material: azure_drift_case(draw),
+    "static": lambda draw, material: static_case(draw),
 }
 
 #: the ops that have cases
@@ -54,6 +68,7 @@ SHARES: Mapping[str, int] = {
     "disrupt": 8,
     "lifetimes": 8,
     "azure_drift": 4,
+    "static": 3,
 }
 
 

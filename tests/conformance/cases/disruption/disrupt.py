@@ -20,7 +20,7 @@ _THEMES = {
     "empty": 3,
     "fits": 4,
     "replace": 5,
-    "spot2spot": 6,
+    "spot2spot": 9,
     "mixed": 2,
     "multi": 4,
     "drift": 4,
@@ -28,9 +28,9 @@ _THEMES = {
     "balanced": 3,
     "minvalues": 2,
     "blocked": 3,
-    "wait": 3,
+    "wait": 6,
     "random": 3,
-    "many": 2,
+    "many": 6,
 }
 _TURNS = [theme for theme, count in _THEMES.items() for _ in range(count)]
 
@@ -86,13 +86,15 @@ def _static(scene: Scene, blocked: Mapping[str, float]) -> None:
 
 def _fleet(scene: Scene, pools: list[Json], blocked: Mapping[str, float]) -> None:
     draw, theme = scene.draw, scene.theme
-    sizes = {"static": (0, 3), "multi": (3, 10), "many": (13, 22)}
+    sizes = {"static": (0, 3), "multi": (3, 10), "many": (14, 32)}
     count = draw.randint(*sizes.get(theme, (2, 9)))
     alone = theme in ("replace", "spot2spot", "multi") and scene.chance(0.75)  # no room but on a few dear nodes
     few = draw.choice([1, 1, 2, 3]) if theme != "multi" else draw.choice([2, 3, 4])
     if theme == "spot2spot":
         few = draw.choice([1, 1, 1, 2])
     count = max(count, few) if not alone else few + draw.choice([0, 1, 2, 4])
+    if theme == "many":
+        blocked = {kind: share / 4 for kind, share in blocked.items()}
     if alone:
         blocked = {kind: share / 4 for kind, share in blocked.items()}
     least, most = _DEAR.get(theme, (0.0, 1.0))

@@ -8,7 +8,7 @@ from tests.conformance.cases.disruption.scene import DO_NOT_DISRUPT, Json, Scene
 
 __all__ = ["wait"]
 
-_KINDS = ["nominate", "pod", "pod", "budget", "delete", "annotate", "catalog", "pdb", "gone", "pending"]
+_KINDS = ["nominate", "pod", "pod", *["budget"] * 5, "delete", "annotate", "catalog", "pdb", "gone", "pending"]
 
 
 def wait(scene: Scene) -> Json:
@@ -25,10 +25,9 @@ def wait(scene: Scene) -> Json:
     if kind in ("pod", "pending"):
         return {"pods": _pods(scene, some, bound=kind == "pod")}
     if kind == "budget":
-        pool = draw.choice(scene.pools)
-        spec = pool["spec"]
-        budgets = [{"nodes": draw.choice(["0", "1"])}]
-        return {"nodepools": [{**pool, "spec": {**spec, "disruption": {**spec["disruption"], "budgets": budgets}}}]}
+        pools = scene.pools if scene.chance(0.7) else [draw.choice(scene.pools)]
+        budgets = [{"nodes": draw.choice(["0", "0", "1", "20%"])}]
+        return {"nodepools": [_with_budgets(each, budgets) for each in pools]}
     if kind == "delete":
         return {"deleting": some}
     if kind == "annotate":
@@ -46,6 +45,11 @@ def wait(scene: Scene) -> Json:
     gone = draw.sample(bound, min(3, len(bound))) if bound else []
     names = [f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in gone]
     return {"delete": {"pods": names}} if names else {}
+
+
+def _with_budgets(pool: Json, budgets: list[Json]) -> Json:
+    spec = pool["spec"]
+    return {**pool, "spec": {**spec, "disruption": {**spec["disruption"], "budgets": budgets}}}
 
 
 def _pods(scene: Scene, nodes: list[str], bound: bool) -> list[Json]:

@@ -1,0 +1,107 @@
+"""Keeps what NodeOverlays come to, and says on each whether it applies.
+
+Core ``pkg/controllers/nodeoverlay/controller.go``, ``pkg/cloudprovider/overlay/cloudprovider.go``. Runs behind the gate NodeOverlay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+from harness.engine.clock import Clock
+from harness.engine.engine import ReconcileError, Result, Router, Wait
+from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.lifecycle.conditions import Conditions
+from harness.karpenter.overlays.evaluation import Evaluation, Verdict, evaluate
+from harness.karpenter.releases import ProviderRelease
+from harness.kube.api.objects import Object, metadata_of, name_of, status_of
+from harness.kube.api.patch import merge_diff
+from harness.kube.go.text import quote
+
+__all__ = ["GATE", "NodeOverlays", "Unevaluated", "with_verdict"]
+
+GATE = "NodeOverlay"
+VALIDATION_SUCCEEDED = "ValidationSucceeded"
+
+_AGAIN = 6 * 3600.0
+_KEY = "overlays"
+
+Types = Callable[[Object], Sequence[InstanceType]]
+"""The provider's instance types for a NodePool. Raises LookupError where it has none to tell."""
+
+
+class Unevaluated(Exception):
+    """Overlays were not looked at for a NodePool yet; the message is core's."""
+
+    def __init__(self, nodepool: str) -> None:
+        super().__init__(f"applying nodeoverlays, awaiting nodeoverlay evaluation, nodepool {nodepool}")
+
+
+def with_verdict(overlay: Object, verdict: Verdict, now: str) -> Conditions:
+    """The conditions of a NodeOverlay after it was looked at; ``now`` as in objects."""
+    conditions = Conditions(overlay, (VALIDATION_SUCCEEDED,), now)
+    if verdict.reason:
+        conditions.set_false(VALIDATION_SUCCEEDED, verdict.reason, verdict.message)
+    else:
+        conditions.set_true(VALIDATION_SUCCEEDED)
+    return conditions
+
+
+class NodeOverlays:
+    """One key: all overlays are looked at together, when one of them, a NodePool or a NodeClass changes, and every six hours.
+
+    ``version`` changes with what they come to.
+    """
+
+    name = "nodeoverlay"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: View, writer: Writer, clock: Clock, release: ProviderRelease, types: Types) -> None:
+        self._view, self._writer, self._clock = view, writer, clock
+        self._release, self._types = release, types
+        self._evaluation = Evaluation({}, {})
+        self.version = 0
+
+    def watches(self) -> Mapping[str, Router]:
+        """What decides which overlays apply where."""
+        return dict.fromkeys(("NodeOverlay", "NodePool", "AKSNodeClass"), self._route)
+
+    def _route(self, change: Change) -> Iterable[Hashable]:
+        before, after = change.old, change.object
+        if change.type is ChangeType.DELETED or before is None:
+            return (_KEY,)
+        changed = metadata_of(before).get("generation") != metadata_of(after).get("generation")
+        return (_KEY,) if changed else ()
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Looks at all overlays."""
+        types: dict[str, Sequence[InstanceType]] = {}
+        problems = []
+        for pool in self._view.list("NodePool"):
+            try:
+                types[name_of(pool)] = self._types(pool)
+            except LookupError as error:
+                problems.append(f"listing instance types for nodepool {quote(name_of(pool))}, {error}")
+        if problems and not self._release.core.overlays_skip_broken_nodepools:
+            raise ReconcileError(f"listing instance types, {problems[0]}")
+        overlays = self._view.list("NodeOverlay")
+        found = evaluate(overlays, self._view.list("NodePool"), types, self._release)
+        for overlay in overlays:
+            self._tell(overlay, found.verdicts[name_of(overlay)])
+        self._evaluation = found
+        self.version += 1
+        if problems:
+            raise ReconcileError("; ".join(problems))
+        return Result(_AGAIN, Wait.ALARM)
+
+    def _tell(self, overlay: Object, verdict: Verdict) -> None:
+        conditions = with_verdict(overlay, verdict, self._clock.timestamp())
+        patch = merge_diff(status_of(overlay), {**status_of(overlay), "conditions": conditions.items})
+        if patch:
+            self._writer.patch("NodeOverlay", name_of(overlay), {"status": patch}, subresource="status")
+
+    def apply(self, nodepool: str, types: Sequence[InstanceType]) -> Sequence[InstanceType]:
+        """The instance types of a NodePool as Karpenter decides by them. Raises Unevaluated."""
+        if nodepool not in self._evaluation.nodepools:
+            raise Unevaluated(nodepool)
+        return self._evaluation.apply(nodepool, types)

@@ -1,0 +1,126 @@
+"""How many NodeClaims a static NodePool gets, and which ones go when it has too many.
+
+Core ``pkg/controllers/static/{provisioning,deprovisioning}/controller.go``, ``pkg/controllers/state/statenodepool.go``.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from harness.karpenter.disruption.costs import lifetime_remaining, rescheduling_cost
+from harness.karpenter.disruption.static_drift import Counts, counts_of, node_limit
+from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.lifecycle.names import is_managed
+from harness.karpenter.scheduling.displaced import Displaced
+from harness.karpenter.scheduling.simulation import Simulations
+from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.objects import Object, condition, is_terminating, labels_of, name_of, spec_of, status_of
+from harness.kube.go.sort import sort_slice
+from harness.kube.scheduling.pods import is_daemon
+
+__all__ = ["LIMITED", "POLLING", "UNSYNCED", "Growth", "growth", "is_static_nodepool", "surplus"]
+
+POLLING, LIMITED, UNSYNCED = 60.0, 30.0, 1.0
+"""Seconds to the next look: usually, when the limit of nodes is reached, while NodeClaims have no machine yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How many NodeClaims are created, and the seconds to the next look (None: only a change brings one)."""
+
+    count: int = 0
+    again: float | None = None
+    counts: Counts | None = None
+
+
+def is_static_nodepool(nodepool: Object) -> bool:
+    """Whether the NodePool keeps up a number of nodes."""
+    return spec_of(nodepool).get("replicas") is not None
+
+
+def growth(
+    simulations: Simulations, nodepool: Object, *, synced: bool, replacing: frozenset[str] = frozenset()
+) -> Growth:
+    """What the NodePool lacks. ``replacing``: NodeClaims that a command of disruption is just about.
+
+    Those count against the decision to grow, but not in the number: the controller then makes one for each of them as well.
+    """
+    ready = condition(nodepool, "Ready")
+    if (
+        not _is_managed(simulations, nodepool)
+        or ready is None
+        or ready["status"] != "True"
+        or not is_static_nodepool(nodepool)
+        or is_terminating(nodepool)
+    ):
+        return Growth()
+    if not synced:
+        return Growth(again=UNSYNCED)
+    counts = counts_of(simulations, name_of(nodepool), replacing)
+    replicas = int(spec_of(nodepool)["replicas"])
+    if counts.running + counts.replacing >= replicas:
+        return Growth(again=POLLING, counts=counts)
+    left = node_limit(nodepool) - counts.total
+    count = min(replicas - counts.running, left)
+    if count <= 0:
+        return Growth(again=LIMITED, counts=counts)
+    return Growth(count, POLLING, counts)
+
+
+def surplus(
+    simulations: Simulations, nodepool: Object, *, replacing: frozenset[str] = frozenset()
+) -> tuple[Sequence[Object], Growth]:
+    """The NodeClaims that are too many, in the order in which they go, and when to look again: first those without a machine, then
+    empty nodes, then those whose pods cost least to move."""
+    if not _is_managed(simulations, nodepool) or not is_static_nodepool(nodepool) or is_terminating(nodepool):
+        return (), Growth()
+    name = name_of(nodepool)
+    counts = counts_of(simulations, name, replacing)
+    count = counts.running - int(spec_of(nodepool)["replicas"])
+    if count <= 0:
+        return (), Growth(again=POLLING, counts=counts)
+    unresolved = sorted(_unresolved(simulations.snapshot.nodeclaims, name), key=name_of)[:count]
+    nodes = [
+        node
+        for node in sorted(simulations.state.nodes, key=lambda each: each.provider_id)
+        if node.labels.get(NODEPOOL) == name and node.nodeclaim is not None and not node.deleting
+    ]
+    found = [*unresolved, *(_claim(each) for each in _cheapest(simulations, nodes)[: count - len(unresolved)])]
+    return found, Growth(again=POLLING, counts=counts)
+
+
+def _is_managed(simulations: Simulations, nodepool: Object) -> bool:
+    reference = spec_of(spec_of(nodepool).get("template") or {}).get("nodeClassRef") or {}
+    return (reference.get("group") or "", reference.get("kind") or "") == simulations.options.node_class
+
+
+def _unresolved(claims: Iterable[Object], nodepool: str) -> list[Object]:
+    return [
+        each
+        for each in claims
+        if labels_of(each).get(NODEPOOL) == nodepool
+        and is_managed(each)
+        and not status_of(each).get("providerID")
+        and not is_terminating(each)
+    ]
+
+
+def _cheapest(simulations: Simulations, nodes: Sequence[StateNode]) -> list[StateNode]:
+    """Empty ones as they come; the others by whether a pod forbids it, then by what moving their pods costs."""
+    judge = Displaced((), simulations.snapshot.now, simulations.rules)
+    empty, others, keys = [], [], {}
+    for node in nodes:
+        pods = simulations.state.pods_on(node) if node.node is not None else []
+        protected = any(not judge.disruptable(pod) for pod in pods)
+        if not pods or (all(map(is_daemon, pods)) and not protected):
+            empty.append(node)
+            continue
+        cost = rescheduling_cost(pods) * lifetime_remaining(_claim(node), simulations.snapshot.now)
+        keys[node.provider_id] = protected, cost
+        others.append(node)
+    sort_slice(others, lambda node: keys[node.provider_id])
+    return [*empty, *others]
+
+
+def _claim(node: StateNode) -> Object:
+    assert node.nodeclaim is not None
+    return node.nodeclaim
