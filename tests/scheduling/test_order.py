@@ -13,7 +13,7 @@ from harness.kube.go.sort import sort_slice
 
 
 def nodeclaim(number: int) -> Any:
-    return SimpleNamespace(id=number, pods=1)
+    return SimpleNamespace(id=number, bit=1 << number, pods=1)
 
 
 @pytest.mark.parametrize("stable", [False, True])
@@ -54,3 +54,26 @@ def test_candidates_come_in_order(share: float) -> None:
     wanted = {each.id for each in order.items if rng.random() < share}
     mask = sum(1 << number for number in wanted)
     assert [each.id for each in order.candidates(mask)] == [each.id for each in order.items if each.id in wanted]
+
+
+def test_only_nodeclaims_with_as_many_pods_are_looked_at() -> None:
+    """A pass of 100,000 pods asks for candidates 100,000 times among 12,500 NodeClaims."""
+    order = InflightOrder(False)
+    for number in range(600):
+        order.append(nodeclaim(number))
+        order.sort()
+    for grown in order.by_id[:100]:
+        order.grew(grown)
+        order.sort()
+    looked = _Counting(order.items)
+    order.items = looked
+    assert [each.id for each in order.candidates((1 << 100) - 1)] == list(range(99, -1, -1))
+    assert looked.at == 100
+
+
+class _Counting(list[Any]):
+    at = 0
+
+    def __getitem__(self, position: Any) -> Any:
+        self.at += 1
+        return super().__getitem__(position)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from harness.karpenter.disruption.candidates import Candidate, all_candidates
 from harness.karpenter.disruption.commands import Command
-from harness.karpenter.disruption.costs import BASE_COST, eviction_cost
+from harness.karpenter.disruption.costs import BASE_COST, eviction_cost, offered_price
 from harness.karpenter.disruption.events import approved, nodepool_approved
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
@@ -88,17 +88,13 @@ def _nodepool_costs(situation: Situation) -> dict[str, float]:
     view = situation.view
     costs: dict[str, float] = {}
     for claim in view.snapshot.nodeclaims:
-        labels = labels_of(claim)
-        pool = labels.get(NODEPOOL)
-        if pool not in view.nodepools or any(key not in labels for key in (INSTANCE_TYPE, CAPACITY_TYPE, ZONE)):
+        get = labels_of(claim).get
+        name, pool, zone, kind = asked = get(INSTANCE_TYPE), get(NODEPOOL), get(ZONE), get(CAPACITY_TYPE)
+        if pool not in view.nodepools or name is None or zone is None or kind is None:
             continue
-        size = view.types_by_name.get(pool, {}).get(labels[INSTANCE_TYPE])
-        found = (
-            each.price
-            for each in (size.offerings if size is not None else ())
-            if each.zone == labels[ZONE] and each.capacity_type == labels[CAPACITY_TYPE]
-        )
-        costs[pool] = costs.get(pool, 0.0) + next(found, 0.0)
+        if asked not in view.prices:
+            view.prices[asked] = offered_price(view.types_by_name.get(pool, {}).get(name), zone, kind)
+        costs[pool] = costs.get(pool, 0.0) + view.prices[asked]
     return costs
 
 

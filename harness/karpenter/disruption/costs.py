@@ -24,6 +24,7 @@ __all__ = [
     "lifetime_remaining",
     "lowest_price",
     "moving_cost",
+    "offered_price",
     "rescheduling_cost",
 ]
 
@@ -84,10 +85,12 @@ def lifetime_remaining(nodeclaim: Object, now: int) -> float:
 
 def labelled_price(node: StateNode, instance_type: InstanceType | None) -> float:
     """USD per hour of the offering with exactly the node's zone and capacity type; 0 without one."""
-    if instance_type is None:
-        return 0.0
-    zone, kind = node.labels.get(ZONE) or "", node.labels.get(CAPACITY_TYPE) or ""
-    for offering in instance_type.offerings:
+    return offered_price(instance_type, node.labels.get(ZONE) or "", node.labels.get(CAPACITY_TYPE) or "")
+
+
+def offered_price(instance_type: InstanceType | None, zone: str, kind: str) -> float:
+    """USD per hour of an instance type in a zone, of a capacity type; 0 where it is not offered."""
+    for offering in instance_type.offerings if instance_type is not None else ():
         if offering.zone == zone and offering.capacity_type == kind:
             return offering.price
     return 0.0

@@ -29,6 +29,9 @@ class InflightOrder:
         self._counts: list[int] = []
         self._ranks: list[int] = []
         self._rank_of: list[int] = []
+        self._with_pods: dict[
+            int, int
+        ] = {}  # number of pods → NodeClaims with so many, as a bit mask by identity number
         self._front = self._back = _MIDDLE
         self._changed: int | None = None
 
@@ -39,12 +42,16 @@ class InflightOrder:
         self._counts.append(1)
         self._ranks.append(0)
         self._rank_of.append(0)
+        self._with_pods[1] = self._with_pods.get(1, 0) | nodeclaim.bit
         self._changed = len(self.items) - 1
 
     def grew(self, nodeclaim: "InflightNodeClaim") -> None:
         """Says that the NodeClaim has one pod more; its place changes with the next sort."""
         position = bisect_left(self._ranks, self._rank_of[nodeclaim.id])
-        self._counts[position] += 1
+        count = self._counts[position]
+        self._counts[position] = count + 1
+        self._with_pods[count] ^= nodeclaim.bit
+        self._with_pods[count + 1] = self._with_pods.get(count + 1, 0) | nodeclaim.bit
         self._changed = position
 
     def sort(self) -> None:
@@ -90,9 +97,21 @@ class InflightOrder:
             self._ranks[position] = self._rank_of[item.id] = rank
 
     def candidates(self, mask: int) -> Iterator["InflightNodeClaim"]:
-        """The NodeClaims whose bit (by identity number) is set, in order."""
+        """The NodeClaims whose bit (by identity number) is set, in order; to be asked for after a sort."""
+        low = 0
+        while mask:
+            count = self._counts[low]
+            high = bisect_right(self._counts, count, low)
+            wanted = mask & self._with_pods[count]
+            if wanted:
+                mask ^= wanted
+                yield from self._of_equal(wanted, low, high)
+            low = high
+
+    def _of_equal(self, mask: int, low: int, high: int) -> Iterator["InflightNodeClaim"]:
+        """Those of a mask that have as many pods as all between two positions."""
         count = mask.bit_count()
-        if count * count <= 4 * len(self.items):
+        if count * count <= 4 * (high - low):
             found = []
             while mask:
                 lowest = mask & -mask
@@ -102,6 +121,8 @@ class InflightOrder:
             for identity in found:
                 yield self.by_id[identity]
             return
-        for item in self.items:
-            if mask >> item.id & 1:
+        wanted = mask.to_bytes(len(self.by_id) // 8 + 1, "little")
+        for position in range(low, high):
+            item = self.items[position]
+            if wanted[item.id >> 3] >> (item.id & 7) & 1:
                 yield item

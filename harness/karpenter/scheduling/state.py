@@ -4,7 +4,6 @@ Core ``pkg/controllers/state/{cluster,statenode}.go``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
@@ -41,60 +40,43 @@ if TYPE_CHECKING:
 NODES = "nodes"
 
 
-@dataclass(slots=True)
 class StateNode:
-    """A machine that Karpenter counts on: with a Node, a NodeClaim or both, and the pods bound to it."""
+    """A machine that Karpenter counts on: with a Node, a NodeClaim or both, and the pods bound to it; of one moment.
 
-    node: Object | None
-    nodeclaim: Object | None
-    core: "CoreRelease"
-    marked: bool = False
-    pods: list[Object] = field(default_factory=list)
-    volumes: Volumes = field(default_factory=dict)
-    volume_limits: Mapping[str, int] = field(default_factory=dict)
+    Until its Node is registered, ``name``, ``labels`` and ``annotations`` are those of its NodeClaim. Nodes of others always count as
+    ``registered`` and ``initialized``. Core keeps it by ``provider_id``. ``deleting``: its room will go away.
+    """
+
+    def __init__(
+        self, node: Object | None, nodeclaim: Object | None, core: "CoreRelease", *, marked: bool = False
+    ) -> None:
+        self.node, self.nodeclaim, self.core = node, nodeclaim, core
+        self.pods: list[Object] = []
+        self.volumes: Volumes = {}
+        self.volume_limits: Mapping[str, int] = {}
+        own = labels_of(node) if node is not None else {}
+        self.registered = nodeclaim is None or own.get(REGISTERED) == "true"
+        self.initialized = nodeclaim is None or own.get(INITIALIZED) == "true"
+        self._speaker = node if node is not None and self.registered else nodeclaim or {}
+        self.name: str = name_of(self._speaker)
+        self.labels: Mapping[str, str] = labels_of(self._speaker)
+        self.provider_id: str = (
+            _provider_id(node) if node is not None else str(status_of(nodeclaim or {}).get("providerID") or "")
+        )
+        if marked:
+            self.deleting = True
+        elif nodeclaim is not None:
+            self.deleting = is_terminating(nodeclaim) or condition_is(nodeclaim, "InstanceTerminating")
+        else:
+            self.deleting = node is not None and is_terminating(node)
 
     @property
     def managed(self) -> bool:
         return self.nodeclaim is not None
 
     @property
-    def registered(self) -> bool:
-        """Nodes of others always are."""
-        return not self.managed or self._label(REGISTERED) == "true"
-
-    @property
-    def initialized(self) -> bool:
-        """Nodes of others always are."""
-        return not self.managed or self._label(INITIALIZED) == "true"
-
-    def _label(self, key: str) -> str | None:
-        return labels_of(self.node).get(key) if self.node is not None else None
-
-    @property
-    def _speaker(self) -> Object:
-        """The NodeClaim until the Node is registered."""
-        if self.node is None or (self.nodeclaim is not None and not self.registered):
-            return self.nodeclaim or {}
-        return self.node
-
-    @property
-    def name(self) -> str:
-        return name_of(self._speaker)
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        return labels_of(self._speaker)
-
-    @property
     def annotations(self) -> Mapping[str, str]:
         return annotations_of(self._speaker)
-
-    @property
-    def provider_id(self) -> str:
-        """What core keeps it by."""
-        if self.node is None:
-            return str(status_of(self.nodeclaim or {}).get("providerID") or "")
-        return _provider_id(self.node)
 
     @property
     def hostname(self) -> str:
@@ -135,33 +117,37 @@ class StateNode:
         """Host ports that its pods bind."""
         return [port for pod in self.pods for port in host_ports(pod)]
 
-    @property
-    def deleting(self) -> bool:
-        """Whether its room will go away."""
-        if self.marked:
-            return True
-        if self.nodeclaim is not None:
-            return is_terminating(self.nodeclaim) or condition_is(self.nodeclaim, "InstanceTerminating")
-        return self.node is not None and is_terminating(self.node)
-
 
 class ClusterState:
     """All state nodes of a snapshot, and where its pods are."""
 
     def __init__(self, snapshot: ClusterSnapshot, volumes: VolumeLookup, core: "CoreRelease") -> None:
         self.snapshot, self._core = snapshot, core
-        by_provider: dict[str, StateNode] = {}
-        self.by_node: dict[str, StateNode] = {}
+        claims: dict[str, Object] = {}
+        nodes: dict[str, Object] = {}
+        marked: set[str] = set()
         for nodeclaim in _by_name(snapshot.nodeclaims):
             provider_id = status_of(nodeclaim).get("providerID")
             if provider_id:
-                by_provider[provider_id] = StateNode(None, nodeclaim, core, name_of(nodeclaim) in snapshot.deleting)
+                claims[provider_id] = nodeclaim
+                if name_of(nodeclaim) in snapshot.deleting:
+                    marked.add(provider_id)
+                else:
+                    marked.discard(provider_id)
         for node in _by_name(snapshot.nodes):
-            self._add_node(node, by_provider)
+            provider_id = _provider_id(node)
+            if _counts(node):
+                nodes[provider_id] = node
             # marks are kept by provider id: that of a Node which does not count yet is its NodeClaim's, too
-            machine = by_provider.get(_provider_id(node))
-            if machine is not None and name_of(node) in snapshot.deleting:
-                machine.marked = True
+            if name_of(node) in snapshot.deleting and (provider_id in claims or provider_id in nodes):
+                marked.add(provider_id)
+        by_provider = {
+            each: StateNode(nodes.get(each), claims.get(each), core, marked=each in marked)
+            for each in dict.fromkeys((*claims, *nodes))
+        }
+        self.by_node = {
+            name_of(node): by_provider[_provider_id(node)] for node in _by_name(snapshot.nodes) if _counts(node)
+        }
         self.nodes = list(by_provider.values())
         self.bound: dict[str, list[Object]] = {}
         """All pods by the name of their node, also those that have ended."""
@@ -169,17 +155,6 @@ class ClusterState:
         limits = {name_of(csi): _limits(csi) for csi in snapshot.csinodes}
         for state in self.by_node.values():
             state.volume_limits = limits.get(name_of(state.node or {}), {})
-
-    def _add_node(self, node: Object, by_provider: dict[str, StateNode]) -> None:
-        labels, name = labels_of(node), name_of(node)
-        managed = bool(labels.get(NODEPOOL))
-        if managed and not spec_of(node).get("providerID"):
-            return
-        if managed and not labels.get(INSTANCE_TYPE) and not labels.get(INITIALIZED):
-            return
-        state = by_provider.setdefault(_provider_id(node), StateNode(None, None, self._core))
-        state.node = node
-        self.by_node[name] = state
 
     def _place_pods(self, volumes: VolumeLookup) -> None:
         for pod in self.snapshot.pods:
@@ -208,6 +183,14 @@ class ClusterState:
     def pods_on(self, state: StateNode) -> list[Object]:
         """All pods that are bound to the machine's Node, by namespace and name, also those that have ended."""
         return _by_name(self.bound.get(name_of(state.node), ())) if state.node is not None else []
+
+
+def _counts(node: Object) -> bool:
+    """Whether core keeps a Node: not one of a NodePool that does not say yet what it is."""
+    labels = labels_of(node)
+    if not labels.get(NODEPOOL):
+        return True
+    return bool(spec_of(node).get("providerID") and (labels.get(INSTANCE_TYPE) or labels.get(INITIALIZED)))
 
 
 def _provider_id(node: Object) -> str:
