@@ -114,9 +114,10 @@ def situation(
     release: ProviderRelease = RELEASE,
     spot_to_spot: bool = False,
     nominated: Mapping[str, int] | None = None,
+    attempt_seconds: float = 0.0,
     **more: Any,
 ) -> Situation:
-    """A turn of the controller on this cluster at half past ten on a Wednesday."""
+    """A turn of the controller on this cluster at half past ten on a Wednesday; ``attempt_seconds`` are those of simulations."""
     pools = [nodepool()] if pools is None else pools
     types = instance_types(SIZES, release.vocabulary)
     snapshot = ClusterSnapshot(
@@ -131,7 +132,7 @@ def situation(
         snapshot,
         {each["metadata"]["name"]: types for each in pools},
         release=release,
-        options=SchedulingOptions(),
+        options=SchedulingOptions(attempt_seconds=attempt_seconds),
         nominated=nominated,
     )
     return Situation(view, spot_to_spot=spot_to_spot)

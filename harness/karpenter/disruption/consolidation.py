@@ -4,6 +4,7 @@ Core ``pkg/controllers/disruption/consolidation.go``.
 """
 
 from collections.abc import Sequence
+from math import inf
 
 from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands import (
@@ -69,9 +70,10 @@ def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
         sort_slice(candidates, lambda each: each.disruption_cost)
 
 
-def consolidate(situation: Situation, candidates: Sequence[Candidate]) -> Command | None:
-    """The command that takes these nodes away, None when there is none. Raises SimulationError and UnpricedError."""
-    outcome = simulate(situation, candidates, settled=True)
+def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_limit: float = inf) -> Command | None:
+    """The command that takes these nodes away, None when there is none. Raises SimulationError, UnpricedError, and OutOfTime after
+    ``time_limit`` virtual seconds."""
+    outcome = simulate(situation, candidates, settled=True, time_limit=time_limit)
     if outcome is None:
         return None
     if outcome.stranded:

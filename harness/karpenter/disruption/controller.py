@@ -109,9 +109,9 @@ def _start_all(situation: Situation, method: Method, commands: Sequence[Command]
         try:
             made.started.append(_start(situation, method, command, orders))
         except Refusal as error:
-            problems.append(
-                f"disrupting candidates, launching replacement nodeclaim, creating node claim, {error} (command-id=$ID)"
-            )
+            each = "disrupting candidates, " if situation.rules.several_commands else ""
+            text = f"launching replacement nodeclaim, creating node claim, {error} (command-id=$ID)"
+            problems.append(f"{each}{text}")
     return f"disrupting candidates, {'; '.join(problems)}" if problems else ""
 
 

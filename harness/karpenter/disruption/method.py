@@ -34,13 +34,17 @@ class Proposal:
 class Findings:
     """What a method comes to.
 
-    ``order``: the candidates as it looked at them. ``consolidated``: it needs not look again until something changes.
+    ``order``: the candidates as it looked at them. ``consolidated``: it needs not look again until something changes. ``timeout`` is what
+    Karpenter logs when its time was up, with the number that goes with it. ``unseen``: the NodePools that it did not get to; None
+    leaves those of the time before.
     """
 
     commands: list[Command] = field(default_factory=list)
     order: Sequence[Candidate] = ()
     consolidated: bool | None = None
     error: Exception | None = None
+    timeout: tuple[str, Mapping[str, int]] | None = None
+    unseen: frozenset[str] | None = None
 
 
 class Method(ABC):

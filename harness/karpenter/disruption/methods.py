@@ -76,4 +76,5 @@ def attempt(
     proposal = Proposal(candidates, budgets, made.totals, unseen, validates)
     made.findings = yield from method.compute(situation, proposal)
     memory.found(method, made.findings)
+    yield from situation.catch_up()
     return made

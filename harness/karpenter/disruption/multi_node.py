@@ -11,13 +11,16 @@ from harness.karpenter.disruption.commands import DELETE, Command, UnpricedError
 from harness.karpenter.disruption.consolidation import consolidate, should_consolidate, sort_candidates
 from harness.karpenter.disruption.costs import lowest_price
 from harness.karpenter.disruption.method import UNDERUTILIZED, Findings, Method, Proposal
-from harness.karpenter.disruption.simulating import Outcome, SimulationError
+from harness.karpenter.disruption.simulating import Outcome, OutOfTime, SimulationError
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.disruption.validation import Invalid, validated
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.scheduling.reasons import MinValuesUnmet
 
-__all__ = ["MultiNodeConsolidation"]
+__all__ = ["LIMIT", "MultiNodeConsolidation"]
+
+LIMIT = 60.0
+"""Seconds that the search may take."""
 
 _MOST = 100
 _UNLIMITED = float("inf")
@@ -52,7 +55,7 @@ class MultiNodeConsolidation(Method):
             within.append(each)
             budgets[each.pool] -= 1
         try:
-            command, scores = _largest(situation, proposal, within)
+            command, scores = _largest(situation, proposal, within, found)
         except (SimulationError, UnpricedError) as error:
             found.error = error
             return found
@@ -73,20 +76,28 @@ class MultiNodeConsolidation(Method):
 
 
 def _largest(
-    situation: Situation, proposal: Proposal, candidates: Sequence[Candidate]
+    situation: Situation, proposal: Proposal, candidates: Sequence[Candidate], found: Findings
 ) -> tuple[Command | None, Mapping[str, Score]]:
-    """The last success of a search over prefixes by halving, which need not be the largest that there is."""
+    """The last success of a search over prefixes by halving, which need not be the largest that there is.
+
+    When its time is up, the last success so far; says so in ``found``.
+    """
     saved: Command | None = None
     saved_scores: dict[str, Score] = {}
     rejected_scores: dict[str, Score] = {}
     if len(candidates) < 2:
         return None, {}
-    low = 1
+    low, end = 1, situation.seconds + LIMIT
     high = len(candidates) - 1 if len(candidates) <= _MOST else _MOST
     while low <= high:
         middle = (low + high) // 2
         prefix = candidates[: middle + 1]
-        command = _sensible(situation, consolidate(situation, prefix), prefix)
+        try:
+            command = consolidate(situation, prefix, time_limit=end - situation.seconds)
+        except OutOfTime:
+            found.timeout = _timeout(situation, saved, middle)
+            return saved, saved_scores
+        command = _sensible(situation, command, prefix)
         if command is not None and situation.rules.balanced:
             taken, scores = approves(situation, command, proposal.totals)
             if taken:
@@ -101,6 +112,12 @@ def _largest(
         announce_pools(situation, rejected_scores)  # tells those that would have taken what another one rejected
         return None, {}
     return saved, saved_scores
+
+
+def _timeout(situation: Situation, saved: Command | None, middle: int) -> tuple[str, Mapping[str, int]]:
+    if saved is not None:
+        return "stopping multi-node consolidation after timeout, returning last valid command", {}
+    return situation.rules.multi_timeout_text.format(middle), {"last_batch_size": middle}
 
 
 def _sensible(situation: Situation, command: Command | None, candidates: Sequence[Candidate]) -> Command | None:

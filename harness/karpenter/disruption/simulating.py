@@ -5,6 +5,7 @@ Core ``pkg/controllers/disruption/helpers.go`` (SimulateScheduling), ``pkg/contr
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.events import failed_scheduling
@@ -14,7 +15,7 @@ from harness.karpenter.scheduling.simulation import NoNodePools
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, name_of
 
-__all__ = ["Outcome", "SimulationError", "simulate"]
+__all__ = ["OutOfTime", "Outcome", "SimulationError", "simulate"]
 
 _NAMED = 5
 _NOT_FOR_KARPENTER = "configured to not run on a Karpenter provisioned node"
@@ -22,6 +23,10 @@ _NOT_FOR_KARPENTER = "configured to not run on a Karpenter provisioned node"
 
 class SimulationError(Exception):
     """The scheduler could not be made; the message is core's."""
+
+
+class OutOfTime(Exception):
+    """A simulation took longer than it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +51,12 @@ class Outcome:
         return text
 
 
-def simulate(situation: Situation, candidates: Sequence[Candidate], *, settled: bool) -> Outcome | None:
-    """The outcome, None when one of the candidates is already going away. Raises SimulationError.
+def simulate(
+    situation: Situation, candidates: Sequence[Candidate], *, settled: bool, time_limit: float = inf
+) -> Outcome | None:
+    """The outcome, None when one of the candidates is already going away. Raises SimulationError, OutOfTime.
 
-    ``settled``: as for consolidation, nodes that still settle take no pods of candidates.
+    ``settled``: as for consolidation, nodes that still settle take no pods of candidates. ``time_limit``: virtual seconds.
     """
     view = situation.view
     names = {each.name for each in candidates}
@@ -59,7 +66,7 @@ def simulate(situation: Situation, candidates: Sequence[Candidate], *, settled: 
     judge = simulations.displaced
     moving = [pod for each in candidates for pod in each.pods if judge.movable(pod)]
     try:
-        results = simulations.without(names, moving, settled=settled)
+        results = simulations.without(names, moving, settled=settled, time_limit=time_limit)
     except NoNodePools as error:
         raise SimulationError(f"creating scheduler, {error}") from error
     except TopologyError as error:
@@ -70,6 +77,9 @@ def simulate(situation: Situation, candidates: Sequence[Candidate], *, settled: 
             for pod, reason in simulations.pending.rejected.items():
                 if not reason.startswith(_NOT_FOR_KARPENTER):
                     situation.say(failed_scheduling(pod, reason))
+    situation.seconds += results.seconds
+    if results.timed_out:
+        raise OutOfTime
     situation.say_all(results.events)
     errors = {pod: str(reason) for pod, reason in results.errors.items()}
     anyway = simulations.displaced_keys

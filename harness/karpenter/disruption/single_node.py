@@ -20,11 +20,14 @@ from harness.karpenter.disruption.simulating import SimulationError
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.disruption.validation import Invalid, validated
 
-__all__ = ["SingleNodeConsolidation"]
+__all__ = ["LIMIT", "SingleNodeConsolidation"]
+
+LIMIT = 180.0
+"""Seconds after which no further candidate is looked at."""
 
 
 class SingleNodeConsolidation(Method):
-    """Commands about one node. Its limit of 3 minutes is not reached: simulations take no virtual time."""
+    """Commands about one node."""
 
     name = "SingleNodeConsolidation"
     reason = UNDERUTILIZED
@@ -41,8 +44,14 @@ class SingleNodeConsolidation(Method):
         sort_candidates(situation, proposal.candidates)
         ordered = _interleaved(proposal.candidates, proposal.unseen)
         found = Findings(order=tuple(ordered), consolidated=False)
-        constrained = False
-        for each in ordered:
+        constrained, begun = False, situation.seconds
+        unseen = {each.pool for each in ordered}
+        for number, each in enumerate(ordered):
+            if situation.seconds - begun > LIMIT:
+                found.timeout = situation.rules.single_timeout_text.format(number), {"candidates_evaluated": number}
+                found.unseen = frozenset(unseen)
+                return found
+            unseen.discard(each.pool)
             if proposal.budgets[each.pool] == 0:
                 constrained = True
                 continue
@@ -63,6 +72,7 @@ class SingleNodeConsolidation(Method):
             found.commands.append(command)
             return found
         found.consolidated = not constrained
+        found.unseen = frozenset(unseen)
         return found
 
     @staticmethod

@@ -119,6 +119,16 @@ class Situation:
         self.view, self.spot_to_spot = view, spot_to_spot
         self.rules: DisruptionRules = rules
         self._events: dict[SchedulingEvent, None] = {}
+        self.seconds = 0.0
+        """The virtual time that simulations have taken so far."""
+        self._passed = 0.0
+
+    def catch_up(self) -> Deliberation[None]:
+        """Lets the time pass that simulations have taken since the last time."""
+        behind = self.seconds - self._passed
+        if behind > 0:
+            self._passed = self.seconds
+            yield Wait(behind)
 
     @property
     def events(self) -> tuple[SchedulingEvent, ...]:

@@ -32,6 +32,7 @@ def validated_empty(
     situation: Situation, command: Command, should_disrupt: Filter, reason: str
 ) -> Deliberation[Command]:
     """The command with those of its nodes that are still empty and within the budgets. Raises Invalid."""
+    yield from situation.catch_up()
     yield Wait(DELAY)
     current = _present(situation, command.candidates, should_disrupt)
     if not current:
@@ -49,6 +50,7 @@ def validated_empty(
 
 def validated(situation: Situation, command: Command, should_disrupt: Filter, reason: str) -> Deliberation[Command]:
     """The command, when all its nodes are still candidates and a new simulation comes to the same. Raises Invalid."""
+    yield from situation.catch_up()
     yield Wait(DELAY)
     current = _still_candidates(situation, command.candidates, should_disrupt, reason)
     _still_fits(situation, command, current)

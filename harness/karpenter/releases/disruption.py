@@ -39,6 +39,12 @@ class DisruptionRules:
     """The sentence about NodePools whose policy leaves nodes with pods alone."""
     lists_budgets: bool = True
     """The sentence about disruption budgets puts them in brackets."""
+    several_commands: bool = True
+    """A method may find several commands, and the error of each is wrapped once more."""
+    single_timeout_text: str = "abandoning single-node consolidation due to timeout"
+    """What is logged when single-node consolidation runs out of time; some say after how many candidates."""
+    multi_timeout_text: str = "failed to find a multi-node consolidation after timeout"
+    """What is logged when multi-node consolidation runs out of time with nothing found."""
 
 
 _NEWEST = DisruptionRules()
@@ -51,7 +57,16 @@ _V1_13 = replace(
     saves_available=False,
     when_empty_text="NodePool {pool} has non-empty consolidation disabled",
 )
-_V1_7 = replace(_V1_13, unpriced_fails=True, announces=False, static_nodepools=False, injected_clock=False)
+_V1_7 = replace(
+    _V1_13,
+    unpriced_fails=True,
+    announces=False,
+    static_nodepools=False,
+    injected_clock=False,
+    several_commands=False,
+    single_timeout_text="abandoning single-node consolidation due to timeout after evaluating {} candidates",
+    multi_timeout_text="failed to find a multi-node consolidation after timeout, last considered batch had {}",
+)
 _V1_6 = replace(_V1_7, lists_budgets=False, tells_ignored=False, patience_grows=False)
 
 _RULES: Mapping[str, DisruptionRules] = {

@@ -44,7 +44,7 @@ class Scheduler:
     """The state of one simulation.
 
     ``leaving`` names nodes that take no part in it. ``settling`` are positions of existing nodes that take only pods for which
-    ``exempt`` is true.
+    ``exempt`` is true. ``time_limit`` replaces that of the options.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Scheduler:
         leaving: frozenset[str] = frozenset(),
         settling: int = 0,
         exempt: Callable[[Object], bool] = bool,
+        time_limit: float | None = None,
     ) -> None:
         self._ground, self._options, self._ledger = ground, ground.options, ledger
         options, self._rules = ground.options, ground.rules
@@ -97,7 +98,8 @@ class Scheduler:
         self._order = InflightOrder(options.stable_inflight_sort)
         self._candidates = Candidates(self._algebra, self._topology, self._order)
         self._attempts = self._placed = 0
-        self._budget, self._timed_out = options.time_limit, False
+        self._limit = options.time_limit if time_limit is None else time_limit
+        self._took, self._timed_out = 0.0, False
         self._refused_existing: dict[int, int] = {}
         self._verified: dict[tuple[int, int], int] = {}
         self._refusals: dict[tuple[int, int], tuple[int, Reason]] = {}
@@ -166,9 +168,9 @@ class Scheduler:
 
     def _in_time(self) -> bool:
         """Whether time is left for one more attempt, whose time is then gone."""
-        self._timed_out = self._budget <= 0
+        self._timed_out = self._took >= self._limit
         if not self._timed_out:
-            self._budget -= self._options.attempt_seconds
+            self._took += self._options.attempt_seconds
         return not self._timed_out
 
     def _add(self, shape: PodShape, pod: Object) -> Reason | None:
@@ -339,7 +341,6 @@ class Scheduler:
                 self._errors.update(dict.fromkeys(map(pod_key, planned.pods), unmet))
         taking = [self._taking[position] for position in sorted(self._taking)]
         existing = {node.name: tuple(node.pods) for node in taking}
-        took = self._options.time_limit - self._budget  # an attempt that crosses the limit is finished
         return SchedulingResults(
             tuple(nodeclaims),
             existing,
@@ -347,7 +348,7 @@ class Scheduler:
             ignored,
             self._ground.events,
             timed_out=self._timed_out,
-            seconds=took,
+            seconds=self._took,  # an attempt that crosses the limit is finished
             unlucky=bool(self._unlucky & self._errors.keys()),
         )
 

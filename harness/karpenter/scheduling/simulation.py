@@ -7,6 +7,7 @@ Core ``pkg/controllers/provisioning/provisioner.go`` (Schedule, NewScheduler), `
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING
 
 from harness.karpenter.cloudprovider import InstanceType
@@ -130,10 +131,13 @@ class Simulations:
         events = (*self.displaced.events, *results.events)
         return replace(results, events=events) if self.displaced.events else results
 
-    def without(self, leaving: Iterable[str], moving: Sequence[Object], *, settled: bool) -> SchedulingResults:
+    def without(
+        self, leaving: Iterable[str], moving: Sequence[Object], *, settled: bool, time_limit: float = inf
+    ) -> SchedulingResults:
         """What would become of ``moving`` pods, and of those that need a place anyway, if nodes with these names were gone.
 
         ``settled``: nodes within their NodePool's consolidateAfter take none of ``moving`` (where the release knows that).
+        ``time_limit``: virtual seconds; unlike a provisioning pass it has none of its own.
         Raises NoNodePools, and what :meth:`provision` raises.
         """
         if not self.nodepools:
@@ -145,6 +149,7 @@ class Simulations:
             leaving=frozenset(leaving),
             settling=self._settling if settled and self.rules.settling_nodes_refuse else 0,
             exempt=self._exempt,
+            time_limit=time_limit,
         )
         scheduler.run()
         return scheduler.results(self.pending.ignored)

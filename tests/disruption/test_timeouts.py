@@ -1,0 +1,81 @@
+"""Consolidation has a minute for several nodes and three for one by one, of virtual time that simulations take."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.karpenter.disruption.method import Findings
+from harness.karpenter.disruption.methods import attempt, methods_of
+from harness.karpenter.disruption.situation import Situation, after_waiting
+from harness.karpenter.releases import provider
+from tests.disruption.fleet import machine, nodepool, pod, situation
+
+FULL = "3500m"
+
+
+def tight(pools: str, attempt_seconds: float, release: str = "1.14.0") -> Situation:
+    """A full node of the cheapest size for its pod per NodePool named: nothing can be done, and each simulation tries one pod."""
+    machines = [machine(f"n{number}", "four", pool=pool) for number, pool in enumerate(pools)]
+    pods = [pod(f"p{number}", f"n{number}", FULL) for number in range(len(pools))]
+    return situation(
+        machines,
+        pods,
+        [nodepool(name) for name in sorted(set(pools))],
+        attempt_seconds=attempt_seconds,
+        release=provider(release),
+    )
+
+
+def findings(made: Situation, method: str, unseen: frozenset[str] = frozenset()) -> tuple[Findings, list[float]]:
+    (chosen,) = (each for each in methods_of(made.rules) if each.name == method)
+    waits: list[float] = []
+    done = after_waiting(attempt(made, chosen, unseen=unseen), waits.append)
+    assert done.findings is not None
+    return done.findings, waits
+
+
+def test_one_by_one_after_three_minutes_nobody_else_is_looked_at() -> None:
+    found, waits = findings(tight("aaabbb", 61.0), "SingleNodeConsolidation")
+    assert found.timeout == ("abandoning single-node consolidation due to timeout", {"candidates_evaluated": 3})
+    assert (found.commands, found.consolidated, found.unseen) == ([], False, frozenset())
+    assert waits == [3 * 61.0]
+
+
+def test_what_was_not_looked_at_comes_first_the_next_time() -> None:
+    first, _ = findings(tight("aabc", 100.0), "SingleNodeConsolidation")
+    assert [each.pool for each in first.order] == ["a", "b", "c", "a"]
+    assert first.unseen == frozenset("c")
+    second, _ = findings(tight("aabc", 100.0), "SingleNodeConsolidation", frozenset("c"))
+    assert [each.pool for each in second.order] == ["c", "a", "b", "a"]
+    assert second.unseen == frozenset("b")
+
+
+def test_exactly_three_minutes_are_within_the_limit() -> None:
+    found, _ = findings(tight("aaaa", 90.0), "SingleNodeConsolidation")
+    assert found.timeout == ("abandoning single-node consolidation due to timeout", {"candidates_evaluated": 3})
+    assert findings(tight("aaaa", 60.0), "SingleNodeConsolidation")[0].timeout is None
+
+
+def test_several_at_once_after_a_minute_nothing_is_found() -> None:
+    found, waits = findings(tight("aaaaaa", 20.0), "MultiNodeConsolidation")
+    assert found.timeout == ("failed to find a multi-node consolidation after timeout", {"last_batch_size": 3})
+    assert (found.commands, found.consolidated) == ([], True)
+    assert waits == [60.0]
+
+
+def test_several_at_once_what_was_found_before_counts() -> None:
+    """Of nodes with little on them a first half can go; the search for more runs out of time."""
+    machines = [machine(f"n{number}") for number in range(8)]
+    pods = [pod(f"p{number}", f"n{number}", "100m") for number in range(8)]
+    found, waits = findings(situation(machines, pods, attempt_seconds=13.0), "MultiNodeConsolidation")
+    assert found.timeout == ("stopping multi-node consolidation after timeout, returning last valid command", {})
+    (command,) = found.commands
+    assert len(command.candidates) == 5
+    assert waits == [5 * 13.0, 15.0, 5 * 13.0]
+
+
+@pytest.mark.parametrize("release", ["1.7.2", "1.10.2"])
+def test_the_words_of_releases(release: str) -> None:
+    found, _ = findings(tight("aaaa", 200.0, release), "SingleNodeConsolidation")
+    assert found.timeout is not None
+    assert found.timeout[0].endswith({"1.7.2": "timeout after evaluating 1 candidates"}.get(release, "timeout"))
