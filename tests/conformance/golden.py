@@ -38,6 +38,7 @@ COUNTS: Mapping[str, int] = {
     "disrupt": 24,
     "lifetimes": 24,
     "azure_drift": 40,
+    "static": 40,
 }
 
 

@@ -58,6 +58,10 @@ class Displaced:
             self.events.append(protection.event)
         return not protection.active
 
+    def protected(self, pod: Object) -> bool:
+        """Whether an annotation protects the pod, whether it still runs or not."""
+        return self._protection(pod).active
+
     def budgets_against(self, pod: Object) -> Sequence[Object]:
         """The disruption budgets that allow no eviction of the pod now; several where more than one select it."""
         if (

@@ -110,7 +110,7 @@ def _cheapest(simulations: Simulations, nodes: Sequence[StateNode]) -> list[Stat
     empty, others, keys = [], [], {}
     for node in nodes:
         pods = simulations.state.pods_on(node) if node.node is not None else []
-        protected = any(not judge.disruptable(pod) for pod in pods)
+        protected = any(judge.protected(pod) for pod in pods)
         if not pods or (all(map(is_daemon, pods)) and not protected):
             empty.append(node)
             continue
