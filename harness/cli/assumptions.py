@@ -104,7 +104,6 @@ def inputs_of(
     if problems:
         raise ScenarioError(problems)
     taken = {fact.name: fact.value for fact in read}
-    taken.pop(GATES, None)
     gallery = SHARED_GALLERY if taken.pop("hosting", None) == "nap" else {}
     arguments = {name: value for name in said if (value := values.get(name) or taken.get(name))}
     from_files = {name: value for name, value in taken.items() if name not in said}

@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
             word = arguments.pod if "/" in arguments.pod else f"default/{arguments.pod}"
             hint = did_you_mean(word, names)
             return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
-    unused = [*(unused_lines(world) if not pools else ()), *inert_lines(world, gates=inputs.gates)]
+    unused = [*(unused_lines(world) if not pools else ()), *inert_lines(world)]
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
     asked = [arguments.size] if arguments.size else []
     changes = (change.size for one in explained for change in one.changes if change.size)

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         "added": added,
         "startup_taints_removed": started,
         **given.value(),
-        "unused": [*unused_lines(world), *inert_lines(world, gates=inputs.gates)],
+        "unused": [*unused_lines(world), *inert_lines(world)],
         "nodes": nodes,
         "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
         "guessed": guesses_of(world, turns),

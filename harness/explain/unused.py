@@ -22,12 +22,12 @@ def unused_lines(world: World) -> Iterator[str]:
     return (f"NodePool {name} is not used: {why}" for name, why in unused_nodepools(world).items())
 
 
-def inert_lines(world: World, *, gates: str = "") -> Iterator[str]:
-    """A line for objects of each kind that changes nothing. `gates`: the feature gates of the cluster that are on, told elsewhere."""
-    if "NodeOverlay=true" in gates.split(","):
+def inert_lines(world: World) -> Iterator[str]:
+    """A line for objects of each kind that changes nothing."""
+    if world.options.gate("NodeOverlay"):
         return
     if overlays := [name_of(one) for one in world.list("NodeOverlay")]:
-        # core pkg/operator/options: the gate is off unless FEATURE_GATES says otherwise, and a simulation has it off
+        # core pkg/operator/options: the gate is off unless FEATURE_GATES says otherwise
         noun, verb = ("NodeOverlays", "change") if len(overlays) > 1 else ("NodeOverlay", "changes")
         yield f"{noun} {', '.join(overlays)} {verb} nothing: the feature gate NodeOverlay is off, as by default"
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.engine.engine import Controller, Engine
 from harness.engine.ports import Cloud, Sink, View, Writer
 from harness.engine.rng import Rng
+from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.lifecycle.controller import NodeClaimLifecycle
 from harness.karpenter.lifecycle.drain import Evictions
 from harness.karpenter.lifecycle.garbage import GarbageCollection
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodeclasses import NodeClasses
-from harness.karpenter.lifecycle.nodepools import NodePools
+from harness.karpenter.lifecycle.nodepools import NodePools, nodeclass_name
 from harness.karpenter.lifecycle.pace import Pace
 from harness.karpenter.lifecycle.termination import NodeTermination
+from harness.karpenter.overlays.controller import GATE, NodeOverlays
 from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.azure import AzureProvider
 from harness.karpenter.provider.offers import Offers
@@ -21,6 +25,8 @@ from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
+from harness.kube.api.objects import Object
+from harness.kube.go.text import quote
 from harness.world.disruption import Departures
 
 
@@ -83,6 +89,7 @@ class Karpenter:
             marks=self.marks,
             indexes=indexes,
         )
+        self.overlays = _overlays(engine, view, writer, offers)
         self.controllers: tuple[Controller, ...] = (
             NodeClasses(
                 view,
@@ -95,6 +102,7 @@ class Karpenter:
                 kubernetes=kubernetes,
             ),
             NodePools(view, writer, engine.clock, release, self.lifecycle.health),
+            *self.overlays,
             self.provisioner,
             self.lifecycle,
             self.promises,
@@ -114,3 +122,20 @@ class Karpenter:
         )
         """All of them, in the order in which changes reach them."""
         engine.add(*self.controllers)
+
+
+def _overlays(engine: Engine, view: View, writer: Writer, offers: Offers) -> tuple[Controller, ...]:
+    """The controller of NodeOverlays where its gate is open; instance types are then what it makes of them."""
+    release = offers.release
+    if not offers.options.gate(GATE) or GATE not in release.core.gates:
+        return ()
+
+    def types(nodepool: Object) -> Sequence[InstanceType]:
+        name = nodeclass_name(nodepool)
+        nodeclass = view.get("AKSNodeClass", name) if name else None
+        if nodeclass is None:
+            raise LookupError(f"resolving node class, AKSNodeClass.karpenter.azure.com {quote(name or '')} not found")
+        return offers.cached(nodeclass).types
+
+    offers.overlays = made = NodeOverlays(view, writer, engine.clock, release, types)
+    return (made,)

@@ -11,6 +11,7 @@ from harness.karpenter.disruption.situation import View
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodepools import nodeclass_name
+from harness.karpenter.overlays.controller import Unevaluated
 from harness.karpenter.provider.offers import Offers
 from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
 from harness.karpenter.scheduling.snapshot import observed
@@ -58,6 +59,6 @@ class Observer:
         if nodeclass is None:
             return ()
         try:
-            return self._offers.cached(nodeclass).types
-        except NoInstanceTypes:
+            return self._offers.for_nodepool(name_of(nodepool), nodeclass)
+        except (NoInstanceTypes, Unevaluated):
             return ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Protocol
 
 from harness.engine.clock import Clock
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
@@ -77,6 +77,14 @@ class _Kept:
         return self.prices is prices and self.records is records and self.usages == usages
 
 
+class Overlays(Protocol):
+    """What NodeOverlays make of instance types; ``version`` changes with that."""
+
+    version: int
+
+    def apply(self, nodepool: str, types: Sequence[InstanceType]) -> Sequence[InstanceType]: ...
+
+
 class Offers:
     """One controller's instance types.
 
@@ -112,6 +120,8 @@ class Offers:
         self._own: dict[Hashable, _Kept] = {}
         self._cached: dict[Hashable, tuple[Knobs, float]] = {}
         self._renewed = 0
+        self.overlays: Overlays | None = None
+        """What Karpenter decides by is changed by them; what is launched, and for how much, is not."""
 
     @property
     def price_orders(self) -> PriceOrders:
@@ -136,7 +146,14 @@ class Offers:
         for key in old:
             del self._cached[key]
             self._renewed += 1
-        return (self.unavailable.sequence, self._usages_key, id(self._prices()), id(self._records()), self._renewed)
+        overlays = self.overlays.version if self.overlays is not None else 0
+        seen = self._usages_key, id(self._prices()), id(self._records())
+        return (self.unavailable.sequence, *seen, self._renewed, overlays)
+
+    def for_nodepool(self, nodepool: str, nodeclass: Object) -> Sequence[InstanceType]:
+        """The instance types that Karpenter decides by for a NodePool. Raises NoInstanceTypes, and what the overlays raise."""
+        types = self.cached(nodeclass).types
+        return types if self.overlays is None else self.overlays.apply(nodepool, types)
 
     def cached(self, nodeclass: Object) -> InstanceTypeList:
         """What the provider answers its controller for a NodeClass. Raises NoInstanceTypes where the release does.

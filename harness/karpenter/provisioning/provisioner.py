@@ -17,6 +17,7 @@ from harness.karpenter.labels.core import DISRUPTED_TAINT
 from harness.karpenter.lifecycle.creation import NodeClaimRefused, create_nodeclaim
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodepools import nodeclass_name
+from harness.karpenter.overlays.controller import Unevaluated
 from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.circles import Circles
@@ -149,7 +150,9 @@ class Provisioner:
             if nodeclass is None:
                 continue
             try:
-                found[name_of(pool)] = self._offers.cached(nodeclass).types
+                found[name_of(pool)] = self._offers.for_nodepool(name_of(pool), nodeclass)
+            except Unevaluated:
+                self._sink.log("debug", self.name, "skipping, awaiting nodeoverlay evaluation", NodePool=name_of(pool))
             except NoInstanceTypes as error:
                 self._sink.log(
                     "error",

@@ -147,7 +147,7 @@ OPTIONS: tuple[Option, ...] = (
         "feature_gates",
         "feature-gates",
         "",
-        "core's feature gates, as NAME=true,NAME=true: NodeRepair, SpotToSpotConsolidation",
+        "core's feature gates, as NAME=true,NAME=true: NodeOverlay, NodeRepair, SpotToSpotConsolidation, StaticCapacity",
     ),
 )
 

@@ -1,0 +1,118 @@
+"""NodeOverlays: what they make of instance types, and which are refused; tests/conformance asks the real code about whole clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.answer.ops.catalog import instance_types
+from harness.karpenter.overlays.evaluation import Evaluation, Verdict, adjusted_price, evaluate
+from harness.karpenter.releases import provider
+
+RELEASE, BEFORE = provider("1.14.0"), provider("1.7.2")
+SIZE, ZONE, CAPACITY_TYPE = (
+    "node.kubernetes.io/instance-type",
+    "topology.kubernetes.io/zone",
+    "karpenter.sh/capacity-type",
+)
+POOL = {"metadata": {"name": "default"}, "spec": {"template": {"metadata": {"labels": {"team": "red"}}}}}
+CONFLICT = Verdict("Conflict", "conflict with another overlay")
+
+
+def size(name: str) -> dict[str, Any]:
+    def only(key: str, *values: str) -> dict[str, Any]:
+        return {"key": key, "operator": "In", "values": list(values)}
+
+    return {
+        "name": name,
+        "requirements": [only(SIZE, name), only(ZONE, "1", "2"), only(CAPACITY_TYPE, "spot", "on-demand")],
+        "capacity": {"cpu": "2", "memory": "8Gi", "pods": "110"},
+        "overhead": {},
+        "offerings": [
+            {"requirements": [only(CAPACITY_TYPE, kind), only(ZONE, zone)], "price": price, "available": zone == "1"}
+            for zone in ("1", "2")
+            for kind, price in (("spot", 0.1), ("on-demand", 0.4))
+        ],
+    }
+
+
+TYPES = instance_types([size("A"), size("B")], RELEASE.vocabulary)
+
+
+def overlay(name: str, *requirements: tuple[str, str], **spec: Any) -> dict[str, Any]:
+    wanted = [{"key": key, "operator": "In", "values": [value]} for key, value in requirements]
+    return {"metadata": {"name": name}, "spec": {"requirements": wanted, **spec}}
+
+
+def evaluated(*overlays: dict[str, Any], release: Any = RELEASE) -> Evaluation:
+    return evaluate(overlays, [POOL], {"default": TYPES}, release)
+
+
+def prices(found: Evaluation) -> dict[str, list[float]]:
+    return {each.name: [one.price for one in each.offerings] for each in found.apply("default", TYPES)}
+
+
+@pytest.mark.parametrize(
+    ("change", "price"),
+    [("0.5", 0.5), ("+0.1", 0.5), ("-0.1", 0.4 - 0.1), ("-9", 0.0), ("+50%", 0.4 * 1.5), ("-100%", 0.0), ("", 0.4)],
+)
+def test_a_price_with_a_change(change: str, price: float) -> None:
+    assert adjusted_price(0.4, change) == price
+
+
+def test_offerings_are_chosen_one_by_one() -> None:
+    found = evaluated(overlay("a", (SIZE, "A"), (CAPACITY_TYPE, "spot"), (ZONE, "2"), price="0.3"))
+    assert prices(found) == {"A": [0.1, 0.4, 0.3, 0.4], "B": [0.1, 0.4, 0.1, 0.4]}
+    changed, same = found.apply("default", TYPES)
+    assert [one.price_overlaid for one in changed.offerings] == [False, False, True, False]
+    assert same is TYPES[1]
+
+
+def test_labels_of_the_nodepool_count_and_its_requirements_do_not() -> None:
+    assert prices(evaluated(overlay("a", ("team", "red"), price="1")))["A"] == [1.0] * 4
+    assert prices(evaluated(overlay("a", ("team", "blue"), price="1")))["A"] == [0.1, 0.4, 0.1, 0.4]
+    assert prices(evaluated(overlay("a", ("karpenter.sh/nodepool", "default"), price="1")))["A"] == [1.0] * 4
+
+
+def test_the_heavier_overlay_counts_and_of_equal_ones_the_last_by_name() -> None:
+    heavy = evaluated(overlay("a", price="1", weight=2), overlay("b", price="2", weight=1))
+    assert prices(heavy)["A"] == [1.0] * 4
+    assert set(heavy.verdicts.values()) == {Verdict()}
+    equal = evaluated(overlay("a", price="1"), overlay("b", (SIZE, "A"), price="2"))
+    assert equal.verdicts == {"b": Verdict(), "a": CONFLICT}
+    assert prices(equal)["B"] == [0.1, 0.4, 0.1, 0.4]
+
+
+def test_capacity_is_added_and_the_heaviest_overlay_names_the_amount_since_1_10() -> None:
+    overlays = (
+        overlay("a", capacity={"example.com/device": "1"}, weight=2),
+        overlay("b", capacity={"example.com/device": "4", "example.com/other": "1"}, weight=1),
+    )
+    new = evaluated(*overlays).apply("default", TYPES)[0]
+    assert new.capacity_overlaid
+    assert {name: str(new.allocatable[name]) for name in ("cpu", "example.com/device", "example.com/other")} == {
+        "cpu": "2",
+        "example.com/device": "1",
+        "example.com/other": "1",
+    }
+    old = evaluated(*overlays, release=BEFORE).apply("default", TYPES)[0]
+    assert str(old.capacity["example.com/device"]) == "4"
+
+
+def test_what_no_overlay_may_say() -> None:
+    found = evaluated(
+        overlay("a", ("kubernetes.azure.com/sku", "x"), ("karpenter.sh/own", "x"), price="1"),
+        overlay("b", capacity={"memory": "1Gi"}),
+    )
+    assert {name: each.reason for name, each in found.verdicts.items()} == dict.fromkeys("ab", "RuntimeValidation")
+    assert found.verdicts["b"].message == "invalid capacity: memory in resource, restricted"
+    assert found.verdicts["a"].message.endswith(" in requirements, restricted")
+    assert found.apply("default", TYPES) is TYPES
+
+
+def test_lists_keep_their_identity_and_nodepools_that_were_not_looked_at_have_none() -> None:
+    found = evaluated(overlay("a", price="1"))
+    assert found.apply("default", TYPES) is found.apply("default", TYPES)
+    with pytest.raises(KeyError):
+        found.apply("other", TYPES)
