@@ -19,10 +19,10 @@ from typing import Any
 from fakeazure.arm.throttling import REAL_BUCKETS
 from fakeazure.catalog import Catalogue
 from fakeazure.cloud import FakeAzure
+from fakeazure.commands.controller_environment import MODES, controller_variables
 from fakeazure.commands.table import add_as_of
 from fakeazure.journal import Journal
 from fakeazure.market.wording import MarketError
-from fakeazure.seed import subnet_id
 from fakeazure.timing import INSTANT
 from fakeazure.transports.live import Pump, WallClock
 from fakeazure.transports.pki import PkiError, make_pki
@@ -49,6 +49,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="REGION,...",
         help="whose SKUs a list without a filter has, as `az vm list-skus` asks for (default: --region); all: Azure's 55,000",
+    )
+    parser.add_argument(
+        "--mode",
+        choices=MODES,
+        default=MODES[0],
+        help="provision mode of the printed environment (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--api-server",
+        default="127.0.0.1:6443",
+        metavar="HOST:PORT",
+        help="the cluster's, for the printed environment (default: %(default)s)",
     )
     parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast the cloud's clock runs")
     parser.add_argument("--instant", action="store_true", help="long-running operations are over at once")
@@ -90,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"fakeazure: {error}; --https-port -1 serves plain HTTP only", file=sys.stderr)
             return ENVIRONMENT
         stack.enter_context(Pump(front, clock))
-        for line in _environment(cloud, plain, secure, options.state):
+        for line in _environment(cloud, plain, secure, options):
             print(line)
         sys.stdout.flush()
         _wait(front, options)
@@ -116,37 +128,18 @@ def _market(path: Path | None) -> dict[str, Any]:
     return document
 
 
-def _environment(cloud: FakeAzure, plain: HttpServer, secure: HttpServer | None, state: Path) -> Iterator[str]:
+def _environment(
+    cloud: FakeAzure, plain: HttpServer, secure: HttpServer | None, options: argparse.Namespace
+) -> Iterator[str]:
+    state: Path = options.state
     names = cloud.state.settings
     yield f"# fakeazure serves {names.location}: {plain.url}" + (f" and {secure.url}" if secure is not None else "")
     if secure is None:
         return
-    audience = "https://management.fake.test"
-    description = {
-        "name": "FakeAzure",
-        "resourceManagerEndpoint": secure.url,
-        "activeDirectoryEndpoint": f"{secure.url}/",
-        "tokenAudience": audience,
-    }
-    path = state / "cloud.json"
-    path.write_text(json.dumps(description, indent=2) + "\n")
-    values = {
-        "AZURE_ENVIRONMENT_FILEPATH": path.resolve(),
-        "SSL_CERT_FILE": (state / "ca.pem").resolve(),
-        "REQUESTS_CA_BUNDLE": (state / "ca.pem").resolve(),
-        "AZURE_TOKEN_CREDENTIALS": "ManagedIdentityCredential",
-        "IDENTITY_ENDPOINT": f"{plain.url}/msi/token",
-        "IDENTITY_HEADER": "x",
-        "AZURE_SUBSCRIPTION_ID": names.subscription,
-        "AZURE_TENANT_ID": names.tenant,
-        "ARM_RESOURCE_GROUP": names.resource_group,
-        "LOCATION": names.location,
-        "AZURE_NODE_RESOURCE_GROUP": names.node_resource_group,
-        "CLUSTER_NAME": names.cluster,
-        "VNET_SUBNET_ID": subnet_id(cloud.state),
-        "NODEBOOTSTRAPPING_SERVER_URL": plain.url.partition("://")[2],
-    }
-    for name, value in values.items():
+    variables = controller_variables(
+        cloud, plain=plain.url, secure=secure.url, state=state, mode=options.mode, api_server=options.api_server
+    )
+    for name, value in variables:
         yield f"export {name}={value}"
 
 

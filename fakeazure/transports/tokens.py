@@ -1,4 +1,4 @@
-"""Tokens that every client can get: managed identity (App Service, Cloud Shell, IMDS), Entra and ADFS authorities.
+"""Tokens that every client can get: managed identity (App Service, Cloud Shell, IMDS), Entra and ADFS authorities, AKS's gallery.
 
 Any client id and secret is taken; what is asked for is checked: the tenant, the resource. Shapes: azure-api.md §1.3.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -14,6 +15,7 @@ from fakeazure.arm.messages import Response
 from fakeazure.guids import guid_of
 from fakeazure.transports.bearer import LIFETIME, claims_of, sign
 
+GALLERY_PATH = "/sig-access-token"
 _IDENTITY_PATHS = ("/msi/token", "/oauth2/token", "/metadata/identity/oauth2/token")
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -39,6 +41,8 @@ class Tokens:
         lowered = path.lower().rstrip("/")
         if lowered in _IDENTITY_PATHS:
             return self._identity(method, query, headers, raw)
+        if lowered == GALLERY_PATH:
+            return self._gallery(query)
         if lowered.endswith("/.well-known/openid-configuration"):
             return self._configuration(path, origin)
         if lowered == "/common/discovery/instance":
@@ -100,6 +104,15 @@ class Tokens:
                 "client_id": given.get("client_id") or guid_of("client"),
             },
         )
+
+    def _gallery(self, query: Mapping[str, str]) -> Response:
+        """Of the server that a controller run by AKS asks for a second token, for AKS's own gallery (kaz pkg/auth AuxiliaryTokenPolicy)."""
+        scope = query.get("scope", "")
+        if not scope:
+            return Response(400, body={"error": "invalid_scope", "error_description": "scope is missing"})
+        expires = datetime.fromtimestamp(int(self.now()) + LIFETIME, UTC).isoformat()
+        token = self.token(scope.removesuffix("/.default"))
+        return Response(200, body={"Token": token, "ExpiresOn": expires, "RefreshOn": expires})
 
     def _configuration(self, path: str, origin: str) -> Response:
         tenant = path.strip("/").split("/")[0]

@@ -24,7 +24,6 @@ from harness.kube.go.durations import print_duration
 __all__ = ["terminated"]
 
 _HELD = "oracle/held"
-_OF_ANOTHER_CONTROLLER = "Finalized"
 
 
 def terminated(claim: Object, snapshot: ClusterSnapshot, core: CoreRelease) -> dict[str, Any]:
@@ -88,8 +87,7 @@ class _Turn:
         self.deleted.add(name)
 
     def event(self, obj: Object, type: str, reason: str, message: str) -> None:
-        if reason != _OF_ANOTHER_CONTROLLER:
-            self.told.add(("NodeClaim", name_of(obj), reason, type, message))
+        self.told.add(("NodeClaim", name_of(obj), reason, type, message))
 
     def log(self, level: str, controller: str, message: str, **values: object) -> None:
         pass

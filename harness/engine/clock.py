@@ -1,4 +1,4 @@
-"""Virtual time: the only clock there is. It stands still unless the engine moves it."""
+"""Virtual time: the only clock there is. It stands still unless somebody moves it: the engine, or a driver that follows the wall clock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SECOND = 1_000_000_000
 """Nanoseconds in a second: times and durations inside the engine are whole nanoseconds, so they add up exactly."""
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-"""The moment at which every world starts."""
+"""The moment from which all clocks count, and at which a world starts unless its clock says otherwise."""
 
 _EPOCH_UNIX = int(EPOCH.timestamp())
 
@@ -19,12 +19,12 @@ def nanoseconds(seconds: float) -> int:
 
 
 class Clock:
-    """Virtual time in nanoseconds since `EPOCH`."""
+    """Virtual time in nanoseconds since `EPOCH`; `start` is the moment at which its world starts (negative: before `EPOCH`)."""
 
-    __slots__ = ("_text", "_text_second", "now")
+    __slots__ = ("_text", "_text_second", "now", "start")
 
-    def __init__(self) -> None:
-        self.now = 0
+    def __init__(self, start: int = 0) -> None:
+        self.now = self.start = start
         self._text_second = -1
         self._text = ""
 
@@ -37,7 +37,7 @@ class Clock:
     @property
     def seconds(self) -> float:
         """Seconds since the start of the world."""
-        return self.now / SECOND
+        return (self.now - self.start) / SECOND
 
     @property
     def unix(self) -> float:

@@ -181,6 +181,11 @@ class Engine:
             raise ValueError(f"cannot advance by {seconds} s")
         return self._run(self.clock.now + nanoseconds(seconds))
 
+    @property
+    def progressing(self) -> bool:
+        """Whether something is queued that will bring something about."""
+        return any(work.wait is Wait.PROGRESS for work in self._pending.values())
+
     def waiting(self) -> list[str]:
         """What is still queued, in words (for messages about what still moves): what fails first, then the soonest."""
         live = sorted(self._pending.items(), key=lambda item: (item[0] not in self._failures, item[1]))

@@ -47,6 +47,10 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     if hasattr(config, "workerinput"):
         return
+    if config.getoption("--karpenter") != "simulated":
+        from harness.pytest_plugin.real_options import karpenters
+
+        karpenters(config)
     if config.getoption("--cluster") != "memory":
         from harness.pytest_plugin.cluster_options import cluster_names
 
@@ -123,7 +127,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Says what the clusters took."""
+    """Says what the clusters took, and how far two Karpenters agree."""
+    if config.getoption("--karpenter") != "simulated":
+        from harness.pytest_plugin.real import summary as agreement
+
+        reports = [report for each in terminalreporter.stats.values() for report in each]
+        table = agreement(reports, verbose=config.get_verbosity() > 0)
+        if table:
+            terminalreporter.section("simulated and real")
+            terminalreporter.write(table + "\n")
     if config.getoption("--cluster") != "memory":
         from harness.pytest_plugin.clusters import summary
 

@@ -11,6 +11,8 @@ import pytest
 from harness.pytest_plugin.clusters import runners_of
 from harness.pytest_plugin.keys import TAGS, runner_of
 from harness.pytest_plugin.options import release_override
+from harness.pytest_plugin.real import compare
+from harness.pytest_plugin.real_options import is_compared
 from harness.reading.problems import ScenarioError
 from harness.reports.terminal import Style, render_verdict
 from harness.scenario.language.cases import Case
@@ -77,7 +79,11 @@ class ScenarioItem(pytest.Function):
 
 
 def _function(case: Case) -> Callable[..., None]:
-    def scenario(scenario_runner: Runner, subtests: pytest.Subtests, pytestconfig: pytest.Config) -> None:
+    def scenario(
+        scenario_runner: Runner, subtests: pytest.Subtests, pytestconfig: pytest.Config, request: pytest.FixtureRequest
+    ) -> None:
+        if is_compared(pytestconfig):
+            return compare(case, request.node)
         clusters = runners_of(pytestconfig)
         verdicts = scenario_runner.verdicts(case) if clusters.only_memory else clusters.examine(case)
         outcome, reason = expected_outcome(case, verdicts)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.pytest_plugin.cluster_options import add_cluster_options, cluster_names
+from harness.pytest_plugin.real_options import add_real_options
 from harness.pytest_plugin.sampling import add_sample_options
 from harness.pytest_plugin.shards import add_shard_options
 
@@ -22,9 +23,7 @@ def add_options(parser: pytest.Parser) -> None:
     add_cluster_options(group)
     add_shard_options(group)
     add_sample_options(group)
-    group.addoption(
-        "--karpenter", choices=("simulated",), default="simulated", help="which Karpenter runs (default simulated)"
-    )
+    add_real_options(group)
     group.addoption("--release", metavar="R", help="release of the provider, in place of what the files say")
     group.addoption(
         "--only-release",

@@ -74,7 +74,7 @@ class World:
     Karpenter's scheduling simulation stops after `time_limit` virtual seconds, of which each attempt to place a pod takes
     `attempt_seconds`; what it decided is there when that time is over, and so long nothing else is decided.
     `cluster` makes the cluster: in memory, or harness.clusters.attached.attach(...) of one that runs elsewhere.
-    Without `simulated` there is no Karpenter here: somebody else works on the same cluster and the same cloud.
+    Without `simulated` there is no Karpenter here: somebody else works on the same cluster and the same cloud, by a `clock` that both know.
     """
 
     def __init__(
@@ -95,6 +95,7 @@ class World:
         time_limit: float = 60.0,
         cluster: ClusterFactory = MemoryCluster,
         simulated: bool = True,
+        clock: Clock | None = None,
     ) -> None:
         if attempt_seconds < 0 or time_limit < 0:
             raise ValueError("attempt_seconds and time_limit are seconds from 0")
@@ -111,7 +112,7 @@ class World:
         self.options = ProviderOptions.of(defaults, region=self.region, **changes)
         market = dict(azure or {})
         self.caches = (caches or default_caches()).on_day(market.pop("asOf", None))
-        self.clock = Clock()
+        self.clock = clock or Clock()
         self.rng = Rng(seed)
         self.engine = Engine(self.clock)
         self.recorder = Recorder(self.clock)

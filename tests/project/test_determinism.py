@@ -16,6 +16,7 @@ EXEMPT: dict[str, tuple[set[str], str]] = {
     "harness/cli/run_cases.py": ({"time"}, "when a run that takes long tells how far it is"),
     "harness/scenario/running/runner.py": ({"time"}, "how long a case took, for reports"),
     "harness/clusters/waiting.py": ({"time"}, "deadlines on real servers, which have clocks of their own"),
+    "harness/world/real/wall.py": ({"time"}, "a world that a real controller works in follows the wall clock"),
     "fakeazure/transports/live.py": ({"time"}, "a served cloud's clock follows the wall clock"),
     "fakeazure/transports/http1.py": ({"time"}, "deadlines of real connections"),
 }

@@ -62,6 +62,52 @@ def test_serve_prints_the_environment_and_stops(tmp_path: Path, capsys: pytest.C
     assert {"resourceManagerEndpoint", "activeDirectoryEndpoint", "tokenAudience"} <= set(description)
 
 
+# what the controller 1.14.0 panics without (kaz options_validation.go, pkg/operator/operator.go; core options.go), by provision mode
+NEEDED = [
+    "AZURE_ENVIRONMENT_FILEPATH",
+    "SSL_CERT_FILE",
+    "AZURE_TOKEN_CREDENTIALS",
+    "IDENTITY_ENDPOINT",
+    "IDENTITY_HEADER",
+    "AZURE_SUBSCRIPTION_ID",
+    "ARM_RESOURCE_GROUP",
+    "LOCATION",
+    "AZURE_NODE_RESOURCE_GROUP",
+    "CLUSTER_NAME",
+    "CLUSTER_ENDPOINT",
+    "KUBELET_BOOTSTRAP_TOKEN",
+    "SSH_PUBLIC_KEY",
+    "VNET_SUBNET_ID",
+    "KUBELET_IDENTITY_CLIENT_ID",
+    "NODE_IDENTITIES",
+    "PROVISION_MODE",
+    "NODEBOOTSTRAPPING_SERVER_URL",
+    "DISABLE_LEADER_ELECTION",
+    "METRICS_PORT",
+    "HEALTH_PROBE_PORT",
+    "KUBERNETES_SERVICE_HOST",
+    "KUBERNETES_SERVICE_PORT",
+]
+OF_MACHINES = ["AKS_MACHINES_POOL_NAME", "USE_SIG", "SIG_SUBSCRIPTION_ID", "SIG_ACCESS_TOKEN_SERVER_URL"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "more"), [("aksscriptless", []), ("bootstrappingclient", []), ("aksmachineapi", OF_MACHINES)]
+)
+def test_serve_prints_all_that_a_controller_needs(
+    mode: str, more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("HTTPS needs the program openssl")
+    arguments = ["--http-port", "0", "--https-port", "0", "--state", str(tmp_path), "--for", "0.1", "--mode", mode]
+    assert run(["serve", *arguments, "--api-server", "127.0.0.1:7443"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    exported = dict(line.removeprefix("export ").split("=", 1) for line in lines if line.startswith("export "))
+    assert [name for name in (*NEEDED, *more) if not exported.get(name)] == []
+    assert exported["KUBERNETES_SERVICE_PORT"] == "7443"
+    assert ("USE_SIG" in exported) == bool(more)
+
+
 def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import socket
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.clusters.http.discovery import Discovery
+from harness.clusters.http.events import EVENT_KINDS, ClientEvents
 from harness.clusters.memory.selection import by_fields, by_labels
 from harness.clusters.memory.store import Store
 from harness.clusters.memory.writer import MemoryWriter
@@ -59,9 +60,10 @@ class Stream:
 class Api:
     """The API over one store."""
 
-    def __init__(self, store: Store, kubernetes: str) -> None:
+    def __init__(self, store: Store, kubernetes: str, events: ClientEvents) -> None:
         self._store = store
-        self._kinds = served_kinds()
+        self._events = events
+        self._kinds = {**served_kinds(), **{(kind.api_version, kind.plural): kind for kind in EVENT_KINDS}}
         self._discovery = Discovery(kubernetes)
 
     def handle(self, request: Request) -> Answer | Stream:
@@ -81,6 +83,8 @@ class Api:
                 f"the server could not find the requested resource ({target.kind.plural}/{target.subresource})",
             )
         self._check_query(request)
+        if target.kind in EVENT_KINDS:
+            return Answer(*self._events.answer(request.method, target, request.body))
         place = "collection" if not target.name else target.subresource or "object"
         handler = _HANDLERS.get((place, request.method))
         if handler is None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
+from harness.clusters.http.events import ClientEvents
 from harness.clusters.http.server import ApiServer
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.provenance import Evidence
@@ -64,8 +65,11 @@ class HttpCluster:
         rng = Rng(seed)
         engine = Engine(clock or Clock())
         self._events = _Events(sink)
-        self._memory = MemoryCluster(engine, rng, Ids(rng), self._events, crds=crds, kubernetes=kubernetes)
-        self.server = ApiServer(self._memory.store, kubernetes=kubernetes, settle=engine.settle)
+        ids = Ids(rng)
+        self._memory = MemoryCluster(engine, rng, ids, self._events, crds=crds, kubernetes=kubernetes)
+        store = self._memory.store
+        events = ClientEvents(engine.clock, ids, self._events, lambda: store.revision)
+        self.server = ApiServer(store, kubernetes=kubernetes, events=events, settle=engine.settle)
         self._writers: dict[Identity, RestWriter] = {}
         self._connections: list[Connection] = []
         self.view = Mirror(self._connection(None))

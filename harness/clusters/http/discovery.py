@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from harness.clusters.http.events import EVENT_KINDS
 from harness.clusters.rest.paths import path_of, root, subresources
 from harness.kube.api.kinds import KINDS, Kind
 from harness.kube.api.versions import Version
@@ -28,6 +29,7 @@ _SHORT: Mapping[str, tuple[str, ...]] = {
     "PodDisruptionBudget": ("pdb",),
     "PriorityClass": ("pc",),
     "StorageClass": ("sc",),
+    "Event": ("ev",),
     "AKSNodeClass": ("aksnc", "aksncs"),
 }
 
@@ -38,7 +40,7 @@ class Discovery:
     def __init__(self, kubernetes: str) -> None:
         self._documents: dict[str, dict[str, Any]] = {"/version": _version(kubernetes)}
         by_version: dict[str, list[Kind]] = {}
-        for kind in KINDS.values():
+        for kind in (*KINDS.values(), *EVENT_KINDS):
             by_version.setdefault(kind.api_version, []).append(kind)
         groups: dict[str, list[str]] = {}
         for api_version, kinds in by_version.items():

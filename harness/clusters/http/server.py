@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -11,7 +12,9 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from harness.clusters.http import protobuf
 from harness.clusters.http.api import Answer, Api, Request, Stream
+from harness.clusters.http.events import ClientEvents
 from harness.clusters.memory.store import Store
 from harness.clusters.rest.connection import Endpoint
 from harness.clusters.waiting import Deadline
@@ -28,21 +31,37 @@ class ApiServer:
 
     Every request runs under `lock`; whoever touches the store directly meanwhile takes it, too. `settle` is called under the lock
     after each write: the loop of whatever runs on the store (scheduler, workload controllers), so that a client finds its effects.
-    Without TLS there are no client certificates: a request speaks for the administrator, or for whom `Impersonate-User` names.
+    `catch_up` is called under the lock before each request: a clock that follows the wall moves on so.
+    A request speaks for whom `Impersonate-User` names, for whom its bearer token is in `tokens`, or for the administrator. Go clients send
+    tokens by TLS only, which `context` brings.
     """
 
     def __init__(
-        self, store: Store, *, kubernetes: str, settle: Callable[[], object] | None = None, port: int = 0
+        self,
+        store: Store,
+        *,
+        kubernetes: str,
+        events: ClientEvents,
+        settle: Callable[[], object] | None = None,
+        catch_up: Callable[[], object] | None = None,
+        lock: threading.RLock | None = None,
+        tokens: Mapping[str, Identity] | None = None,
+        context: ssl.SSLContext | None = None,
+        port: int = 0,
     ) -> None:
-        self.lock = threading.RLock()
-        self._api = Api(store, kubernetes)
+        self.lock = lock or threading.RLock()
+        self.tokens = dict(tokens or {})
+        self._api = Api(store, kubernetes, events)
         self._store = store
         self._settle = settle
+        self._catch_up = catch_up
         self._changed = threading.Condition(self.lock)
         self._closing = False
         store.subscribe(self._notice)
         handler = type("Handler", (_Handler,), {"cluster": self})
+        self._scheme = "http" if context is None else "https"
         self._server = _Server(("127.0.0.1", port), handler)
+        self._server.context = context
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="api-server", daemon=True)
 
     def start(self) -> ApiServer:
@@ -74,8 +93,8 @@ class ApiServer:
 
     @property
     def url(self) -> str:
-        """`http://127.0.0.1:PORT`."""
-        return f"http://127.0.0.1:{self.port}"
+        """`http://127.0.0.1:PORT`, or `https://…`."""
+        return f"{self._scheme}://127.0.0.1:{self.port}"
 
     def endpoint(self, identity: Identity = ADMIN) -> Endpoint:
         """How our own client speaks to it in the name of somebody."""
@@ -84,13 +103,15 @@ class ApiServer:
             "127.0.0.1", self.port, headers={"Impersonate-User": identity.user, "X-Impersonate-Groups": groups}
         )
 
-    def kubeconfig(self) -> dict[str, Any]:
-        """A kubeconfig for kubectl and the `kubernetes` package."""
+    def kubeconfig(self, token: str = "") -> dict[str, Any]:
+        """A kubeconfig for kubectl and the `kubernetes` package; with a token, of whom it names. A certificate is not looked at."""
+        user = {"token": token} if token else {}
+        trust = {"insecure-skip-tls-verify": True} if self._scheme == "https" else {}
         return {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": "http", "cluster": {"server": self.url}}],
-            "users": [{"name": "admin", "user": {}}],
+            "clusters": [{"name": "http", "cluster": {"server": self.url, **trust}}],
+            "users": [{"name": "admin", "user": user}],
             "contexts": [{"name": "http", "context": {"cluster": "http", "user": "admin"}}],
             "current-context": "http",
         }
@@ -98,6 +119,8 @@ class ApiServer:
     def handle(self, request: Request) -> Answer | Stream:
         """One request, under the lock, with what follows from it."""
         with self.lock:
+            if self._catch_up is not None:
+                self._catch_up()
             before = self._store.revision
             answer = self._api.handle(request)
             if self._settle is not None and self._store.revision != before:
@@ -134,6 +157,14 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
+    context: ssl.SSLContext | None = None
+
+    def get_request(self) -> tuple[Any, Any]:
+        """Accepts; the TLS handshake is left to the connection's own thread."""
+        connection, address = super().get_request()
+        if self.context is not None:
+            connection = self.context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        return connection, address
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away in the middle is no error of ours."""
@@ -159,6 +190,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve
 
+    def finish(self) -> None:
+        """Closes both directions, also of a client that went away before it had read everything."""
+        for stream in (self.wfile, self.rfile):
+            with suppress(OSError):
+                stream.close()
+
     def _request(self) -> Request:
         parts = urlsplit(self.path)
         length = int(self.headers.get("Content-Length") or 0)
@@ -166,26 +203,23 @@ class _Handler(BaseHTTPRequestHandler):
         content_type = self.headers.get("Content-Type") or "application/json"
         body = None
         if text:
-            if "json" not in content_type:
-                what = f"{content_type} is not there; send JSON"
-                raise ApiError(
-                    415, "UnsupportedMediaType", f"the body of the request was in an unknown format - {what}"
-                )
-            try:
-                body = json.loads(text)
-            except ValueError as error:
-                raise bad_request(f"the body of the request is not JSON: {error}") from error
-        user = self.headers.get("Impersonate-User")
-        groups = self.headers.get("X-Impersonate-Groups") or ",".join(self.headers.get_all("Impersonate-Group") or ())
-        identity = Identity(user, tuple(filter(None, groups.split(",")))) if user else ADMIN
+            body = _decoded(text, content_type)
         return Request(
             self.command,
             parts.path.rstrip("/"),
             dict(parse_qsl(parts.query, keep_blank_values=True)),
             body,
             content_type,
-            identity,
+            self._identity(),
         )
+
+    def _identity(self) -> Identity:
+        user = self.headers.get("Impersonate-User")
+        if not user:
+            scheme, _, token = (self.headers.get("Authorization") or "").partition(" ")
+            return self.cluster.tokens.get(token, ADMIN) if scheme == "Bearer" else ADMIN
+        groups = self.headers.get("X-Impersonate-Groups") or ",".join(self.headers.get_all("Impersonate-Group") or ())
+        return Identity(user, tuple(filter(None, groups.split(","))))
 
     def _answer(self, status: int, body: Mapping[str, Any]) -> None:
         payload = json.dumps(body).encode()
@@ -218,3 +252,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Requests are not printed."""
+
+
+def _decoded(text: bytes, content_type: str) -> Any:
+    """The body of a request. Raises ApiError 400 and 415."""
+    unknown = "the body of the request was in an unknown format - "
+    if content_type.partition(";")[0].strip() == protobuf.CONTENT_TYPE:
+        try:
+            return protobuf.decode(text)
+        except protobuf.NotProtobuf as error:
+            raise ApiError(415, "UnsupportedMediaType", f"{unknown}{error}") from error
+    if "json" not in content_type:
+        raise ApiError(415, "UnsupportedMediaType", f"{unknown}{content_type} is not there; send JSON")
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise bad_request(f"the body of the request is not JSON: {error}") from error

@@ -18,7 +18,8 @@ NODEPOOL = ("ValidationSucceeded", "NodeClassReady")
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 
-_AWAITING = ("AwaitingReconciliation", "object is awaiting reconciliation")
+AWAITING = "AwaitingReconciliation"
+"""The reason of a condition that nobody has set yet."""
 
 
 class Conditions:
@@ -38,7 +39,7 @@ class Conditions:
         present = {each["type"] for each in self.items}
         for kind in dependents:
             if kind not in present:
-                self.set(kind, UNKNOWN, *_AWAITING)
+                self.set(kind, UNKNOWN, AWAITING, "object is awaiting reconciliation")
 
     def get(self, kind: str) -> Mapping[str, Any] | None:
         """The condition of this type."""

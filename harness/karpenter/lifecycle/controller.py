@@ -177,7 +177,6 @@ class NodeClaimLifecycle:
         kept = [each for each in finalizers_of(claim) if each != TERMINATION_FINALIZER]
         self._writer.patch("NodeClaim", name_of(claim), {"metadata": {"finalizers": kept or None}})
         self._sink.log("info", self.name, "deleted nodeclaim", NodeClaim=name_of(claim))
-        self._sink.event(claim, "Normal", "Finalized", f"Finalized {TERMINATION_FINALIZER}")
         return DONE
 
     def _stamp_deadline(self, claim: Object) -> Object:

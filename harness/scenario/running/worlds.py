@@ -13,7 +13,7 @@ from harness.scenario.language.inputs import case_problems, world_arguments
 if TYPE_CHECKING:
     from harness.world import Caches, World
 
-__all__ = ["new_world"]
+__all__ = ["new_world", "world_inputs"]
 
 
 def new_world(
@@ -28,6 +28,16 @@ def new_world(
     """
     from harness.world import World
 
+    return World(**world_inputs(case, caches, overrides, directories))
+
+
+def world_inputs(
+    case: Case,
+    caches: Caches | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    directories: CrdDirectories | None = None,
+) -> dict[str, Any]:
+    """The arguments of that World. Raises as `new_world`."""
     replaced = dict(overrides or {})
     directories = directories or CrdDirectories()
     problems = list(case_problems(case, replaced, directories, caches))
@@ -36,4 +46,4 @@ def new_world(
     arguments = {**world_arguments(case.given), **replaced}
     if case.given.crds is not None and "crds" not in replaced:
         arguments["crds"] = directories.named(case.given.crds, case.directory)
-    return World(**arguments, caches=caches)
+    return {**arguments, "caches": caches}

@@ -1,0 +1,83 @@
+"""`--karpenter simulated,real`: each case is run under both, and what came of it must be the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from harness.pytest_plugin.keys import runner_of
+
+if TYPE_CHECKING:
+    from harness.scenario.comparing.comparison import Comparison
+    from harness.scenario.comparing.real_runs import RealRuns
+    from harness.scenario.language.cases import Case
+
+__all__ = ["compare", "summary"]
+
+_RUNS: pytest.StashKey[RealRuns] = pytest.StashKey()
+_PROPERTY = "karpenter"
+
+
+def compare(case: Case, request_node: pytest.Item) -> None:
+    """Runs a case under both. Fails where they differ, skips what cannot be compared."""
+    from harness.reports.agreement import render_difference
+    from harness.scenario.comparing.comparison import Result
+
+    found = _runs_of(request_node.config).compare(case)
+    request_node.user_properties.append((_PROPERTY, found.to_json()))
+    if found.result is Result.DIFFER:
+        pytest.fail(render_difference(found), pytrace=False)
+    if found.result is not Result.AGREE:
+        pytest.skip(f"{found.result}: {found.reason}")
+
+
+def summary(reports: Iterable[Any], *, verbose: bool) -> str:
+    """The table of all reports; empty when nothing was compared."""
+    from harness.reports.agreement import render_agreement
+
+    found = list(_comparisons(reports))
+    return render_agreement(found, verbose=verbose) if found else ""
+
+
+def _comparisons(reports: Iterable[Any]) -> Iterable[Comparison]:
+    from harness.scenario.comparing.comparison import Comparison
+
+    for report in reports:
+        for name, value in getattr(report, "user_properties", ()):
+            if name == _PROPERTY and getattr(report, "when", "") == "call" and not hasattr(report, "context"):
+                yield Comparison.from_json(value)
+
+
+def _runs_of(config: pytest.Config) -> RealRuns:
+    """The session's comparisons. Skips where there is no controller or no way to start one."""
+    if _RUNS not in config.stash:
+        from harness.reading.problems import ScenarioError
+        from harness.scenario.comparing.kept import KeptDifferences
+        from harness.scenario.comparing.real_runs import RealRuns
+        from harness.world.real.binaries import VARIABLE, BinariesWrong, binaries
+        from harness.world.real.process import missing_tools
+
+        try:
+            found = binaries()
+            kept = KeptDifferences.read(path) if (path := _kept_file(config)) is not None else KeptDifferences()
+        except (BinariesWrong, ScenarioError) as error:
+            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+        if not found:
+            pytest.skip(f"the real Karpenter needs {VARIABLE}: the path of its controller")
+        if lacking := missing_tools():
+            pytest.skip(f"the real Karpenter cannot be started: {lacking}")
+        shared = runner_of(config).shared
+        config.stash[_RUNS] = RealRuns(shared.caches, found, kept, shared.overrides)
+        config.add_cleanup(config.stash[_RUNS].close)
+    return config.stash[_RUNS]
+
+
+def _kept_file(config: pytest.Config) -> Path | None:
+    given = config.getoption("--kept-differences")
+    if given is not None:
+        return Path(config.invocation_params.dir) / str(given)
+    usual = config.rootpath / "tests" / "real" / "differences.yaml"
+    return usual if usual.exists() else None

@@ -1,0 +1,42 @@
+"""The options about which Karpenter runs."""
+
+from __future__ import annotations
+
+import pytest
+
+__all__ = ["add_real_options", "is_compared", "karpenters"]
+
+_BOTH = ("simulated", "real")
+
+
+def add_real_options(group: pytest.OptionGroup) -> None:
+    """Declares the options."""
+    group.addoption(
+        "--karpenter",
+        default="simulated",
+        metavar="NAMES",
+        help="which Karpenter runs: simulated (default); simulated,real runs each case under both, the real one by HARNESS_KARPENTER, "
+        "and fails where something else comes of it",
+    )
+    group.addoption(
+        "--kept-differences",
+        metavar="FILE",
+        help="known differences from the real Karpenter, with their reasons (default: tests/real/differences.yaml, if it is there)",
+    )
+
+
+def karpenters(config: pytest.Config) -> tuple[str, ...]:
+    """The names of `--karpenter`; a usage error for others."""
+    names = tuple(filter(None, (name.strip() for name in config.getoption("--karpenter").split(","))))
+    if names not in (("simulated",), _BOTH):
+        raise pytest.UsageError(f"--karpenter {config.getoption('--karpenter')}: simulated, or simulated,real")
+    if len(names) > 1 and config.getoption("--cluster") != "memory":
+        raise pytest.UsageError(
+            "--karpenter simulated,real has a cluster of its own for each case; leave --cluster away"
+        )
+    return names
+
+
+def is_compared(config: pytest.Config) -> bool:
+    """Whether the real one runs, too."""
+    return bool(config.getoption("--karpenter") != "simulated") and len(karpenters(config)) > 1

@@ -1,0 +1,54 @@
+"""The table of a run under two Karpenters: how many scenarios agree, and each that does not with its first fact."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from harness.scenario.comparing.comparison import Comparison, Result
+
+__all__ = ["render_agreement", "render_difference"]
+
+
+def render_agreement(found: Sequence[Comparison], *, verbose: bool = False) -> str:
+    """All lines of the table; with `verbose` also what was drawn, and each case that was not compared."""
+    return "\n".join(_lines(found, verbose))
+
+
+def _lines(found: Sequence[Comparison], verbose: bool) -> Iterator[str]:
+    count = Counter(each.result for each in found)
+    compared = count[Result.AGREE] + count[Result.DIFFER]
+    share = f" ({100 * count[Result.AGREE] / compared:.1f} % of {compared} compared)" if compared else ""
+    yield f"agree {count[Result.AGREE]}{share}, differ {count[Result.DIFFER]}, " + (
+        f"needs virtual time {count[Result.VIRTUAL]}, not applicable {count[Result.NOT_APPLICABLE]}"
+    )
+    yield f"facts that are the same: {sum(each.facts for each in found)}"
+    rows = Counter(
+        (each.release, each.mode, str(each.result)) for each in found if each.result in (Result.AGREE, Result.DIFFER)
+    )
+    for (release, mode, result), number in sorted(rows.items()):
+        yield f"  {release} {mode}: {result} {number}"
+    for each in found:
+        if each.result is Result.DIFFER:
+            yield render_difference(each)
+    kept: Counter[str] = Counter()
+    for each in found:
+        kept.update({difference.kept for difference in each.kept})
+    for reason, number in kept.most_common():
+        yield f"kept in {number} scenarios: {reason}"
+    passed_over = Counter((str(each.result), each.reason) for each in found if each.reason)
+    for (result, reason), number in sorted(passed_over.items(), key=lambda item: (item[0][0], -item[1])):
+        if verbose or number > 1:
+            yield f"{result}, {number} scenarios: {reason}"
+    if verbose:
+        for each in found:
+            for who, drawn in each.drawn.items():
+                if drawn:
+                    yield f"drawn in {each.case}, {who}: {'; '.join(drawn)}"
+
+
+def render_difference(comparison: Comparison) -> str:
+    """A case that differs, with its first fact."""
+    more = len([each for each in comparison.differences if not each.kept]) - 1
+    also = f"\n    and {more} more" if more > 0 else ""
+    return f"differ: {comparison.case} ({comparison.release})\n  {comparison.first}{also}"

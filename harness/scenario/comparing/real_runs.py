@@ -1,0 +1,205 @@
+"""Runs a case twice, with the simulated loop and with the real controller, and compares what came of it.
+
+The simulated run comes first, with the times of a real one: it tells how long a case takes, and what it is to agree with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from harness.clusters.waiting import stopwatch
+from harness.scenario.comparing.comparison import Comparison, Difference, Result
+from harness.scenario.comparing.kept import KeptDifferences
+from harness.scenario.running.checks import check, label_table
+from harness.scenario.running.run import Run
+from harness.scenario.running.runner import walk
+from harness.scenario.running.shared import Shared
+from harness.scenario.running.worlds import world_inputs
+
+if TYPE_CHECKING:
+    from harness.scenario.language.cases import Case
+    from harness.world import Caches
+    from harness.world.facts import Facts
+    from harness.world.real.world import RealWorld
+
+__all__ = ["LONGEST", "RealRuns"]
+
+LONGEST = 60.0
+"""Seconds of virtual time that a case may take to be run in real time."""
+
+_LATE = 25
+"""Seconds in which a real world that looks at rest may still come to what the simulated one came to."""
+
+_QUESTIONS = frozenset({"requirements"})
+
+
+class RealRuns:
+    """Compares one case after the other. `binaries` are the controllers by release. Close it: it has a folder for certificates."""
+
+    def __init__(
+        self,
+        caches: Caches,
+        binaries: Mapping[str, Path],
+        kept: KeptDifferences,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._caches = caches
+        self._binaries = binaries
+        self._kept = kept
+        self._overrides = dict(overrides or {})
+        self._folder = TemporaryDirectory(prefix="harness-real-")
+
+    def close(self) -> None:
+        """Removes the folder."""
+        self._folder.cleanup()
+
+    def compare(self, case: Case) -> Comparison:
+        """What two Karpenters make of a case. Raises ScenarioError, ControllerDied, PkiError."""
+        from harness.world.facts import facts_of
+
+        watch = stopwatch()
+        shared = Shared(self._caches, self._overrides)
+        world = shared.idle_world(case)
+        release, mode = world.release.version, str(world.options.provision_mode)
+        name = f"{case.file}::{case.name}"
+        result, reason = self._passed_over(case, release)
+        if result is not None:
+            return Comparison(name, release, mode, result, reason)
+        simulated = self._simulated(case, shared)
+        seconds = simulated.world.clock.seconds
+        if simulated.runaways or simulated.exhausted or seconds > LONGEST:
+            how = "goes on without end" if seconds < LONGEST else f"takes {seconds:.0f} s of virtual time"
+            return Comparison(name, release, mode, Result.VIRTUAL, how)
+        expected = facts_of(simulated.world)
+        verdicts = _verdicts(simulated)
+        with ExitStack() as open_worlds:
+            real, found = self._real(case, expected, verdicts, open_worlds)
+            differences = self._differences(case, release, expected, verdicts, real, found)
+        result = Result.DIFFER if any(not each.kept for each in differences) else Result.AGREE
+        drawn = {"simulated": expected.drawn, "real": found.drawn}
+        count = _count(expected.found) - len(differences)
+        seconds = watch()
+        return Comparison(name, release, mode, result, "", tuple(differences), count, drawn, seconds)
+
+    def _passed_over(self, case: Case, release: str) -> tuple[Result | None, str]:
+        """Why a case is not run on the real controller; None for one that is."""
+        header = case.header
+        if header.skip is not None:
+            return Result.NOT_APPLICABLE, header.skip
+        if "virtual-time" in case.needs:
+            return Result.VIRTUAL, "it says so, or measures times"
+        if all(entry.expectation.kind in _QUESTIONS for entry in case.then) and not case.manifests:
+            return Result.NOT_APPLICABLE, "asks what is computed, and runs nothing"
+        labels = [entry.expectation.labels for entry in case.then if entry.expectation.labels is not None]
+        if len(labels) == len(case.then) and not any(row.written for table in labels for row in table.are.values()):
+            return Result.NOT_APPLICABLE, "asks about keys of pods, each of which is a run of its own"
+        if case.seeds is not None:
+            return Result.NOT_APPLICABLE, "is about several seeds, which do not bind a real Karpenter"
+        if any(entry.expectation.runaway is not None for entry in case.then):
+            return Result.VIRTUAL, "is about loops without end"
+        azure = case.given.azure
+        if azure is not None and azure.prices:
+            return Result.NOT_APPLICABLE, "has prices of its own; the controller asks only Azure's own price list"
+        if release not in self._binaries:
+            have = ", ".join(self._binaries) or "none"
+            return (
+                Result.NOT_APPLICABLE,
+                f"is about release {release}, and there is no such controller here (there are: {have})",
+            )
+        return None, ""
+
+    def _inputs(self, case: Case, shared: Shared) -> dict[str, Any]:
+        from harness.world.real.world import TIMING
+
+        inputs = world_inputs(case, self._caches, self._overrides, shared.crd_directories)
+        return {**inputs, "timing": TIMING}
+
+    def _simulated(self, case: Case, shared: Shared) -> Run:
+        from harness.world import World
+        from harness.world.real.world import CLOUD_TIMING
+
+        world = World(**self._inputs(case, shared))
+        world.cloud.state.timing = CLOUD_TIMING
+        return walk(case, world, shared)
+
+    def _real(
+        self, case: Case, expected: Facts, verdicts: Mapping[str, str], open_worlds: ExitStack
+    ) -> tuple[Mapping[str, str], Facts]:
+        """Verdicts and facts of a real run, once it has come to what is expected or is not going to."""
+        from harness.world.facts import facts_of
+
+        shared = Shared(self._caches, self._overrides)
+        _look(case, shared, lambda: self._new_real(case, shared, open_worlds))
+        world = self._new_real(case, shared, open_worlds)
+        release = world.release.version
+
+        def agrees() -> bool:
+            return not self._differences(case, release, expected, {}, {}, facts_of(world), only_new=True)
+
+        world.satisfied = agrees
+        run = walk(case, world, shared)
+        for _ in range(_LATE):
+            found, held = facts_of(world), _verdicts(run)
+            if not self._differences(case, release, expected, verdicts, held, found, only_new=True):
+                break
+            world.advance(1.0)
+        return held, found
+
+    def _new_real(self, case: Case, shared: Shared, open_worlds: ExitStack) -> RealWorld:
+        from harness.world.real.world import RealWorld
+
+        open_worlds.close()  # one at a time
+        inputs = self._inputs(case, shared)
+        release = shared.idle_world(case).release.version
+        world = RealWorld(self._binaries[release], Path(self._folder.name), **inputs)
+        return open_worlds.enter_context(world)
+
+    def _differences(
+        self,
+        case: Case,
+        release: str,
+        expected: Facts,
+        verdicts: Mapping[str, str],
+        held: Mapping[str, str],
+        found: Facts,
+        *,
+        only_new: bool = False,
+    ) -> list[Difference]:
+        from harness.world.snapshot import differences
+
+        name = f"{case.file}::{case.name}"
+        left = {**expected.found, "expectations": verdicts}
+        right = {**found.found, "expectations": held}
+        listed = [
+            Difference(fact, one, other, self._kept.reason(name, release, fact, one, other))
+            for fact, one, other in differences(left, right)
+        ]
+        return [each for each in listed if not each.kept] if only_new else listed
+
+
+def _verdicts(run: Run) -> dict[str, str]:
+    """The expectations of the file: `holds`, or what was found."""
+    found: dict[str, str] = {}
+    for entry in run.case.then:
+        for verdict in check(entry, run):
+            found[verdict.label] = "holds" if verdict.holds else f"{verdict.differences[0].actual}"
+    return found
+
+
+def _look(case: Case, shared: Shared, new_world: Any) -> None:
+    for entry in case.then:
+        if entry.expectation.labels is not None:
+            label_table.look(entry.expectation.labels, shared.probe(case), new_world)
+
+
+def _count(value: Any) -> int:
+    """How many facts there are: texts and numbers, wherever they lie."""
+    if isinstance(value, Mapping):
+        return sum(map(_count, value.values()))
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return sum(map(_count, value))
+    return 1

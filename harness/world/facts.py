@@ -1,0 +1,246 @@
+"""What came of a world, in facts that two Karpenters on the same scenario must have in common: the simulated loop and the real controller.
+
+More than harness.world.snapshot: also requests to Azure, the course of each NodeClaim, and what was told. Left out is what chance or time
+decides: names, uids, dates, the zone where several would do (which are listed beside), the order of what happens at the same time.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.clusters.provenance import WriteKind
+from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.lifecycle.conditions import AWAITING, READY
+from harness.karpenter.releases.scheduling import rules_of
+from harness.kube.api.labels import ZONE
+from harness.kube.api.objects import (
+    Object,
+    conditions_of,
+    controller_of,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    spec_of,
+    status_of,
+)
+from harness.world.world import World
+
+__all__ = ["Facts", "facts_of"]
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.:+Z-]*")
+_GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+
+_RETOLD = "Status condition transitioned"
+"""How Events begin that retell conditions (operatorpkg status controller); of several in a moment it tells the last."""
+
+_OF_MACHINES = frozenset({"virtualMachines", "networkInterfaces", "extensions", "machines", "disks"})
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """`found` are texts, lists and mappings, as JSON has them. `drawn` tells what chance decided, for each NodeClaim that there was."""
+
+    found: Mapping[str, Any]
+    drawn: Sequence[str]
+
+
+def facts_of(world: World) -> Facts:
+    """The facts of a world as it is now."""
+    claims = _claims(world)
+    machines = _machines(world, claims)
+    zones = {name: each["labels"].get(ZONE, "") for name, each in claims.items()}
+    told = _events(world)
+    per_claim: dict[str, Any] = {}
+    for name, claim in claims.items():
+        nodes = [node for node in world.list("Node") if _is_of(node, name)]
+        one = {
+            "NodeClaim": claim,
+            "Azure": machines.pop(name, []),
+            "Node": [_node(world, node) for node in nodes],
+            "Events": told.pop(("NodeClaim", name), []),
+        }
+        per_claim[name] = _without_zone(one, zones[name])
+    found: dict[str, Any] = {
+        "NodeClaims": per_claim,
+        "Nodes of others": {
+            name_of(each): _node(world, each) for each in world.list("Node") if not _is_owned(each, claims)
+        },
+        "Azure": machines,
+        "Pods": _pods(world),
+        "Ready": {
+            kind: {name_of(each): _conditions(each) for each in world.list(kind)}
+            for kind in ("NodePool", "AKSNodeClass")
+        },
+        "Events": {f"{kind} {name}": texts for (kind, name), texts in sorted(told.items())},
+    }
+    drawn = [
+        f"{labels.get(NODEPOOL, '?')}: zone {zones[name] or 'none'}"
+        for name, labels in ((n, c["labels"]) for n, c in claims.items())
+    ]
+    return Facts(_renamed(found, claims), sorted(drawn))
+
+
+def _claims(world: World) -> dict[str, Any]:
+    """Every NodeClaim that there ever was: how it was last, and its conditions one after the other.
+
+    A condition that was never set reads as awaiting its first reconcile, whether or not somebody has written that down; Ready follows from
+    the others.
+    """
+    last: dict[str, Object] = {}
+    course: dict[str, dict[str, list[str]]] = {}
+    gone: set[str] = set()
+    for change in world.cluster.view.changes(0, "NodeClaim"):
+        name = name_of(change.object)
+        last[name] = change.object
+        for each in conditions_of(change.object):
+            if each["type"] == READY or each.get("reason") == AWAITING:
+                continue
+            said = _said(each)
+            steps = course.setdefault(name, {}).setdefault(each["type"], [])
+            if not steps or steps[-1] != said:
+                steps.append(said)
+        if change.type == "DELETED":
+            gone.add(name)
+    return {
+        name: {
+            "labels": dict(labels_of(claim)),
+            "requirements": sorted(_requirement(world, each) for each in spec_of(claim).get("requirements") or ()),
+            "requests": dict((spec_of(claim).get("resources") or {}).get("requests") or {}),
+            "taints": _taints(claim),
+            "conditions": course.get(name, {}),
+            "image": status_of(claim).get("imageID") or "",
+            "capacity": dict(status_of(claim).get("capacity") or {}),
+            "allocatable": dict(status_of(claim).get("allocatable") or {}),
+            "there": name not in gone,
+        }
+        for name, claim in last.items()
+    }
+
+
+def _requirement(world: World, requirement: Mapping[str, Any]) -> str:
+    values = sorted(requirement.get("values") or ())
+    if len(values) == rules_of(world.release.core).max_instance_types:
+        # of the most expensive ones that fit in, those of one price come as Go happens to sort them
+        region, prices = world.caches.catalogue.region(world.region), world.cloud.market.prices
+        price = {each: prices.on_demand(region, each, world.region) or math.inf for each in values}
+        values = [each for each in values if price[each] < max(price.values())]
+    least = f" (at least {requirement['minValues']})" if requirement.get("minValues") else ""
+    return f"{requirement['key']} {requirement['operator']} {', '.join(values)}{least}".rstrip()
+
+
+def _machines(world: World, claims: Iterable[str]) -> dict[str, list[str]]:
+    """What was asked of Azure for each NodeClaim's machine, in order: writes only."""
+    found: dict[str, list[str]] = {}
+    for call in world.cloud.journal:
+        if call.method in ("GET", "HEAD", "POST") or call.resource not in _OF_MACHINES:
+            continue
+        owner = next((name for name in claims if name in call.path), call.name)
+        facts = " ".join(f"{key}={_text(value)}" for key, value in call.summary.items())
+        name = call.name if call.resource == "extensions" else ""
+        text = " ".join(filter(None, (call.method, call.resource, name, facts, str(call.status), call.code)))
+        found.setdefault(owner, []).append(text)
+    return found
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _node(world: World, node: Object) -> dict[str, Any]:
+    writes = world.writes(name_of(node))
+    return {
+        "labels": dict(labels_of(node)),
+        "writers": {
+            # that somebody wanted what was there already, only the simulated loop tells
+            key: [f"{each.kind} by {each.by}" for each in all_of_them if each.kind is not WriteKind.SAME]
+            for key, all_of_them in writes.items()
+        },
+        "taints": _taints(node),
+        "providerID": (spec_of(node).get("providerID") or "").lower(),
+        "allocatable": dict(status_of(node).get("allocatable") or {}),
+    }
+
+
+def _taints(obj: Object) -> list[str]:
+    return sorted(
+        f"{each['key']}={each.get('value') or ''}:{each['effect']}" for each in spec_of(obj).get("taints") or ()
+    )
+
+
+def _conditions(obj: Object) -> dict[str, str]:
+    return {each["type"]: _said(each) for each in conditions_of(obj)}
+
+
+def _said(condition: Mapping[str, Any]) -> str:
+    """Status, reason and message; a reason that says nothing more than the type is left out."""
+    reason = condition.get("reason") if condition.get("reason") != condition["type"] else ""
+    return " ".join(filter(None, (condition["status"], reason, condition.get("message"))))
+
+
+def _is_of(node: Object, claim: str) -> bool:
+    owners = metadata_of(node).get("ownerReferences") or ()
+    return any(owner["kind"] == "NodeClaim" and owner["name"] == claim for owner in owners) or claim in name_of(node)
+
+
+def _is_owned(node: Object, claims: Iterable[str]) -> bool:
+    return any(_is_of(node, claim) for claim in claims)
+
+
+def _pods(world: World) -> dict[str, Any]:
+    """Which pods are bound, how many share a Node, and how many of them are there at all; those of a workload go by its kind."""
+    bound: dict[str, list[bool]] = {}
+    per_node: dict[str, int] = {}
+    for pod in world.list("Pod"):
+        owner = controller_of(pod)
+        name = name_of(pod) if owner is None else f"of a {owner['kind']}"
+        node = spec_of(pod).get("nodeName")
+        bound.setdefault(f"{namespace_of(pod)}/{name}", []).append(bool(node))
+        if node:
+            per_node[node] = per_node.get(node, 0) + 1
+    return {"bound": {name: sorted(each) for name, each in bound.items()}, "per Node": sorted(per_node.values())}
+
+
+def _events(world: World) -> dict[tuple[str, str], list[str]]:
+    """What Karpenter told about each object, each thing once."""
+    found: dict[tuple[str, str], set[str]] = {}
+    owners = {name_of(pod): controller_of(pod) for pod in world.list("Pod")}
+    for event in world.events:
+        if event.source != "karpenter" or event.message.startswith(_RETOLD):
+            continue
+        owner = owners.get(event.object.name) if event.object.kind == "Pod" else None
+        name = event.object.name if owner is None else f"of a {owner['kind']}"
+        found.setdefault((event.object.kind, name), set()).add(f"{event.type} {event.reason}: {event.message}")
+    return {slot: sorted(texts) for slot, texts in found.items()}
+
+
+def _without_zone(one: Any, zone: str) -> Any:
+    """Takes the zone of a machine out of everything that is said of it; one that is no zone stays."""
+    if "-" not in zone:
+        return one
+    text = re.sub(rf"\b{re.escape(zone)}\b", "ZONE", json.dumps(one))
+    number = zone.rpartition("-")[2]
+    return json.loads(text.replace(f'zones=[\\"{number}\\"]', "zones=ZONE"))
+
+
+def _renamed(found: Mapping[str, Any], claims: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with names that do not depend on chance: NodeClaims go by their NodePool and a number, in the order of their facts."""
+    text = _GUID.sub("GUID", _DATE.sub("DATE", json.dumps(found, sort_keys=True)))
+    if not claims:
+        return dict(json.loads(text))
+    anyone = re.compile("|".join(map(re.escape, sorted(claims, key=len, reverse=True))))
+    per_claim = json.loads(text)["NodeClaims"]
+    masked = {name: anyone.sub("*", json.dumps(each, sort_keys=True)) for name, each in per_claim.items()}
+    count: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for name in sorted(masked, key=lambda name: masked[name]):
+        pool = claims[name]["labels"].get(NODEPOOL) or "?"
+        count[pool] = count.get(pool, 0) + 1
+        names[name] = f"{pool} {count[pool]}"
+    renamed: dict[str, Any] = json.loads(anyone.sub(lambda match: names[match[0]], text))
+    return renamed

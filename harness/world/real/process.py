@@ -1,0 +1,117 @@
+"""The controller's process: started with what it expects to find in a pod, read by its log, stopped.
+
+It reads `/var/run/secrets/kubernetes.io/serviceaccount/token` (kaz pkg/operator/operator.go, rest.InClusterConfig). `unshare` gives it
+a mount namespace with an empty `/var/run` of its own that holds that file, so nothing of the machine is touched; who is not root
+gets a user namespace with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from harness.clusters.apiserver.processes import Processes, tail
+from harness.clusters.failures import ClusterFailed
+from harness.clusters.waiting import poll
+
+__all__ = ["TOKEN", "Controller", "ControllerDied", "missing_tools"]
+
+TOKEN = "karpenter"
+"""The bearer token of its service account, which the API server knows it by."""
+
+_SECRETS = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+_PREPARE = f'mount -t tmpfs tmpfs /var/run && mkdir -p {_SECRETS} && printf {TOKEN} > {_SECRETS}/token && exec "$@"'
+
+
+class ControllerDied(ClusterFailed):
+    """The controller has ended by itself; the text has the end of its log."""
+
+
+def missing_tools() -> str:
+    """What this machine lacks to start a controller, in one line; empty when it can."""
+    lacking = [tool for tool in ("unshare", "mount", "openssl") if shutil.which(tool) is None]
+    return f"not on PATH: {', '.join(lacking)} (Debian: apt-get install util-linux mount openssl)" if lacking else ""
+
+
+class Controller:
+    """One controller after the other, of one binary with one environment. `folder` becomes the processes' own."""
+
+    def __init__(self, binary: Path, environment: Mapping[str, str], folder: Path) -> None:
+        self._binary = binary
+        self._environment = dict(environment)
+        self._folder = folder
+        self._processes = Processes(folder)
+        self._number = 0
+        self._read = 0
+        self._rest = b""
+
+    def start(self) -> None:
+        """Starts the process; what it does from now on is told by its log."""
+        self._number += 1
+        self._read, self._rest = 0, b""
+        namespaces = "-m" if os.geteuid() == 0 else "-rm"
+        variables = [f"{name}={value}" for name, value in self._environment.items()]
+        shell = ("unshare", namespaces, "sh", "-c", _PREPARE, "sh")
+        self._processes.start(self._name, *shell, "env", "-i", f"PATH={os.defpath}", *variables, str(self._binary))
+
+    def kill(self) -> None:
+        """Ends the process at once, as a node that is lost does; returns when it is gone."""
+        with suppress(ProcessLookupError):
+            os.kill(self._processes.pids[self._name], signal.SIGKILL)
+        poll(lambda: self._name in self._processes.exited, "the controller to end", seconds=30)
+
+    def stop(self) -> None:
+        """Ends everything and removes the folder."""
+        self._processes.stop()
+
+    def check(self) -> None:
+        """Raises ControllerDied when the process has ended by itself."""
+        if self._name in self._processes.exited:
+            status = self._processes.exited[self._name]
+            raise ControllerDied(f"the controller ended with status {status}; the end of its log:\n{self.tail()}")
+
+    def tail(self) -> str:
+        """The last lines of its log."""
+        return tail(self._log)
+
+    def lines(self) -> Iterator[Mapping[str, Any]]:
+        """The log lines since the last call, as its logger wrote them; what is no JSON has a message only."""
+        try:
+            with self._log.open("rb") as log:
+                log.seek(self._read)
+                data = log.read()
+        except FileNotFoundError:
+            return
+        self._read += len(data)
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        for line in whole:
+            text = line.decode("utf-8", "replace")
+            try:
+                value = json.loads(text)
+            except ValueError:
+                value = None
+            yield value if isinstance(value, dict) else {"level": "", "message": text}
+
+    @property
+    def memory(self) -> int:
+        """Its resident memory in bytes; 0 where /proc does not tell."""
+        try:
+            text = Path(f"/proc/{self._processes.pids[self._name]}/statm").read_text()
+        except (OSError, KeyError):
+            return 0
+        return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    @property
+    def _name(self) -> str:
+        return f"karpenter-{self._number}"
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / f"{self._name}.log"

@@ -1,0 +1,37 @@
+"""The wall clock beside an engine: virtual time that follows real time. The one module of the worlds that reads a clock."""
+
+from __future__ import annotations
+
+import time
+
+from harness.engine.clock import EPOCH, Clock
+from harness.engine.engine import Engine
+
+__all__ = ["Wall", "wall_clock"]
+
+_EPOCH_NS = int(EPOCH.timestamp()) * 1_000_000_000
+
+
+def wall_clock() -> Clock:
+    """A clock that starts now, for a world that somebody else's processes share."""
+    return Clock(time.time_ns() - _EPOCH_NS)
+
+
+class Wall:
+    """Lets an engine do what has fallen due in real time. Never waits."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._start, self._began = engine.clock.now, time.monotonic_ns()
+        self._running = False
+
+    def catch_up(self) -> None:
+        """Moves the engine's clock to now, doing what falls due on the way. Called from inside that, it does nothing."""
+        if self._running:
+            return
+        self._running = True
+        try:
+            now = self._start + time.monotonic_ns() - self._began
+            self._engine.advance(max(0, now - self._engine.clock.now) / 1e9)
+        finally:
+            self._running = False

@@ -1,0 +1,234 @@
+"""A world in real time: our cloud and our cluster behind sockets, and the real controller between them.
+
+One lock guards cloud, cluster and engine. Whoever asks one of the two servers takes it for that request alone. The thread that made the
+world has it while it looks at the world or changes it, so that nothing moves meanwhile, and gives it away while it waits.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from tempfile import mkdtemp
+from types import TracebackType
+from typing import Any
+
+from fakeazure.timing import Timing as CloudTiming
+from fakeazure.transports.pki import make_pki
+from fakeazure.transports.server import HttpServer
+from fakeazure.transports.wire import Front, Reply
+from harness.clusters.apiserver.processes import free_ports
+from harness.clusters.http.events import ClientEvents
+from harness.clusters.http.server import ApiServer
+from harness.clusters.memory.cluster import MemoryCluster
+from harness.clusters.waiting import Patience
+from harness.engine.engine import Settled
+from harness.engine.ids import Ids
+from harness.engine.ports import KARPENTER
+from harness.nodes.kubelet import Timing
+from harness.world.real.environment import Endpoints, controller_environment, write_cloud
+from harness.world.real.process import TOKEN, Controller
+from harness.world.real.rest import owed
+from harness.world.real.wall import Wall, wall_clock
+from harness.world.recorder import LogLine
+from harness.world.refused import ObjectsRefused, is_mistake
+from harness.world.world import World
+
+__all__ = ["CLOUD_TIMING", "TIMING", "RealWorld"]
+
+TIMING = Timing(boot=1.0, ready=0.5, device_plugin=0.5, pod_start=0.2, pod_stop=0.2, silence=3.0)
+"""How long machines take where somebody waits for them."""
+
+CLOUD_TIMING = CloudTiming(vm_create=1.0, vm_delete=1.0, vm_power=0.5, extension=0.5)
+"""How long Azure takes there."""
+
+_LOOK_EVERY, _LOOK_SELDOM = 0.05, 0.5
+_QUIET = 2.0
+"""Seconds without a write after which a world that owes nothing is at rest."""
+_STUCK = 8.0
+"""Seconds without a write after which what is still owed is not coming: Karpenter waits for something itself."""
+_PATIENCE = 90.0
+"""Seconds that `settle` waits at most."""
+
+
+class RealWorld(World):
+    """A World whose Karpenter is a process. `binary` is the controller of the release; other inputs are World's.
+
+    Raises PkiError, ControllerDied. Close it: it is a context manager. `authority` is a folder for certificates, which worlds may share.
+    """
+
+    def __init__(self, binary: Path, authority: Path, *, elects: bool = False, **inputs: Any) -> None:
+        inputs = {"timing": TIMING, **inputs}
+        super().__init__(**inputs, simulated=False, clock=wall_clock())
+        self.cloud.state.timing = CLOUD_TIMING
+        self.lock = threading.RLock()
+        self._moved = threading.Condition(self.lock)
+        self._wall = Wall(self.engine)
+        self._open = ExitStack()
+        self.satisfied: Callable[[], bool] = lambda: False
+        """Whether the world has come to what is expected of it: then nothing that it may still owe is waited for."""
+        self.lock.acquire()
+        self._open.callback(self.lock.release)
+        try:
+            self.controller = self._start(binary, authority, elects)
+            self.controller.start()
+        except BaseException:
+            self._open.close()
+            raise
+
+    def _start(self, binary: Path, authority: Path, elects: bool) -> Controller:
+        pki = make_pki(authority)
+        assert isinstance(self.cluster, MemoryCluster)
+        store = self.cluster.store
+        events = ClientEvents(self.clock, Ids(self.rng), self.recorder, lambda: store.revision)
+        api = ApiServer(
+            store,
+            kubernetes=self.kubernetes,
+            events=events,
+            settle=self._wall.catch_up,
+            catch_up=self._wall.catch_up,
+            lock=self.lock,
+            tokens={TOKEN: KARPENTER},
+            context=pki.server_context(),
+        )
+        front = _Front(self, self._wall)
+        plain = HttpServer(front)
+        secure = HttpServer(front, context=pki.server_context())
+        for server in (api, plain, secure):
+            self._open.enter_context(server)
+        folder = Path(mkdtemp(prefix="harness-karpenter-"))
+        metrics, health = free_ports(2)
+        endpoints = Endpoints(
+            plain.url,
+            secure.url,
+            pki.ca,
+            folder / "cloud.json",
+            folder / "kubeconfig.json",
+            api.port,
+            metrics,
+            health,
+        )
+        write_cloud(endpoints.cloud, secure.url)
+        endpoints.kubeconfig.write_text(json.dumps(api.kubeconfig(TOKEN)))
+        environment = controller_environment(self.release.version, self.options, self.region, endpoints, elects=elects)
+        controller = Controller(binary, environment, folder)
+        self._open.callback(controller.stop)
+        return controller
+
+    def close(self) -> None:
+        """Ends the process and the servers."""
+        self._open.close()
+
+    def __enter__(self) -> RealWorld:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # What World does on virtual time.
+
+    def settle(self, *, allow_rejections: bool = False) -> Settled:
+        """Waits until the world is at rest, or for as long as anybody would. Raises ObjectsRefused, ControllerDied."""
+        patience, began, first = Patience(_PATIENCE), self.clock.seconds, self.engine.steps
+        exhausted: str | None = None
+        quiet = _Quiet(self)
+        while not quiet.over(_STUCK) and not (quiet.over(_QUIET) and (not any(owed(self)) or self.satisfied())):
+            if patience.passed:
+                what = ", ".join([*owed(self), *self.engine.waiting()][:5])
+                exhausted = f"still moving after {patience.waited}: {what}"
+                break
+            self._wait(_LOOK_EVERY if not quiet.over(_QUIET) else _LOOK_SELDOM)
+            quiet.look()
+        self._judge(allow_rejections)
+        return Settled(self.engine.steps - first, self.clock.seconds - began, None, exhausted)
+
+    def advance(self, seconds: float) -> Settled:
+        """Waits that long."""
+        end, first = self.clock.seconds + seconds, self.engine.steps
+        while self.clock.seconds < end:
+            self._wait(min(_LOOK_EVERY, max(0.001, end - self.clock.seconds)))
+        return Settled(self.engine.steps - first, seconds, None, None)
+
+    def change_timing(self, **seconds: float) -> None:
+        """Changes how long machines take. What a real Karpenter takes is its own, so its times are left as they are."""
+        known = {name: value for name, value in seconds.items() if hasattr(self.kubelets.timing, name)}
+        self.kubelets.timing = replace(self.kubelets.timing, **known)
+
+    def restart_karpenter(self) -> None:
+        """Kills the process and starts it again."""
+        self.controller.kill()
+        self.controller.start()
+
+    def _judge(self, allow_rejections: bool) -> None:
+        refused = [each for each in self.recorder.rejections[self._told :] if is_mistake(each)]
+        self._told = len(self.recorder.rejections)
+        if refused and not allow_rejections:
+            raise ObjectsRefused(refused)
+
+    def _wait(self, seconds: float) -> None:
+        """Lets everybody else work for a moment, then does what is due here."""
+        self._moved.wait(seconds)
+        self._wall.catch_up()
+        for line in self.controller.lines():
+            self.recorder.lines.append(_log_line(self.clock.seconds, line))
+        self.controller.check()
+
+
+class _Quiet:
+    """Since when nobody has written anything: neither to the cluster nor to Azure."""
+
+    def __init__(self, world: RealWorld) -> None:
+        self._world = world
+        self._seen = self._state()
+        self._since = world.clock.seconds
+
+    def look(self) -> None:
+        """Takes notice of what has been written."""
+        state = self._state()
+        if state != self._seen:
+            self._seen, self._since = state, self._world.clock.seconds
+
+    def over(self, seconds: float) -> bool:
+        """Whether it has been quiet for that long, and nothing of ours is on its way."""
+        return self._world.clock.seconds - self._since >= seconds and not self._world.engine.progressing
+
+    def _state(self) -> tuple[int, int]:
+        writes = sum(call.method not in ("GET", "POST") for call in self._world.cloud.journal)
+        return self._world.cluster.view.revision, writes
+
+
+class _Front(Front):
+    """Azure behind the world's lock, at the moment that the wall clock shows."""
+
+    def __init__(self, world: RealWorld, wall: Wall) -> None:
+        super().__init__(world.cloud)
+        self.lock = world.lock
+        self._wall = wall
+
+    def handle(self, method: str, url: str, headers: Mapping[str, str], raw: bytes, *, origin: str) -> Reply:
+        """Answers one request, and lets its consequences happen."""
+        with self.lock:
+            self._wall.catch_up()
+        reply = super().handle(method, url, headers, raw, origin=origin)
+        with self.lock:
+            self._wall.catch_up()
+        return reply
+
+
+_OF_LOGGER = ("level", "time", "logger", "message", "commit", "controller")
+
+
+def _log_line(at: float, line: Mapping[str, Any]) -> LogLine:
+    values = {key: value for key, value in line.items() if key not in _OF_LOGGER}
+    return LogLine(
+        at,
+        str(line.get("level") or "").lower(),
+        str(line.get("controller") or ""),
+        str(line.get("message") or ""),
+        values,
+    )
