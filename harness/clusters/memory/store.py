@@ -1,4 +1,4 @@
-"""The API server's store: objects, their metadata, conflicts, finalizers, and a log that watches read.
+"""The API server's store: how objects are written, with their metadata, conflicts and finalizers.
 
 Stored objects are never changed in place: a write puts a new object beside the old one, sharing what is equal.
 What comes from a caller is copied once; what is handed out is the stored object itself.
@@ -7,20 +7,19 @@ Semantics: apiserver pkg/registry/generic/registry/store.go, pkg/registry/rest/{
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.clusters.memory.index import Index
 from harness.clusters.memory.journal import Entry, Journal
+from harness.clusters.memory.objects import Objects
 from harness.clusters.memory.parts import grace_period, merged_parts
 from harness.clusters.memory.request import Admission, Authorizer, Request
-from harness.clusters.memory.selection import by_fields, by_labels
 from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ids import Ids
 from harness.engine.ports import Change, ChangeType, Identity
 from harness.kube.api.kinds import KINDS, Kind, served
 from harness.kube.api.objects import Key, Object, copy_json, is_held
-from harness.kube.api.status import ApiError, already_exists, conflict, gone, not_found, precondition_failed
+from harness.kube.api.status import ApiError, already_exists, conflict, not_found, precondition_failed
 
 _API_VERBS: Mapping[str, str] = {"bind": "create"}
 
@@ -28,87 +27,18 @@ _KEPT_BY_SERVER = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGra
 _OUTSIDE_GENERATION = frozenset({"metadata", "status", "apiVersion", "kind"})
 
 
-class Store:
-    """The objects of one cluster."""
+class Store(Objects):
+    """The objects of one cluster, and who may write what."""
 
     def __init__(
         self, clock: Clock, ids: Ids, *, admission: Sequence[Admission] = (), log_limit: int | None = None
     ) -> None:
+        super().__init__(log_limit)
         self.clock = clock
         self.journal = Journal()
         self.admission: list[Admission] = list(admission)
         self.authorize: Authorizer = lambda identity, verb, kind, subresource, key: None
-        self.revision = 0
         self._ids = ids
-        self._objects: dict[str, dict[tuple[str, str], Object]] = {}
-        self._uids: set[str] = set()
-        self._index = Index()
-        self._log: list[Change] = []
-        self._log_limit = log_limit
-        self._subscribers: list[Callable[[Change], None]] = []
-
-    # Reading: the View port.
-
-    def get(self, kind: str, name: str, namespace: str = "") -> Object | None:
-        """The object of this name, or None."""
-        objects = self._objects.get(kind)
-        return objects.get((namespace, name)) if objects else None
-
-    def list(
-        self,
-        kind: str,
-        *,
-        namespace: str | None = None,
-        labels: Mapping[str, str] | str | None = None,
-        fields: Mapping[str, str] | str | None = None,
-    ) -> Sequence[Object]:
-        """All objects of a kind in order of creation, filtered by namespace and selectors."""
-        objects = self._objects.get(kind)
-        if not objects:
-            return []
-        found: Sequence[Object] = list(objects.values())
-        if namespace is not None:
-            found = [each for each in found if (each["metadata"].get("namespace") or "") == namespace]
-        for predicate in (by_labels(labels), by_fields(fields)):
-            if predicate is not None:
-                found = [each for each in found if predicate(each)]
-        return found
-
-    def indexed(self, index: str, value: str) -> Sequence[Object]:
-        """The objects of a named index with this value."""
-        return self._index.get(index, value)
-
-    def exists(self, uid: str) -> bool:
-        """Whether an object of this uid is stored."""
-        return uid in self._uids
-
-    def changes(self, since: int, kind: str | None = None) -> Iterator[Change]:
-        """The watch events after a resourceVersion. Raises ApiError 410 when the log no longer reaches back."""
-        first = self._log[0].revision if self._log else self.revision + 1
-        if since + 1 < first and since < self.revision:
-            raise gone(f"too old resource version: {since} ({first})")
-        low, high = 0, len(self._log)
-        while low < high:
-            middle = (low + high) // 2
-            if self._log[middle].revision <= since:
-                low = middle + 1
-            else:
-                high = middle
-        for change in self._log[low:]:
-            if kind is None or change.object["kind"] == kind:
-                yield change
-
-    def adopt(self, obj: Object) -> None:
-        """Puts in an object that was there before anybody asked: nothing is told of it."""
-        kind, meta = obj["kind"], obj["metadata"]
-        slot = (meta.get("namespace") or "", meta["name"])
-        self._objects.setdefault(kind, {})[slot] = obj
-        self._uids.add(meta["uid"])
-        self._index.put((kind, *slot), None, obj)
-
-    def subscribe(self, receive: Callable[[Change], None]) -> None:
-        """Calls `receive` for every change from now on, before the write returns."""
-        self._subscribers.append(receive)
 
     # Writing: what a Writer calls with its identity.
 
@@ -349,17 +279,8 @@ class Store:
 
     def _put(self, request: Request, old: Object | None, new: Object, type: ChangeType) -> None:
         key = request.key
-        objects = self._objects.setdefault(key.kind, {})
-        slot = (key.kind, key.namespace, key.name)
         gone_now = type is ChangeType.DELETED
-        if gone_now:
-            del objects[(key.namespace, key.name)]
-            self._uids.discard(new["metadata"]["uid"])
-            self._index.put(slot, old, None)
-        else:
-            objects[(key.namespace, key.name)] = new
-            self._uids.add(new["metadata"]["uid"])
-            self._index.put(slot, old, new)
+        self._keep(key, old, None if gone_now else new)
         self.journal.record(
             Entry(
                 self.revision,
@@ -373,12 +294,7 @@ class Store:
                 request.object,
             )
         )
-        change = Change(type, new, old, self.revision)
-        self._log.append(change)
-        if self._log_limit is not None and len(self._log) > self._log_limit:
-            del self._log[: len(self._log) - self._log_limit]
-        for receive in self._subscribers:
-            receive(change)
+        self._tell(Change(type, new, old, self.revision))
 
 
 def _version_required(kind: Kind, name: str) -> ApiError:
