@@ -32,7 +32,6 @@ _OPTIONS = (
 """Options of the controller that decide an answer; the others are names and keys."""
 _MAY_BE_EMPTY = ("network_plugin_mode", "network_policy", "network_dataplane")
 _NOT_HERE = {
-    "StaticCapacity": "static NodePools get no Nodes here",
     "CapacityBuffer": "CapacityBuffers hold nothing ready here",
 }
 """Gates that are off in a simulation (core ``pkg/operator/options``) → what is other than in the cluster."""

@@ -25,6 +25,8 @@ from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
+from harness.karpenter.staticpools.controllers import GATE as STATIC_CAPACITY
+from harness.karpenter.staticpools.controllers import StaticDeprovisioning, StaticProvisioning
 from harness.kube.api.objects import Object
 from harness.kube.go.text import quote
 from harness.world.disruption import Departures
@@ -90,6 +92,7 @@ class Karpenter:
             indexes=indexes,
         )
         self.overlays = _overlays(engine, view, writer, offers)
+        static = self._static(engine, view, writer, sink, offers)
         self.controllers: tuple[Controller, ...] = (
             NodeClasses(
                 view,
@@ -119,9 +122,22 @@ class Karpenter:
             ),
             GarbageCollection(view, writer, sink, engine.clock, self.provider),
             *self.departures.controllers,
+            *static,
         )
         """All of them, in the order in which changes reach them."""
         engine.add(*self.controllers)
+
+    def _static(self, engine: Engine, view: View, writer: Writer, sink: Sink, offers: Offers) -> tuple[Controller, ...]:
+        """The controllers of static NodePools where the release has them and the gate is open."""
+        rules = self.departures.rules
+        if rules is None or not rules.static_nodepools or not offers.options.gate(STATIC_CAPACITY):
+            return ()
+        look, create = self.departures.observer.look, self.provisioner.create
+        failures, report = self.provider.failures, engine.report_runaway
+        return (
+            StaticProvisioning(view, sink, engine.clock, look, create, failures, report),
+            StaticDeprovisioning(view, writer, sink, look),
+        )
 
 
 def _overlays(engine: Engine, view: View, writer: Writer, offers: Offers) -> tuple[Controller, ...]:

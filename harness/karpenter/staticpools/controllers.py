@@ -1,0 +1,185 @@
+"""Keeps up the number of nodes of static NodePools: one controller makes what is missing, the other takes what is too much.
+
+Core ``pkg/controllers/static/{provisioning,deprovisioning}/controller.go``. They run behind the gate StaticCapacity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+
+from harness.engine.clock import Clock
+from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
+from harness.engine.ports import Change, ChangeType, Sink, Writer
+from harness.engine.ports import View as ClusterView
+from harness.engine.runaway import Loop, Runaway, RunawayDetector
+from harness.karpenter.disruption.situation import View
+from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.lifecycle.creation import NodeClaimRefused
+from harness.karpenter.requirement import EmptyRange
+from harness.karpenter.scheduling import PlannedNodeClaim
+from harness.karpenter.staticpools.decisions import LIMITED, Growth, growth, is_static_nodepool, surplus
+from harness.kube.api.objects import Object, condition_is, is_terminating, labels_of, name_of, spec_of
+from harness.kube.api.status import ApiError
+
+__all__ = ["BOUND", "GATE", "StaticDeprovisioning", "StaticProvisioning"]
+
+GATE = "StaticCapacity"
+
+BOUND = 8
+"""So many NodeClaims in a row that never became a node are a circle."""
+
+Look = Callable[[], View]
+Create = Callable[[PlannedNodeClaim], Object]
+"""Creates a NodeClaim. Raises NodeClaimRefused, EmptyRange."""
+
+
+class StaticProvisioning:
+    """Creates what static NodePools lack; a key is a NodePool's name. `failures` are launch failures by NodeClaim."""
+
+    name = "static.provisioning"
+    backoff = (0.005, 1000.0)
+
+    def __init__(
+        self,
+        view: ClusterView,
+        sink: Sink,
+        clock: Clock,
+        look: Look,
+        create: Create,
+        failures: Mapping[str, str],
+        report: Callable[[Runaway], None],
+    ) -> None:
+        self._view, self._sink, self._clock = view, sink, clock
+        self._look, self._create, self._report = look, create, report
+        self._synced = False
+        self._circles = _Circles(failures)
+
+    def watches(self) -> Mapping[str, Router]:
+        """NodePools that want another number or become ready, and their NodeClaims that go."""
+        return {"NodePool": self._of_nodepool, "NodeClaim": self._of_nodeclaim}
+
+    def _of_nodepool(self, change: Change) -> Iterable[Hashable]:
+        pool, old = change.object, change.old
+        if change.type is ChangeType.DELETED or not is_static_nodepool(pool):
+            return ()
+        changed = old is None or _replicas(old) != _replicas(pool)
+        ready = condition_is(pool, "Ready") and old is not None and not condition_is(old, "Ready")
+        return (name_of(pool),) if changed or ready else ()
+
+    def _of_nodeclaim(self, change: Change) -> Iterable[Hashable]:
+        self._circles.seen(change.object)
+        goes = change.old is not None and not is_terminating(change.old) and is_terminating(change.object)
+        return _static_pool(self._view, change.object) if goes or change.type is ChangeType.DELETED else ()
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Creates all that one NodePool lacks."""
+        pool = self._view.get("NodePool", str(key))
+        if pool is None or not is_static_nodepool(pool):
+            return DONE
+        view = self._look()
+        self._synced = self._synced or view.synced
+        made = growth(view.simulations, pool, synced=self._synced)
+        if made.count:
+            self._provision(view, pool, made)
+        elif made.again == LIMITED:
+            self._sink.log("info", self.name, "nodepool node limit reached", NodePool=name_of(pool))
+        return DONE if made.again is None else Result(made.again, Wait.POLL)
+
+    def _provision(self, view: View, pool: Object, made: Growth) -> None:
+        assert made.counts is not None
+        told = {"current": made.counts.running, "desired": _replicas(pool), "provision-count": made.count}
+        text = "provisioning nodeclaims to satisfy replica count"
+        self._sink.log("info", self.name, text, NodePool=name_of(pool), **told)
+        problems, created = [], []
+        for _ in range(made.count):
+            try:
+                created.append(self._create(view.simulations.static_nodeclaim(pool)))
+            except (NodeClaimRefused, EmptyRange) as error:
+                if isinstance(error, NodeClaimRefused):
+                    self._sink.rejected(error.rejections)
+                problems.append(f"creating node claim, {error}")
+        runaway = self._circles.created(pool, created, self._clock.seconds)
+        if runaway is not None:
+            self._report(runaway)
+        if problems:
+            raise ReconcileError(f"creating nodeclaims, {'; '.join(problems)}")
+
+
+class StaticDeprovisioning:
+    """Deletes what static NodePools have too much; a key is a NodePool's name."""
+
+    name = "static.deprovisioning"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: ClusterView, writer: Writer, sink: Sink, look: Look) -> None:
+        self._view, self._writer, self._sink, self._look = view, writer, sink, look
+
+    def watches(self) -> Mapping[str, Router]:
+        """NodePools that want another number, and NodeClaims that come."""
+        return {"NodePool": self._of_nodepool, "NodeClaim": self._of_nodeclaim}
+
+    def _of_nodepool(self, change: Change) -> Iterable[Hashable]:
+        pool, old = change.object, change.old
+        if change.type is ChangeType.DELETED or not is_static_nodepool(pool):
+            return ()
+        return (name_of(pool),) if old is None or _replicas(old) != _replicas(pool) else ()
+
+    def _of_nodeclaim(self, change: Change) -> Iterable[Hashable]:
+        return _static_pool(self._view, change.object) if change.type is ChangeType.ADDED else ()
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Deletes all that one NodePool has too much."""
+        pool = self._view.get("NodePool", str(key))
+        if pool is None or not is_static_nodepool(pool):
+            return DONE
+        found, made = surplus(self._look().simulations, pool)
+        if found:
+            assert made.counts is not None
+            told = {"current": made.counts.running, "desired": _replicas(pool), "deprovision-count": len(found)}
+            text = "deprovisioning nodeclaims to satisfy replica count"
+            self._sink.log("info", self.name, text, NodePool=name_of(pool), **told)
+        for claim in found:
+            try:
+                self._writer.delete("NodeClaim", name_of(claim))
+            except ApiError as error:
+                if error.code != 404:
+                    raise ReconcileError(f"failed to deprovision nodeclaims, {error.message}") from error
+        return DONE if made.again is None else Result(made.again, Wait.POLL)
+
+
+class _Circles:
+    """NodePools whose NodeClaims go before they become nodes, and are made again at once (kaz #1854)."""
+
+    def __init__(self, failures: Mapping[str, str]) -> None:
+        self._failures = failures
+        self._detector = RunawayDetector(BOUND)
+        self._last: dict[str, str] = {}  # the NodeClaim that was created last, by NodePool
+        self._registered: set[str] = set()
+
+    def seen(self, claim: Object) -> None:
+        """Takes note of NodeClaims that became nodes."""
+        if condition_is(claim, "Registered"):
+            self._registered.add(name_of(claim))
+
+    def created(self, pool: Object, claims: Iterable[Object], at: float) -> Runaway | None:
+        """The circle that these NodeClaims close, if any."""
+        names = [name_of(each) for each in claims]
+        if not names:
+            return None
+        subject, before = f"NodePool/{name_of(pool)}", self._last.get(name_of(pool))
+        self._last[name_of(pool)] = names[-1]
+        if before in self._registered:
+            self._detector.forget(subject)
+        why = f"NodeClaim/{before} is gone: {self._failures.get(before) or 'deleted'}" if before else ""
+        made = tuple(f"NodeClaim/{each}" for each in names)
+        return self._detector.record(subject, Loop((subject, len(names)), at, made, None, why))
+
+
+def _replicas(pool: Object) -> int:
+    return int(spec_of(pool).get("replicas") or 0)
+
+
+def _static_pool(view: ClusterView, claim: Object) -> tuple[Hashable, ...]:
+    name = labels_of(claim).get(NODEPOOL)
+    pool = view.get("NodePool", name) if name else None
+    return (name_of(pool),) if pool is not None and is_static_nodepool(pool) else ()
