@@ -30,7 +30,8 @@ class Timing:
 
     `boot`: from power-on to the creation of the Node. `ready`: from there to Ready. `cloud_node_manager`: from the Node's creation until it
     is initialised with the platform's facts. Each of them may be NEVER. `device_plugin`: from Ready to the GPUs; None when no device plugin
-    runs. `pod_start`, `pod_stop`: of a container. `silence`: after which a Node without heartbeats is Unknown.
+    runs. `pod_start`, `pod_stop`: of a container. `silence`: after which a Node without heartbeats is Unknown. `eviction_notice`: from the
+    notice that a spot VM will be taken until its Node shows it, NEVER where no agent on the nodes looks for it.
     """
 
     boot: float = 30.0
@@ -40,6 +41,7 @@ class Timing:
     pod_start: float = 1.0
     pod_stop: float = 1.0
     silence: float = 40.0
+    eviction_notice: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

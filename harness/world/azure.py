@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from fakeazure.cloud import FakeAzure
-from fakeazure.events import Deleted, Event, PoweredOff, PoweredOn, VirtualMachine
+from fakeazure.events import Deleted, Event, PoweredOff, PoweredOn, Preempting, VirtualMachine
 from fakeazure.market.spec import lay_over
 from harness.engine.clock import SECOND
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
@@ -71,6 +71,7 @@ class Azure:
         self.cloud.subscribe(self._event)
         self.powered_on: Callable[[Machine], None] = lambda machine: None
         self.powered_off: Callable[[str, bool], None] = lambda vm_id, gone: None
+        self.noticed: Callable[[str], None] = lambda vm_id: None
 
     def request(
         self,
@@ -107,6 +108,8 @@ class Azure:
         self._engine.touch()
         if isinstance(event, PoweredOn):
             self.powered_on(self.machine(event.vm))
+        elif isinstance(event, Preempting):
+            self.noticed(event.vm.id.lower())
         elif isinstance(event, PoweredOff):
             self.powered_off(event.vm.id.lower(), False)
         elif isinstance(event, Deleted):

@@ -40,6 +40,7 @@ from harness.kube.api.objects import Key, Object, copy_json, name_of, namespace_
 from harness.kube.api.status import ApiError
 from harness.nodes.cloud_node_manager import CloudNodeManager
 from harness.nodes.disk_driver import DiskDriver
+from harness.nodes.eviction_notices import EvictionNotices
 from harness.nodes.kubelet import Kubelets, Timing
 from harness.nodes.registry import Machines
 from harness.world.apply import applied_patch, read
@@ -157,11 +158,19 @@ class World:
             lambda: self.kubelets.timing.cloud_node_manager,
         )
         disks = DiskDriver(self.cluster.view, self.cluster.writer, self.recorder, self.machines, region=self.region)
-        self.engine.add(self.kubelets, node_manager, disks, self._azure)
+        notices = EvictionNotices(
+            self.engine,
+            self.cluster.view,
+            self.cluster.writer,
+            self.machines,
+            lambda: self.kubelets.timing.eviction_notice,
+        )
+        self.engine.add(self.kubelets, node_manager, disks, notices, self._azure)
         self._simulation = attempt_seconds, time_limit
         self._karpenter: Karpenter | None = self._new_karpenter(Pace()) if simulated else None
         self.change_timing(**(times or {}))
         self._azure.powered_on = self.kubelets.power_on
+        self._azure.noticed = notices.noticed
         self._azure.powered_off = lambda vm_id, gone: self.kubelets.power_off(vm_id, gone=gone)
         self._writer = self.cluster.writer(ADMIN)
         self._applied: dict[Key, Object] = {}
@@ -257,6 +266,13 @@ class World:
         self._markets.append(market)
         if self._karpenter is not None:
             self._karpenter.departures.wake()
+
+    def evict(self, node: str) -> None:
+        """Azure takes the spot VM of a Node: it has a notice now and is gone soon. Raises LookupError, ValueError if it is not spot."""
+        running = self.machines.of_node(node)
+        if running is None:
+            raise LookupError(f"there is no machine of Node '{node}'")
+        self.cloud.evict(running.machine.name)
 
     def again(self, *markets: Mapping[str, Any]) -> World:
         """Another world with the same inputs and nothing in it yet, in memory; `markets` are laid over its market, as by `change_azure`."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from harness.kube.api.objects import name_of
+from harness.kube.api.objects import name_of, spec_of, status_of
 from harness.reading.manifests import Manifest, read_manifests
 from harness.reading.problems import Mark, Problem, ScenarioError, dotted
 from harness.reading.yaml_values import kubernetes_value
@@ -182,9 +182,21 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
         run.world.change_timing(**timing_arguments(step.timing))
     if step.restart is not None:
         run.world.restart_karpenter()
+    for name in step.evict or ():
+        _evict(run, name, mark)
     if step.azure is not None:
         run.world.change_azure(azure_arguments(step.azure))
     return False
+
+
+def _evict(run: Run, reference: str, mark: Mark) -> None:
+    for found in run.matching(reference) or [_existing(run, reference, mark)]:
+        named = {"Pod": spec_of(found).get("nodeName"), "NodeClaim": status_of(found).get("nodeName")}
+        node = named.get(found["kind"], name_of(found))
+        try:
+            run.world.evict(str(node or ""))
+        except (LookupError, ValueError) as error:
+            raise ScenarioError([Problem(mark, "when", f"{reference}: {error}")]) from error
 
 
 def _patch_value(case: Case, index: int) -> Mapping[str, Any]:

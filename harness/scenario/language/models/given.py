@@ -205,6 +205,10 @@ class Timing(Model):
     silence: Duration | None = Field(
         None, description="After which a Node whose machine stopped is Unknown; 40 s when absent."
     )
+    eviction_notice: MaybeNever | None = Field(
+        None,
+        description="From the notice that a spot VM will be taken until its Node has the condition PreemptionScheduled; 1 s when absent.",
+    )
 
 
 class Given(Model):

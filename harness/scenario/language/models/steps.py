@@ -68,6 +68,10 @@ class StepMap(Model):
     restart: Literal["karpenter"] | None = Field(
         None, description="Karpenter's process ends and starts again: what it had in memory is gone."
     )
+    evict: References | None = Field(
+        None,
+        description="Spot VMs that Azure takes 30 s after a notice, by Node, NodeClaim or pod as Kind/name; `*` stands for any text.",
+    )
     azure: Market | None = Field(
         None, description="Azure changes: the same keys as in given.azure but asOf; what is not named stays."
     )
