@@ -2,6 +2,8 @@
 # make test           lint, types, walls, unit tests, golden vectors
 # make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them), and one
 #                     case of each release line in memory and on kind (SEED=1 draws it)
+# make test-clients   Azure's Python SDKs, the az CLI and the Go SDK against one served fake cloud: operations × works, wrong, missing
+#                     (their venvs in .venv-clients, 2 GB; ARGS="--only 'Python SDKs'" takes one client, ARGS=--all shows all)
 # make clean-clusters what killed runs left of clusters: processes, containers, volumes, networks, folders
 # make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
 # make golden         the golden vectors anew from the real Go code
@@ -36,9 +38,10 @@ CLUSTER_SCENARIOS := $(addprefix scenarios/labels/,bootstrapping-client.yaml do-
 KIND_SCENARIOS := $(CLUSTER_SCENARIOS) $(wildcard scenarios/labels/keys-*.yaml)
 
 CORE := $(VENV)/.installed
+CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters clean-clusters conformance golden record-labels mutations mutants bench schema clean
+.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
@@ -59,6 +62,15 @@ test-clusters: $(CLUSTERS)
 	$(RUN) -m pytest $(if $(SMOKE),$(SMOKE_SCENARIOS),$(CLUSTER_SCENARIOS)) --cluster memory,apiserver $(ARGS)
 	$(RUN) -m pytest $(if $(SMOKE),$(SMOKE_SCENARIOS),$(KIND_SCENARIOS)) --cluster kind $(ARGS)
 	$(RUN) -m pytest scenarios/labels --cluster memory,kind --sample 1 --sample-seed $(SEED) $(ARGS)
+
+test-clients: $(CORE) $(CLIENTS)/sdks/.installed $(CLIENTS)/az/.installed
+	$(RUN) -m tests.clients.run $(ARGS)
+
+# What az is built on conflicts with the newest SDKs, so each has a venv of its own.
+$(CLIENTS)/%/.installed: tests/clients/%.txt | $(RUN)
+	$(RUN) -m venv $(CLIENTS)/$*
+	$(CLIENTS)/$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 clean-clusters: $(CLUSTERS)
 	$(RUN) -m harness.clusters.clean
@@ -106,5 +118,5 @@ $(CLUSTERS): $(CORE)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks build dist reports
+	rm -rf $(VENV) $(CLIENTS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks build dist reports
 	find harness fakeazure tests scenarios benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null; true

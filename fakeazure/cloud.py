@@ -139,6 +139,7 @@ class FakeAzure:
         self.market = self.state.market
         self.journal = journal if journal is not None else Journal()
         self._router = router()
+        self.state.types = self._router.types()
 
     # --- the port ---------------------------------------------------------------------------------------------------
 
@@ -163,11 +164,16 @@ class FakeAzure:
             body,
         )
         match = self._router.find(asked.method, asked.path)
+        head = asked.method == "HEAD" and match is None
+        if head:  # of a resource: is it there?
+            match = self._router.find("GET", asked.path)
         now = self.state.now()
         try:
             answer = self._answer(asked, match, now)
         except ArmError as error:
             answer = error.failure.response()
+        if head and match is not None:
+            answer = Response(204) if answer.status == 200 else replace(answer, body=None)
         extra = {"x-ms-request-id": self.state.guids()}
         if (code := answer.error_code) is not None:
             extra["x-ms-error-code"] = code
@@ -321,6 +327,12 @@ class FakeAzure:
         document = self.state.found(cluster).document
         versions = {"kubernetesVersion": kubernetes, "currentKubernetesVersion": kubernetes}
         self.state.store.put(cluster, {**document, "properties": {**document["properties"], **versions}})
+
+    def attach_kubeconfig(self, text: str) -> None:
+        """Let the cluster's credentials be this kubeconfig, that of the real cluster behind it."""
+        names = self.state.settings
+        cluster = (names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,))
+        self.state.kubeconfigs[ResourceId(*cluster).key] = text
 
     def drift_machine(self, machine: str, reason: str) -> None:
         """Let AKS ask for a machine (its ARM id) to be recreated, as when the cluster moves on. ArmError if there is none."""

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from functools import cache
 
-from fakeazure.aks import machines, managed_clusters, node_bootstrapping
+from fakeazure.aks import agent_pools, credentials, machines, managed_clusters, node_bootstrapping, versions
 from fakeazure.arm.routes import Router
 from fakeazure.resources import (
+    disks,
+    groups,
+    identities,
     images,
     long_running,
+    marketplace,
     network_interfaces,
+    network_kinds,
+    placement_scores,
     plain,
     resource_graph,
     retail_prices,
     skus,
+    ssh_keys,
     subscriptions,
     usages,
     virtual_machines,
     virtual_networks,
+    vm_actions,
     vm_extensions,
+    vm_sizes,
 )
 from fakeazure.state import State
 
@@ -32,9 +41,21 @@ _PARTS = (
     usages,
     resource_graph,
     images,
+    marketplace,
+    vm_actions,
+    vm_sizes,
     virtual_networks,
+    network_kinds,
+    disks,
+    identities,
+    ssh_keys,
+    placement_scores,
     plain,
+    groups,
     managed_clusters,
+    agent_pools,
+    credentials,
+    versions,
     node_bootstrapping,
     retail_prices,
     subscriptions,

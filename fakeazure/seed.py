@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fakeazure.aks.managed_clusters import CLUSTERS, NAMESPACE, add_pool
+from fakeazure.aks.managed_clusters import CLUSTERS, NAMESPACE, add_pool, complete
 from fakeazure.arm.ids import ResourceId
 from fakeazure.guids import guid_of
-from fakeazure.resources.plain import IDENTITIES, LOAD_BALANCERS, NETWORK_SECURITY_GROUPS, ROUTE_TABLES
+from fakeazure.resources.identities import IDENTITIES
+from fakeazure.resources.network_kinds import LOAD_BALANCERS, NETWORK_SECURITY_GROUPS
+from fakeazure.resources.plain import ROUTE_TABLES
 from fakeazure.resources.virtual_networks import VIRTUAL_NETWORKS, add_network
 from fakeazure.state import State
 
@@ -59,7 +61,9 @@ def seed(
         (IDENTITIES, identity.name, {"principalId": guid_of(f"principal{identity}"), "clientId": client_id}),
     ):
         id_ = node_id(plain.namespace, plain.name, name)
-        state.store.put(id_, plain.document(id_, {"properties": properties}, names.location))
+        document = plain.document(id_, {"properties": properties}, names.location)
+        plain.fill(state, id_, document, None)
+        state.store.put(id_, document)
     cluster = ResourceId(names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,))
     body: dict[str, Any] = {
         "properties": {
@@ -73,7 +77,9 @@ def seed(
             "vnetSubnetID": str(vnet.child("subnets", "aks-subnet")),
         }
     }
-    state.store.put(cluster, CLUSTERS.document(cluster, body, names.location))
+    document = CLUSTERS.document(cluster, body, names.location)
+    complete(state, cluster, document)
+    state.store.put(cluster, document)
     add_pool(state, cluster, machines_pool, {"mode": "Machines", "type": "VirtualMachines"})
 
 

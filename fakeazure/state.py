@@ -10,7 +10,7 @@ from fakeazure.addresses import Addresses
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId, location_key
-from fakeazure.arm.messages import Request
+from fakeazure.arm.messages import Document, Request
 from fakeazure.arm.operations import Operation, Operations
 from fakeazure.arm.texts import refuse
 from fakeazure.arm.throttling import Throttle
@@ -54,6 +54,8 @@ class MachineFacts:
     """Key of the AKS machine that it stands behind."""
     aks_labels: Mapping[str, str] = field(default_factory=dict)
     scheduled_events: list[Mapping[str, Any]] = field(default_factory=list)
+    data_disks: frozenset[str] = frozenset()
+    """Keys of the disks that are attached beside the OS disk."""
 
 
 class State:
@@ -86,6 +88,12 @@ class State:
         self.subscriptions: dict[str, set[str]] = {settings.subscription.lower(): set()}
         """Known subscriptions → namespaces that are not registered there."""
         self.groups: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.kubeconfigs: dict[str, str] = {}
+        """Key of a managed cluster → the kubeconfig of the real one behind it."""
+        self.types: Mapping[str, tuple[str, ...]] = {}
+        """Namespace → the resource types that are served."""
+        self.assignments: dict[str, Document] = {}
+        """Role assignments by scope and name."""
         self.images: dict[str, tuple[str, ...]] = {}
         """Overlay of image versions: definition, or gallery/definition → versions, newest first."""
 

@@ -20,6 +20,8 @@ class Timing:
     vm_update: float = 0.0
     vm_power: float = 5.0
     extension: float = 3.0
+    resource: float = 0.0
+    """Disks, snapshots and other resources that answer with an operation."""
     machine_create: float = 0.0
     """What AKS takes on top of its VM."""
     machine_delete: float = 0.0

@@ -1,24 +1,45 @@
-"""Managed clusters and agent pools: what a machine belongs to and takes its network from."""
+"""Managed clusters: what a machine belongs to and takes its network from, with the defaults that AKS fills in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, section
+from fakeazure.aks import versions
+from fakeazure.arm.bodies import body_of, items, pairs, section, text
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
-from fakeazure.arm.routes import Route
+from fakeazure.arm.operations import Operation
+from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
-from fakeazure.resources.plain import PlainType
+from fakeazure.guids import guid_of
+from fakeazure.market.match import Subject
+from fakeazure.resources import groups
+from fakeazure.resources.images import SNAPSHOT
+from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
 from fakeazure.store import Entry
 
 NAMESPACE = "Microsoft.ContainerService"
-CLUSTERS = PlainType(NAMESPACE, "managedClusters", ("sku", "identity", "kind"))
+CLUSTERS = Kind(NAMESPACE, "managedClusters", ("sku", "identity", "kind"))
 _GROUP = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{NAMESPACE}/managedClusters"
-POOLS = f"{_GROUP}/{{name}}/agentPools"
+ONE = f"{_GROUP}/{{name}}"
+POOLS = f"{ONE}/agentPools"
 POOL = f"{POOLS}/{{pool}}"
+_NETWORK = {
+    "networkPlugin": "azure",
+    "networkPluginMode": "overlay",
+    "networkPolicy": "none",
+    "networkDataplane": "azure",
+    "loadBalancerSku": "standard",
+    "podCidr": "10.244.0.0/16",
+    "serviceCidr": "10.0.0.0/16",
+    "dnsServiceIP": "10.0.0.10",
+    "outboundType": "loadBalancer",
+    "ipFamilies": ["IPv4"],
+}
 
 
 def cluster_id(state: State, request: Request) -> ResourceId:
@@ -41,37 +62,219 @@ def found_pool(state: State, request: Request) -> Entry:
 
 
 def add_pool(state: State, cluster: ResourceId, name: str, properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Create an agent pool, or replace it."""
+    """Create an agent pool, or replace it. A pool of machines has no size and no count of its own."""
     id_ = cluster.child("agentPools", name)
+    owner = state.store.get(cluster)
+    version = text(owner.document["properties"], "kubernetesVersion") if owner is not None else ""
+    machines = properties.get("mode") == "Machines"
+    old = state.store.get(id_)
+    filled: dict[str, Any] = {"mode": "User", "osType": "Linux"}
+    if not machines:
+        sku = text(properties, "osSKU", "Ubuntu")
+        image = "AKSAzureLinux-V3gen2" if sku.startswith("AzureLinux") else "AKSUbuntu-2404gen2containerd"
+        filled |= {
+            "count": 1,
+            "vmSize": "Standard_D4ds_v5",
+            "osSKU": sku,
+            "osDiskSizeGB": 128,
+            "osDiskType": "Managed",
+            "kubeletDiskType": "OS",
+            "maxPods": 250,
+            "type": "VirtualMachineScaleSets",
+            "scaleDownMode": "Delete",
+            "enableNodePublicIP": False,
+            "enableFIPS": False,
+            "powerState": {"code": "Running"},
+            "nodeImageVersion": f"{image}-{SNAPSHOT}",
+            "upgradeSettings": {"maxSurge": "10%"},
+            "orchestratorVersion": version,
+        }
+    given = {key: value for key, value in properties.items() if value is not None}
+    given.pop("name", None)
+    if given.get("orchestratorVersion"):
+        given["orchestratorVersion"] = versions.resolved(str(given["orchestratorVersion"]))
+    before = old.document["properties"] if old is not None else {}
+    filled = {**filled, **before, **given, "provisioningState": "Succeeded"}
+    if not machines:
+        filled |= {"currentOrchestratorVersion": filled["orchestratorVersion"], "eTag": state.guids()}
     document = {
         "id": str(id_),
         "name": name,
         "type": f"{NAMESPACE}/managedClusters/agentPools",
-        "properties": {"mode": "User", "osType": "Linux", **properties, "provisioningState": "Succeeded"},
+        "properties": filled,
     }
     state.store.put(id_, document)
     return document
 
 
-def _put_pool(state: State, request: Request) -> Response:
+def _identity(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
+    identity = section(document, "identity")
+    if text(identity, "type", "SystemAssigned") == "SystemAssigned":
+        own = {"principalId": guid_of(f"principal{id_}"), "tenantId": state.settings.tenant}
+        document["identity"] = {"type": "SystemAssigned", **own}
+    elif users := section(identity, "userAssignedIdentities"):
+        shown = {}
+        for name in users:
+            entry = state.store.get(name)
+            known = entry.document["properties"] if entry is not None else {}
+            shown[name] = {
+                "principalId": known.get("principalId") or guid_of(f"principal{name}"),
+                "clientId": known.get("clientId") or guid_of(f"client{name}"),
+            }
+        document["identity"] = {**identity, "userAssignedIdentities": shown}
+
+
+def complete(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
+    """Fill in what AKS would: names, versions, network, identities. What is given stays."""
+    properties = document["properties"]
+    version = versions.resolved(text(properties, "kubernetesVersion"))
+    if not version:
+        raise refuse("K8sVersionNotSupported", version=properties["kubernetesVersion"], location=document["location"])
+    group = text(properties, "nodeResourceGroup", f"MC_{id_.group}_{id_.name}_{document['location']}"[:80])
+    prefix = text(properties, "dnsPrefix", f"{id_.name}-dns")
+    host = f"{prefix}-{guid_of(str(id_))[:8]}"
+    defaults: dict[str, Any] = {
+        "kubernetesVersion": version,
+        "currentKubernetesVersion": version,
+        "nodeResourceGroup": group,
+        "dnsPrefix": prefix,
+        "fqdn": f"{host}.hcp.{document['location']}.azmk8s.io",
+        "azurePortalFQDN": f"{host}.portal.hcp.{document['location']}.azmk8s.io",
+        "powerState": {"code": "Running"},
+        "enableRBAC": True,
+        "maxAgentPools": 100,
+        "supportPlan": "KubernetesOfficial",
+        "servicePrincipalProfile": {"clientId": "msi"},
+        "disableLocalAccounts": False,
+        "resourceUID": guid_of(f"uid{id_}").replace("-", "")[:24],
+    }
+    given = {key: value for key, value in properties.items() if value not in (None, "")}
+    document["properties"] = {**defaults, **given, "kubernetesVersion": version}
+    document["properties"]["networkProfile"] = {**_NETWORK, **section(properties, "networkProfile")}
+    document.setdefault("sku", {"name": "Base", "tier": "Free"})
+    _identity(state, id_, document)
+    kubelet = f"/subscriptions/{id_.subscription}/resourceGroups/{group}/providers/Microsoft.ManagedIdentity"
+    kubelet += f"/userAssignedIdentities/{id_.name}-agentpool"
+    ids = {"clientId": guid_of(f"client{kubelet}"), "objectId": guid_of(f"principal{kubelet}")}
+    document["properties"].setdefault("identityProfile", {"kubeletidentity": {"resourceId": kubelet, **ids}})
+
+
+def shown(state: State, entry: Entry) -> Mapping[str, Any]:
+    """A cluster with its pools as they are now."""
+    pools = [
+        {"name": pool.id.name, **pool.document["properties"]} for pool in state.store.children(entry.id, "agentPools")
+    ]
+    return {**entry.document, "properties": {**entry.document["properties"], "agentPoolProfiles": pools}}
+
+
+def _begin(state: State, request: Request, entry: Entry, finish: Any = lambda: None) -> Operation:
+    location = str(entry.document["location"])
+    subject = Subject(request.method, "managedClusters", entry.id.name, location=location)
+    return state.begin(subject, entry.id, location=location, seconds=state.timing.resource, finish=finish)
+
+
+def _put(state: State, request: Request) -> Response:
+    id_ = cluster_id(state, request)
+    body = body_of(request)
+    location = state.location_of(body, id_.type)
+    old = state.store.get(id_)
+    before = old.document if old is not None else None
+    check_etag(request, before)
+    pools = items(section(body, "properties"), "agentPoolProfiles")
+    if not pools and old is None:
+        raise refuse(
+            "InvalidRequestContent", target="agentPoolProfiles", reason="A managed cluster needs an agent pool."
+        )
+    document = CLUSTERS.document(id_, body, location, before)
+    document["properties"] = {**(before or {"properties": {}})["properties"], **document["properties"]}
+    document["properties"].pop("agentPoolProfiles", None)
+    complete(state, id_, document)
+    nodes = document["properties"]["nodeResourceGroup"]
+    if (id_.subscription.lower(), nodes.lower()) not in state.groups:
+        state.add_group(id_.subscription, nodes, location, {"aks-managed-cluster-name": id_.name})
+    entry = state.store.put(id_, document)
+    for index, pool in enumerate(pools):
+        mode = {"mode": "System"} if index == 0 and old is None else {}
+        add_pool(state, id_, text(pool, "name"), {**mode, **pool})
+    operation = _begin(state, request, entry)
+    return state.operations.accepted(
+        200 if old is not None else 201, operation, request.api_version, shown(state, entry)
+    )
+
+
+def _get(state: State, request: Request) -> Response:
+    return Response(200, body=shown(state, found_cluster(state, request)))
+
+
+def _list(state: State, request: Request) -> Response:
+    group = request.params.get("group")
+    if group is not None:
+        state.group(request.params["subscription"], group)
+    found = state.store.list(CLUSTERS.type, subscription=request.params["subscription"], group=group)
+    return Response(200, body={"value": [shown(state, entry) for entry in found]})
+
+
+def _patch(state: State, request: Request) -> Response:
+    """Tags are all that a PATCH of a cluster changes."""
+    entry = found_cluster(state, request)
+    check_etag(request, entry.document)
+    entry = state.store.put(entry.id, {**entry.document, "tags": pairs(body_of(request), "tags")})
+    return state.operations.accepted(200, _begin(state, request, entry), request.api_version, shown(state, entry))
+
+
+def _delete(state: State, request: Request) -> Response:
+    entry = state.store.get(cluster_id(state, request))
+    if entry is None:
+        return Response(204)
+
+    def finish() -> Failure | None:
+        groups.clear(state, entry)
+        return None
+
+    return state.operations.accepted(202, _begin(state, request, entry, finish), request.api_version)
+
+
+def _power(code: str) -> Handler[State]:
+    def handler(state: State, request: Request) -> Response:
+        entry = found_cluster(state, request)
+        properties = {**entry.document["properties"], "powerState": {"code": code}}
+        entry = state.store.put(entry.id, {**entry.document, "properties": properties})
+        return state.operations.accepted(202, _begin(state, request, entry), request.api_version)
+
+    return handler
+
+
+def _upgrades(state: State, request: Request) -> Response:
     cluster = found_cluster(state, request)
-    existed = state.store.get(cluster.id.child("agentPools", request.params["pool"])) is not None
-    document = add_pool(state, cluster.id, request.params["pool"], section(body_of(request), "properties"))
-    return Response(200 if existed else 201, body=document)
 
+    def profile(version: str, **more: Any) -> dict[str, Any]:
+        found = [{"kubernetesVersion": newer, "isPreview": None} for newer in versions.upgrades(version)]
+        return {"kubernetesVersion": version, "osType": "Linux", **more, "upgrades": found}
 
-def _pool(state: State, request: Request) -> Response:
-    return Response(200, body=found_pool(state, request).document)
-
-
-def _pools(state: State, request: Request) -> Response:
-    cluster = found_cluster(state, request)
-    return Response(200, body={"value": [entry.document for entry in state.store.children(cluster.id, "agentPools")]})
+    now = str(cluster.document["properties"]["kubernetesVersion"])
+    pools = [
+        profile(str(pool.document["properties"].get("orchestratorVersion") or now), name=pool.id.name)
+        for pool in state.store.children(cluster.id, "agentPools")
+    ]
+    return Response(
+        200,
+        body={
+            "id": f"{cluster.id}/upgradeprofiles/default",
+            "name": "default",
+            "type": f"{NAMESPACE}/ManagedClusters/upgradeprofiles",
+            "properties": {"controlPlaneProfile": profile(now), "agentPoolProfiles": pools},
+        },
+    )
 
 
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
-    yield from CLUSTERS.routes()
-    yield Route("GET", POOLS, _pools)
-    yield Route("GET", POOL, _pool)
-    yield Route("PUT", POOL, _put_pool)
+    yield Route("PUT", ONE, _put)
+    yield Route("GET", ONE, _get)
+    yield Route("PATCH", ONE, _patch)
+    yield Route("DELETE", ONE, _delete)
+    yield Route("GET", _GROUP, _list)
+    yield Route("GET", f"/subscriptions/{{subscription}}/providers/{CLUSTERS.type}", _list)
+    yield Route("GET", f"{ONE}/upgradeProfiles/default", _upgrades)
+    yield Route("POST", f"{ONE}/start", _power("Running"))
+    yield Route("POST", f"{ONE}/stop", _power("Stopped"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -50,6 +50,8 @@ class Response:
     status: int
     headers: Mapping[str, str] = field(default_factory=no_text)
     body: Document | None = None
+    array: Sequence[Any] | None = None
+    """The body of the few lists that ARM gives without an envelope, in place of `body`."""
     content: Hashable = None
     """What two answers with the same body have in common, None if that is not known: a transport need not write it twice."""
 

@@ -33,6 +33,8 @@ class Operation:
     status: str = RUNNING
     ended: float | None = None
     failure: Failure | None = None
+    result: Document | None = None
+    """What the operation answers at its end, besides that it is over."""
 
     def document(self) -> dict[str, Any]:
         """The body of `GET .../operations/{id}`."""
@@ -41,6 +43,8 @@ class Operation:
             body["endTime"] = timestamp(self.ended)
         if self.failure is not None:
             body["error"] = self.failure.document()
+        elif self.result is not None and self.ended is not None:
+            body["properties"] = {"output": self.result}
         return body
 
     def url(self, base_url: str, version: str, *, results: bool = False) -> str:
@@ -146,4 +150,4 @@ class Operations:
             return Response(202, headers)
         if operation.failure is not None:
             return operation.failure.response()
-        return Response(204)
+        return Response(204) if operation.result is None else Response(200, body=operation.result)

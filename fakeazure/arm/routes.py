@@ -98,6 +98,14 @@ class Router(Generic[State]):
                 return Match(route, {name: parts[index] for index, name in pattern.parameters})
         return None
 
+    def types(self) -> Mapping[str, tuple[str, ...]]:
+        """Namespace → the resource types in the table, by name."""
+        found: dict[str, set[str]] = {}
+        for route in self.routes:
+            if route.type:
+                found.setdefault(route.namespace, set()).add(route.type)
+        return {name: tuple(sorted(types, key=str.lower)) for name, types in found.items()}
+
     def methods(self, path: str) -> tuple[str, ...]:
         """The methods that this path has."""
         lowered = _split(path.lower())

@@ -86,6 +86,10 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
             "No registered resource provider found for location '{location}' and API version '{version}' for type "
             "'{type}'. The supported api-versions are '{versions}'. The supported locations are '{locations}'.",
         ),
+        "InvalidResourceGroupLocation": (
+            409,
+            "Invalid resource group location '{location}'. The Resource group already exists in location '{location}'.",
+        ),
         "LocationRequired": (400, "The location property is required for this definition."),
         "LocationNotAvailableForResourceType": (
             400,
@@ -207,7 +211,66 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
         ),
         "PropertyChangeNotAllowed": (409, "Changing property '{property}' is not allowed."),
         "OperationPreempted": (409, "The operation was preempted by a more recent operation."),
+        "DiskSizeRequired": (400, "Required parameter 'disk.diskSizeGB' is missing (null)."),
+        "DiskSizeOutOfRange": (  # guess: shortened
+            400,
+            "The value '{size}' of disk size in GB is out of range. The value must be between '1' and '{largest}', inclusive.",
+        ),
+        "DiskShrinkNotAllowed": (
+            409,
+            "Shrinking disk '{name}' from size {before} GB to {size} GB is not allowed.",  # guess
+        ),
+        "DiskInUse": (409, "Disk {name} is attached to VM {user}."),
+        "NoBootDiagnostics": (409, "The boot diagnostics are not enabled on VM '{name}'."),  # guess
+        "VMNotRunningToRestart": (409, "Cannot restart VM '{name}': the VM is not running."),  # guess
+        "VMNotRunningToRun": (409, "The operation requires the VM to be running (or set to run)."),
+        "InvalidSshKey": (400, "The provided public key is not a valid SSH public key."),  # guess
+        "GalleryNotFound": (404, "The gallery {gallery} is not available in {location} region."),  # guess
+        "ImageNotFound": (
+            404,
+            "Artifact: VMImage was not found.",
+        ),
+        "PlatformImageNotFound": (
+            404,
+            "The platform image '{image}' is not available. Verify that all fields in the storage profile are correct. "
+            "For more details about storage profile information, please refer to https://aka.ms/storageprofile",
+        ),
+        # Microsoft.Authorization, Microsoft.ManagedIdentity, Microsoft.Resources
+        "RoleDefinitionDoesNotExist": (
+            400,
+            "The specified role definition with ID '{role}' does not exist.",
+        ),
+        "RoleAssignmentExists": (
+            409,
+            "The role assignment already exists. The ID of the conflicting role assignment is {name}.",
+        ),
+        "RoleAssignmentNotFound": (404, "The role assignment '{name}' is not found."),
+        "FederatedCredentialExists": (  # guess: shortened
+            409,
+            "Issuer and subject combination already exists for this Managed Identity: '{issuer}', '{subject}'.",
+        ),
         # Microsoft.Network
+        "SecurityRuleInvalidPriority": (
+            400,
+            "Security rule has invalid Priority. Value provided: {priority} Allowed range 100-4096.",
+        ),
+        "SecurityRuleConflict": (
+            400,
+            "Security rule {one} conflicts with rule {other}. Rules cannot have the same Priority and Direction.",
+        ),
+        "StandardAddressMustBeStatic": (
+            400,
+            "Standard sku publicIp {id} must have AllocationMethod set to Static.",
+        ),
+        "PublicIPAddressCannotBeDeleted": (
+            400,
+            "Public IP address {id} can not be deleted since it is still allocated to resource {user}.",
+        ),
+        "InUseSubnetCannotBeDeleted": (
+            400,
+            "Subnet {name} is in use by {user} and cannot be deleted. In order to delete the subnet, delete all the "
+            "resources within the subnet. See aka.ms/deletesubnet.",
+        ),
         "NotFound": (404, "Resource {id} not found."),
         "InvalidResourceReference": (
             400,
@@ -238,6 +301,16 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
             404,
             "The agent pool '{pool}' was not found in the managed cluster '{cluster}'.",
         ),  # guess
+        "K8sVersionNotSupported": (
+            400,
+            "Managed cluster version {version} is not supported in location {location}. Please use [az aks get-versions] "
+            "command to get the supported version list in this region.",  # guess: shortened
+        ),
+        "AksPropertyChangeNotAllowed": (400, "Changing property '{property}' is not allowed."),
+        "LastSystemPool": (
+            400,
+            "There has to be at least one system agent pool: '{pool}' is the last one.",  # guess
+        ),
         "NoValidMachines": (400, "Cannot find any valid machines to delete. Please check your input machine names."),
         "VMSizeNotSupported": (
             400,
@@ -261,6 +334,18 @@ _CODES: MappingProxyType[str, str] = MappingProxyType(
     {
         "AuthenticationFailedInvalidHeader": "AuthenticationFailed",
         "SkuNotAvailableInZones": "SkuNotAvailable",
+        "InvalidSshKey": "InvalidParameter",
+        "DiskSizeRequired": "InvalidParameter",
+        "DiskSizeOutOfRange": "InvalidParameter",
+        "DiskShrinkNotAllowed": "OperationNotAllowed",
+        "DiskInUse": "OperationNotAllowed",
+        "NoBootDiagnostics": "OperationNotAllowed",
+        "VMNotRunningToRestart": "OperationNotAllowed",
+        "VMNotRunningToRun": "OperationNotAllowed",
+        "ImageNotFound": "NotFound",
+        "SecurityRuleConflict": "SecurityRuleConflict",
+        "StandardAddressMustBeStatic": "StandardSkuPublicIPAddressesMustBeStatic",
+        "FederatedCredentialExists": "Conflict",
         "InvalidVmSize": "InvalidParameter",
         "SpotNotSupported": "InvalidParameter",
         "HypervisorGeneration": "BadRequest",
@@ -273,6 +358,8 @@ _CODES: MappingProxyType[str, str] = MappingProxyType(
         "MachineNotFound": "NotFound",
         "AgentPoolNotFound": "NotFound",
         "NoValidMachines": "InvalidParameter",
+        "AksPropertyChangeNotAllowed": "PropertyChangeNotAllowed",
+        "LastSystemPool": "OperationNotAllowed",
         "SpotSystemMachine": "InvalidParameter",
         "MachineChangeNotAllowed": "OperationNotAllowed",
     }

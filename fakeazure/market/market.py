@@ -167,6 +167,30 @@ class Market:
         self.quota.take(charge)
         return Allocation(size, charge, held, ends_in, stuck)
 
+    def exchange(
+        self, old: Allocation, size: Size, subject: Subject, *, subscription: str, id_: str, now: float
+    ) -> Allocation | Failure:
+        """Let a VM that is there have another size, or say why not; then it keeps what it had."""
+        charge = charge_of(subscription, size.location, family=size.family, vcpus=size.vcpus, priority=subject.priority)
+        more = {name: count - old.charge.amounts.get(name, 0) for name, count in charge.amounts.items()}
+        shortage = self.quota.shortage(Charge(subscription, size.location, {k: v for k, v in more.items() if v > 0}))
+        if shortage is not None:
+            return shortage.failure()
+        self.release(old)
+        found = self.allocate(size, subject, subscription=subscription, id_=id_, now=now)
+        if isinstance(found, Failure):
+            self._take_back(old)
+        elif found.failure is not None:
+            self.release(found)
+            self._take_back(old)
+            return found.failure
+        return found
+
+    def _take_back(self, allocation: Allocation) -> None:
+        self.quota.take(allocation.charge)
+        for shelf, amount in allocation.held.parts:
+            shelf.left -= amount
+
     def release(self, allocation: Allocation) -> None:
         """Give back all that a VM counted for and held."""
         self.quota.give_back(allocation.charge)

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from fakeazure.arm.bodies import text
+from fakeazure.arm.bodies import section, text
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
+from fakeazure.resources import marketplace
 from fakeazure.state import State
 
 SNAPSHOT = "202512.18.0"
@@ -109,11 +110,11 @@ def publish(state: State, definition: str, version: str) -> None:
 def find(state: State, reference: Mapping[str, Any]) -> Image | None:
     """The image of a VM's `imageReference`; None if no gallery has that version.
 
-    Marketplace images (publisher, offer, sku) are not kept: they are taken to exist, as generation 2 on x64.
+    A marketplace image of an offer that is not listed here is taken to exist, as generation 2 on x64.
     """
     named = next(filter(None, (text(reference, name) for name in _REFERENCES)), "")
     if not named:
-        return Image(text(reference, "publisher"), "gen2", text(reference, "version"))
+        return _marketplace(*(text(reference, name) for name in ("publisher", "offer", "sku", "version")))
     parts = named.strip("/").split("/")
     lowered = [part.lower() for part in parts]
     if "images" not in lowered or "versions" not in lowered:
@@ -124,6 +125,22 @@ def find(state: State, reference: Mapping[str, Any]) -> Image | None:
         if known.lower() == definition.lower() and gallery.lower() in (shared.lower(), GALLERIES[shared].lower()):
             return Image(shared, known, version) if version in versions_of(state, known) else None
     return None
+
+
+def _marketplace(publisher: str, offer: str, sku: str, version: str) -> Image | None:
+    found = marketplace.find(publisher, offer, sku, version)
+    if found is None:
+        return None if marketplace.known_offer(publisher, offer) else Image(publisher, "gen2", version)
+    image = found[0]
+    shape = ("gen2" if image.generation == "V2" else "gen1") + ("arm64" if image.architecture == "Arm64" else "")
+    return Image(publisher, shape, found[1])
+
+
+def exact(storage: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A storage profile's `imageReference` with the version that `latest` means; empty where there is nothing to tell."""
+    reference = section(storage, "imageReference")
+    found = marketplace.find(*(text(reference, name) for name in ("publisher", "offer", "sku", "version")))
+    return {} if found is None else {"imageReference": {**reference, "exactVersion": found[1]}}
 
 
 def node_image(state: State, name: str) -> Image | None:
@@ -145,30 +162,99 @@ def published_date(version: str) -> str:
     return "2025-01-01T00:00:00+00:00"
 
 
-def _community_versions(state: State, request: Request) -> Response:
+_COMMUNITY = "Microsoft.Compute/locations/communityGalleries"
+
+
+def _community(request: Request) -> tuple[str, str]:
+    """The shared gallery of a community gallery, and its public name. FIPS images are in the shared galleries only."""
+    for shared, public in GALLERIES.items():
+        if public.lower() == request.params["gallery"].lower():
+            return shared, public
+    raise refuse("GalleryNotFound", gallery=request.params["gallery"], location=request.params["location"])
+
+
+def _community_gallery(state: State, request: Request) -> Response:
+    _, public = _community(request)
+    return Response(200, body=_shown(request, public, "", f"/CommunityGalleries/{public}", {}))
+
+
+def _shown(request: Request, name: str, type_: str, unique: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "location": request.params["location"],
+        "type": _COMMUNITY + type_,
+        "properties": properties,
+        "identifier": {"uniqueId": unique},
+    }
+
+
+def _definition(request: Request, public: str, definition: str) -> dict[str, Any]:
+    image = Image(public, definition, "")
+    properties = {
+        "osType": "Linux",
+        "osState": "Generalized",
+        "hyperVGeneration": image.generation,
+        "architecture": image.architecture,
+        "identifier": {"publisher": "AKS", "offer": public.partition("-")[0], "sku": definition},
+    }
+    return _shown(request, definition, "/images", f"/CommunityGalleries/{public}/Images/{definition}", properties)
+
+
+def _community_images(state: State, request: Request) -> Response:
+    shared, public = _community(request)
+    names = [name for name, gallery in DEFINITIONS.items() if gallery == shared and "fips" not in name.lower()]
+    items = [_definition(request, public, name) for name in names]
+    return page(request, items, size=None, base_url=state.settings.base_url)
+
+
+def _community_definition(request: Request) -> tuple[str, str]:
+    """The public gallery and the definition that a request names."""
     gallery, name = request.params["gallery"], request.params["image"]
     for definition, shared in DEFINITIONS.items():
         if (
             definition.lower() == name.lower()
             and GALLERIES[shared].lower() == gallery.lower()
-            and "fips" not in definition.lower()  # FIPS images are in the shared galleries only
+            and "fips" not in definition.lower()
         ):
-            location = request.params["location"]
-            head = f"/CommunityGalleries/{GALLERIES[shared]}/Images/{definition}/Versions"
-            items = [
-                {
-                    "name": version,
-                    "location": location,
-                    "type": "Microsoft.Compute/locations/communityGalleries/images/versions",
-                    "properties": {"publishedDate": published_date(version), "excludeFromLatest": False},
-                    "identifier": {"uniqueId": f"{head}/{version}"},
-                }
-                for version in versions_of(state, definition)
-            ]
-            return page(request, items, size=None, base_url=state.settings.base_url)
+            return GALLERIES[shared], definition
     raise refuse(
         "GalleryImageNotFound",
         image=f"/CommunityGalleries/{gallery}/Images/{name}",
+        location=request.params["location"],
+    )
+
+
+def _community_image(state: State, request: Request) -> Response:
+    return Response(200, body=_definition(request, *_community_definition(request)))
+
+
+def _community_version_items(state: State, request: Request) -> list[dict[str, Any]]:
+    public, definition = _community_definition(request)
+    head = f"/CommunityGalleries/{public}/Images/{definition}/Versions"
+    return [
+        _shown(
+            request,
+            version,
+            "/images/versions",
+            f"{head}/{version}",
+            {"publishedDate": published_date(version), "excludeFromLatest": False},
+        )
+        for version in versions_of(state, definition)
+    ]
+
+
+def _community_versions(state: State, request: Request) -> Response:
+    return page(request, _community_version_items(state, request), size=None, base_url=state.settings.base_url)
+
+
+def _community_version(state: State, request: Request) -> Response:
+    for item in _community_version_items(state, request):
+        if item["name"] == request.params["version"]:
+            return Response(200, body=item)
+    image = f"/CommunityGalleries/{request.params['gallery']}/Images/{request.params['image']}"
+    raise refuse(
+        "GalleryImageNotFound",
+        image=f"{image}/Versions/{request.params['version']}",
         location=request.params["location"],
     )
 
@@ -191,5 +277,10 @@ def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     place = "/subscriptions/{subscription}/providers/Microsoft.{rp}/locations/{location}"
     compute = place.replace("{rp}", "Compute")
-    yield Route("GET", f"{compute}/communityGalleries/{{gallery}}/images/{{image}}/versions", _community_versions)
+    gallery = f"{compute}/communityGalleries/{{gallery}}"
+    yield Route("GET", gallery, _community_gallery)
+    yield Route("GET", f"{gallery}/images", _community_images)
+    yield Route("GET", f"{gallery}/images/{{image}}", _community_image)
+    yield Route("GET", f"{gallery}/images/{{image}}/versions", _community_versions)
+    yield Route("GET", f"{gallery}/images/{{image}}/versions/{{version}}", _community_version)
     yield Route("GET", f"{place.replace('{rp}', 'ContainerService')}/nodeImageVersions", _node_image_versions)

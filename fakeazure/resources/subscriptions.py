@@ -1,18 +1,18 @@
-"""Subscriptions, tenants, locations, resource groups, providers."""
+"""Subscriptions, tenants, locations, providers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, pairs
-from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.state import State
 
 NAMESPACES = (
+    "Microsoft.Authorization",
     "Microsoft.Compute",
     "Microsoft.ContainerService",
     "Microsoft.ManagedIdentity",
@@ -65,38 +65,26 @@ def _locations(state: State, request: Request) -> Response:
     return Response(200, body={"value": value})
 
 
-def _groups(state: State, request: Request) -> Response:
-    wanted = request.params["subscription"].lower()
-    return Response(200, body={"value": [group for (owner, _), group in state.groups.items() if owner == wanted]})
-
-
-def _group(state: State, request: Request) -> Response:
-    return Response(200, body=state.group(request.params["subscription"], request.params["group"]))
-
-
-def _put_group(state: State, request: Request) -> Response:
-    subscription, name = request.params["subscription"], request.params["group"]
-    body = body_of(request)
-    location = state.location_of(body, "resourceGroups")
-    existed = (subscription.lower(), name.lower()) in state.groups
-    state.add_group(subscription, name, location, pairs(body, "tags"))
-    return Response(200 if existed else 201, body=state.group(subscription, name))
-
-
-def _resources(state: State, request: Request) -> Response:
-    group = state.group(request.params["subscription"], request.params["group"])["name"]
-    items: list[Mapping[str, Any]] = [
-        {key: entry.document[key] for key in ("id", "name", "type", "location", "tags") if key in entry.document}
-        for entry in state.store.all()
-        if _in(entry.id, request.params["subscription"], group)
-    ]
-    return Response(200, body={"value": items})
-
-
-def _in(id_: ResourceId, subscription: str, group: str) -> bool:
-    return (
-        len(id_.types) == 1 and id_.subscription.lower() == subscription.lower() and id_.group.lower() == group.lower()
-    )
+def _described(state: State, subscription: str, namespace: str) -> dict[str, Any]:
+    """A provider with its types, as the routing table has them; each type is said to have all versions of its namespace."""
+    missing = namespace in state.subscriptions[subscription.lower()]
+    regions = list(state.market.catalogue.regions)
+    versions = list(reversed(API_VERSIONS.get(namespace, ())))
+    return {
+        "id": f"/subscriptions/{subscription}/providers/{namespace}",
+        "namespace": namespace,
+        "registrationState": "NotRegistered" if missing else "Registered",
+        "registrationPolicy": "RegistrationRequired",
+        "resourceTypes": [
+            {
+                "resourceType": type_,
+                "locations": regions,
+                "apiVersions": versions,
+                "capabilities": "SupportsTags, SupportsLocation" if "/" not in type_ else "None",
+            }
+            for type_ in state.types.get(namespace, ())
+        ],
+    }
 
 
 def _provider(state: State, request: Request) -> Response:
@@ -104,16 +92,7 @@ def _provider(state: State, request: Request) -> Response:
     known = next((name for name in NAMESPACES if name.lower() == namespace.lower()), None)
     if known is None:
         raise refuse("InvalidResourceNamespace", namespace=namespace)
-    missing = known in state.subscriptions[subscription.lower()]
-    return Response(
-        200,
-        body={
-            "id": f"/subscriptions/{subscription}/providers/{known}",
-            "namespace": known,
-            "registrationState": "NotRegistered" if missing else "Registered",
-            "resourceTypes": [],
-        },
-    )
+    return Response(200, body=_described(state, subscription, known))
 
 
 def _register(state: State, request: Request) -> Response:
@@ -124,12 +103,8 @@ def _register(state: State, request: Request) -> Response:
 
 
 def _providers(state: State, request: Request) -> Response:
-    missing = state.subscriptions[request.params["subscription"].lower()]
-    value = [
-        {"namespace": name, "registrationState": "NotRegistered" if name in missing else "Registered"}
-        for name in NAMESPACES
-    ]
-    return Response(200, body={"value": value})
+    subscription = request.params["subscription"]
+    return Response(200, body={"value": [_described(state, subscription, name) for name in NAMESPACES]})
 
 
 def routes() -> Iterator[Route[State]]:
@@ -139,10 +114,6 @@ def routes() -> Iterator[Route[State]]:
     yield Route("GET", "/subscriptions", _subscriptions)
     yield Route("GET", one, _one)
     yield Route("GET", f"{one}/locations", _locations)
-    yield Route("GET", f"{one}/resourceGroups", _groups)
-    yield Route("GET", f"{one}/resourceGroups/{{group}}", _group)
-    yield Route("PUT", f"{one}/resourceGroups/{{group}}", _put_group)
-    yield Route("GET", f"{one}/resourceGroups/{{group}}/resources", _resources)
     yield Route("GET", f"{one}/providers", _providers)
     yield Route("GET", f"{one}/providers/{{namespace}}", _provider)
     yield Route("POST", f"{one}/providers/{{namespace}}/register", _register)

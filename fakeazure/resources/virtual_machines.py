@@ -11,17 +11,18 @@ from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.paging import page
-from fakeazure.arm.routes import Handler, Route
+from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.facts import Size
 from fakeazure.market.match import Subject
-from fakeazure.resources import images, network_interfaces, vm_checks, vm_lifecycle
+from fakeazure.resources import images, network_interfaces, vm_checks, vm_disks, vm_lifecycle
 from fakeazure.resources.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
 from fakeazure.state import State
 from fakeazure.timers import timestamp
 
 _GROUP = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{FULL_TYPE}"
+ONE = f"{_GROUP}/{{vm}}"
 _PRIORITIES = {"regular": "Regular", "spot": "Spot", "low": "Spot", "": "Regular"}
 
 
@@ -46,6 +47,7 @@ def document_of(state: State, id_: ResourceId, body: Mapping[str, Any], location
     profile = section(properties, "osProfile")
     storage = section(properties, "storageProfile")
     disk = section(storage, "osDisk")
+    vm_disks.check(storage)
     rendered = {
         **properties,
         "vmId": guid_of(f"{id_.key}/{state.guids()}"),
@@ -64,6 +66,7 @@ def document_of(state: State, id_: ResourceId, body: Mapping[str, Any], location
         rendered["storageProfile"] = {
             "dataDisks": [],
             **storage,
+            **images.exact(storage),
             "osDisk": {"osType": "Linux", **disk, "managedDisk": managed},
         }
     document: dict[str, Any] = {
@@ -78,16 +81,24 @@ def document_of(state: State, id_: ResourceId, body: Mapping[str, Any], location
     if zones := texts(body, "zones"):
         document["zones"] = list(zones)
     if body.get("identity"):
-        document["identity"] = _identity(section(body, "identity"))
+        document["identity"] = _identity(state, id_, section(body, "identity"))
     return document
 
 
-def _identity(identity: Mapping[str, Any]) -> dict[str, Any]:
-    users = {
-        name: {"principalId": guid_of(f"principal{name}"), "clientId": guid_of(f"client{name}")}
-        for name in section(identity, "userAssignedIdentities")
-    }
-    return {**identity, "userAssignedIdentities": users}
+def _identity(state: State, id_: ResourceId, identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The identities of a VM with their ids: the system's own belongs to the VM."""
+    users = {}
+    for name in section(identity, "userAssignedIdentities"):
+        entry = state.store.get(name)
+        known = entry.document["properties"] if entry is not None else {}
+        users[name] = {
+            "principalId": known.get("principalId") or guid_of(f"principal{name}"),
+            "clientId": known.get("clientId") or guid_of(f"client{name}"),
+        }
+    found: dict[str, Any] = {**identity, "userAssignedIdentities": users}
+    if "systemassigned" in text(identity, "type").lower():
+        found |= {"principalId": guid_of(f"principal{id_}"), "tenantId": state.settings.tenant}
+    return found
 
 
 def _put(state: State, request: Request) -> Response:
@@ -104,11 +115,7 @@ def _put(state: State, request: Request) -> Response:
     nics = _nics(state, id_, properties)
     zone = _zone(document)
     custom_data = text(section(properties, "osProfile"), "customData")
-    image = images.find(state, section(section(properties, "storageProfile"), "imageReference"))
-    if image is None:
-        reference = section(section(properties, "storageProfile"), "imageReference")
-        wanted = reference.get("communityGalleryImageId") or reference.get("id")
-        raise refuse("GalleryImageNotFound", image=wanted, location=location)
+    image = _image(state, section(section(properties, "storageProfile"), "imageReference"), location)
     for problem in (
         vm_checks.image_mismatch(size, image),
         vm_checks.os_disk_mismatch(size, section(section(properties, "storageProfile"), "osDisk")),
@@ -125,6 +132,18 @@ def _put(state: State, request: Request) -> Response:
         raise ArmError(allocation)
     operation = vm_lifecycle.create(state, vm_lifecycle.Order(id_, document, custom_data, nics), allocation)
     return state.operations.accepted(201, operation, request.api_version, state.found(id_).document)
+
+
+def _image(state: State, reference: Mapping[str, Any], location: str) -> images.Image:
+    """What a VM boots from. Refuses an image that nobody publishes."""
+    image = images.find(state, reference)
+    if image is not None:
+        return image
+    wanted = reference.get("communityGalleryImageId") or reference.get("id")
+    if wanted is None:
+        urn = ":".join(text(reference, part) for part in ("publisher", "offer", "sku", "version"))
+        raise refuse("PlatformImageNotFound", target="imageReference", image=urn)
+    raise refuse("GalleryImageNotFound", image=wanted, location=location)
 
 
 def _zone(document: Mapping[str, Any]) -> str:
@@ -156,35 +175,58 @@ def _nics(state: State, id_: ResourceId, properties: Mapping[str, Any]) -> tuple
 
 
 def _replace(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Response:
-    """PUT on a VM that exists: tags and identity may change, its place, size and priority may not."""
+    """PUT on a VM that exists: its place and priority may not change."""
     old = state.found(id_).document
-    properties = section(body, "properties")
-    wanted = text(section(properties, "hardwareProfile"), "vmSize")
-    priority = _PRIORITIES.get(text(properties, "priority").lower(), "Regular")
+    _same_place(old, list(texts(body, "zones")), text(section(body, "properties"), "priority"))
+    return _change(state, request, id_, body)
+
+
+def _same_place(old: Mapping[str, Any], zones: list[str], priority: str) -> None:
     for name, before, after in (
-        ("zones", list(old.get("zones") or ()), list(texts(body, "zones"))),
-        ("priority", old["properties"]["priority"], priority),
-        ("vmSize", old["properties"]["hardwareProfile"]["vmSize"].lower(), wanted.lower()),
+        ("zones", list(old.get("zones") or ()), zones),
+        ("priority", old["properties"]["priority"], _PRIORITIES.get(priority.lower(), "Regular")),
     ):
         if before != after:
             raise refuse("PropertyChangeNotAllowed", target=name, property=name)
-    return _change(state, request, id_, body)
 
 
 def _patch(state: State, request: Request) -> Response:
     id_ = vm_id(state, request)
-    check_etag(request, state.found(id_).document)
-    return _change(state, request, id_, body_of(request))
+    old, body = state.found(id_).document, body_of(request)
+    check_etag(request, old)
+    properties = section(body, "properties")
+    _same_place(
+        old,
+        list(texts(body, "zones")) if "zones" in body else list(old.get("zones") or ()),
+        text(properties, "priority", old["properties"]["priority"]),
+    )
+    return _change(state, request, id_, body)
+
+
+_KEPT = ("vmId", "provisioningState", "timeCreated", "priority", "osProfile", "instanceView", "hardwareProfile")
+"""Properties that a change leaves as they are, or that have rules of their own."""
 
 
 def _change(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Response:
     document = dict(state.found(id_).document)
+    properties = section(body, "properties")
+    size = text(section(properties, "hardwareProfile"), "vmSize")
+    if size and size.lower() != document["properties"]["hardwareProfile"]["vmSize"].lower():
+        vm_lifecycle.resize(state, id_, known_size(state, size, document["location"]))
+        document = dict(state.found(id_).document)
+    changed = {name: value for name, value in properties.items() if name not in _KEPT and value is not None}
+    for name, value in changed.items():
+        before = document["properties"].get(name)
+        merged = {**before, **value} if isinstance(before, Mapping) and isinstance(value, Mapping) else value
+        document["properties"] = {**document["properties"], name: merged}
     if "tags" in body:
         document["tags"] = pairs(body, "tags")
     if body.get("identity"):
-        document["identity"] = _identity(section(body, "identity"))
+        document["identity"] = _identity(state, id_, section(body, "identity"))
+    vm_disks.check(section(document["properties"], "storageProfile"))
     document["etag"] = f'"{state.guids()}"'
     state.store.put(id_, document)
+    vm_disks.attach_data_disks(state, id_)
     operation = state.begin(
         Subject("PATCH", TYPE, id_.name, location=document["location"]),
         id_,
@@ -192,7 +234,7 @@ def _change(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
         seconds=state.timing.vm_update,
         finish=lambda: None,
     )
-    return state.operations.accepted(200, operation, request.api_version, document)
+    return state.operations.accepted(200, operation, request.api_version, state.found(id_).document)
 
 
 def _get(state: State, request: Request) -> Response:
@@ -202,8 +244,7 @@ def _get(state: State, request: Request) -> Response:
     if extensions:
         document = {**document, "resources": extensions}
     if "instanceview" in request.query.get("$expand", "").lower():
-        view = vm_lifecycle.instance_view(state, id_)
-        document = {**document, "properties": {**document["properties"], "instanceView": view}}
+        document = _with_view(state, document)
     return Response(200, body=document)
 
 
@@ -212,12 +253,22 @@ def _instance_view(state: State, request: Request) -> Response:
 
 
 def _list(state: State, request: Request) -> Response:
+    """The VMs of a group, of the subscription, or of a region; `statusOnly` and `$expand` tell how each one is."""
     group = request.params.get("group")
     if group is not None:
         state.group(request.params["subscription"], group)
+    place = state.check_place(request, "locations/virtualMachines") if "location" in request.params else None
     entries = state.store.list(FULL_TYPE, subscription=request.params["subscription"], group=group)
-    items = [entry.document for entry in entries]
+    items = [entry.document for entry in entries if place is None or entry.document["location"] == place]
+    views = "instanceview" in request.query.get("$expand", "").lower()
+    if views or request.query.get("statusOnly", "").lower() == "true":
+        items = [_with_view(state, document) for document in items]
     return page(request, items, size=state.settings.page_size, base_url=state.settings.base_url)
+
+
+def _with_view(state: State, document: Mapping[str, Any]) -> Mapping[str, Any]:
+    view = vm_lifecycle.instance_view(state, ResourceId.parse(document["id"]))
+    return {**document, "properties": {**document["properties"], "instanceView": view}}
 
 
 def _delete(state: State, request: Request) -> Response:
@@ -228,48 +279,14 @@ def _delete(state: State, request: Request) -> Response:
     return state.operations.accepted(202, operation, request.api_version)
 
 
-def _power(to: str) -> Handler[State]:
-    def handler(state: State, request: Request) -> Response:
-        id_ = vm_id(state, request)
-        location = state.found(id_).document["location"]
-
-        def finish() -> Failure | None:
-            vm_lifecycle.power(state, id_, to)
-            return None
-
-        operation = state.begin(
-            Subject("POST", TYPE, id_.name, location=location),
-            id_,
-            location=location,
-            seconds=state.timing.vm_power,
-            finish=finish,
-        )
-        return state.operations.accepted(202, operation, request.api_version)
-
-    return handler
-
-
-def _simulate_eviction(state: State, request: Request) -> Response:
-    id_ = vm_id(state, request)
-    state.found(id_)
-    try:
-        vm_lifecycle.evict(state, id_)
-    except ValueError as error:
-        raise refuse("InvalidRequestContent", reason=str(error)) from None
-    return Response(204)
-
-
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
-    one = f"{_GROUP}/{{vm}}"
-    yield Route("PUT", one, _put)
-    yield Route("GET", one, _get)
-    yield Route("PATCH", one, _patch)
-    yield Route("DELETE", one, _delete)
-    yield Route("GET", f"{one}/instanceView", _instance_view)
-    yield Route("POST", f"{one}/start", _power("running"))
-    yield Route("POST", f"{one}/powerOff", _power("stopped"))
-    yield Route("POST", f"{one}/deallocate", _power("deallocated"))
-    yield Route("POST", f"{one}/simulateEviction", _simulate_eviction)
+    yield Route("PUT", ONE, _put)
+    yield Route("GET", ONE, _get)
+    yield Route("PATCH", ONE, _patch)
+    yield Route("DELETE", ONE, _delete)
+    yield Route("GET", f"{ONE}/instanceView", _instance_view)
     yield Route("GET", _GROUP, _list)
     yield Route("GET", f"/subscriptions/{{subscription}}/providers/{FULL_TYPE}", _list)
+    place = f"/subscriptions/{{subscription}}/providers/{NAMESPACE}/locations/{{location}}"
+    yield Route("GET", f"{place}/virtualMachines", _list)

@@ -7,16 +7,18 @@ from typing import Any
 
 from fakeazure.addresses import Addresses
 from fakeazure.arm.bodies import body_of, items, section, text, texts
+from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
-from fakeazure.resources.plain import PlainType
+from fakeazure.market.match import Subject
+from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
 
 NAMESPACE = "Microsoft.Network"
-VIRTUAL_NETWORKS = PlainType(NAMESPACE, "virtualNetworks")
+VIRTUAL_NETWORKS = Kind(NAMESPACE, "virtualNetworks")
 _GROUP = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{NAMESPACE}/virtualNetworks"
 _SUBNET = f"{_GROUP}/{{name}}/subnets"
 
@@ -99,6 +101,26 @@ def _put_subnet(state: State, request: Request) -> Response:
     return Response(200 if existed else 201, body=document)
 
 
+def _delete_subnet(state: State, request: Request) -> Response:
+    id_ = _subnet_id(state, request)
+    if state.store.get(id_) is None:
+        return Response(204)
+    for entry in state.store.list(f"{NAMESPACE}/networkInterfaces"):
+        for configuration in items(entry.document["properties"], "ipConfigurations"):
+            if text(section(section(configuration, "properties"), "subnet"), "id").lower() == id_.key:
+                raise refuse("InUseSubnetCannotBeDeleted", name=id_.name, user=configuration["id"])
+
+    def finish() -> Failure | None:
+        state.store.remove(id_)
+        state.addresses.pop(id_.key, None)
+        return None
+
+    place = str(state.settings.location)
+    subject = Subject("DELETE", "subnets", id_.name, location=place)
+    operation = state.begin(subject, id_, location=place, seconds=state.timing.resource, finish=finish)
+    return state.operations.accepted(202, operation, request.api_version)
+
+
 def _subnets(state: State, request: Request) -> Response:
     id_ = VIRTUAL_NETWORKS.id_of(state, request)
     state.found(id_)
@@ -113,3 +135,4 @@ def routes() -> Iterator[Route[State]]:
     yield Route("GET", _SUBNET, _subnets)
     yield Route("GET", f"{_SUBNET}/{{subnet}}", _subnet)
     yield Route("PUT", f"{_SUBNET}/{{subnet}}", _put_subnet)
+    yield Route("DELETE", f"{_SUBNET}/{{subnet}}", _delete_subnet)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fakeazure.arm.bodies import items, section
-from fakeazure.arm.errors import Failure
+from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document
 from fakeazure.arm.operations import RUNNING, Operation
@@ -20,10 +20,10 @@ from fakeazure.events import (
     VirtualMachine,
 )
 from fakeazure.guids import guid_of
+from fakeazure.market.facts import Size
 from fakeazure.market.market import Allocation
 from fakeazure.market.match import Subject
-from fakeazure.resources import network_interfaces
-from fakeazure.resources.plain import DISKS
+from fakeazure.resources import network_interfaces, vm_disks
 from fakeazure.state import MachineFacts, State
 from fakeazure.timers import timestamp
 
@@ -82,7 +82,8 @@ def create(
     for nic in order.nics:
         state.nic_reservations.pop(nic.key, None)
         network_interfaces.attach(state, nic, order.id)
-    _create_disk(state, order)
+    vm_disks.create_os_disk(state, order.id)
+    vm_disks.attach_data_disks(state, order.id)
 
     def finish() -> Failure | None:
         if allocation.failure is None:
@@ -110,23 +111,6 @@ def create(
         finish=finish,
     )
     return facts.operation
-
-
-def _create_disk(state: State, order: Order) -> None:
-    profile = section(order.document["properties"], "storageProfile")
-    disk = section(profile, "osDisk")
-    if not disk.get("name") or section(disk, "diffDiskSettings"):
-        return
-    id_ = ResourceId(order.id.subscription, order.id.group, NAMESPACE, ("disks",), (str(disk["name"]),))
-    body = {
-        "properties": {"diskSizeGB": disk.get("diskSizeGB"), "osType": "Linux", "diskState": "Attached"},
-        "sku": {"name": section(disk, "managedDisk").get("storageAccountType", "Premium_LRS")},
-        "managedBy": str(order.id),
-        "tags": order.document.get("tags"),
-    }
-    if order.document.get("zones"):
-        body["zones"] = order.document["zones"]
-    state.store.put(id_, DISKS.document(id_, body, order.document["location"]))
 
 
 def update(state: State, id_: ResourceId, **properties: Any) -> Document:
@@ -185,11 +169,7 @@ def remove(state: State, id_: ResourceId, *, evicted: bool = False) -> None:
             network_interfaces.remove(state, nic_id)
         else:
             network_interfaces.attach(state, nic_id, None)
-    disk = section(section(properties, "storageProfile"), "osDisk")
-    if disk.get("name") and disk.get("deleteOption") == "Delete":
-        state.store.remove(
-            ResourceId(entry.id.subscription, entry.id.group, NAMESPACE, ("disks",), (str(disk["name"]),))
-        )
+    vm_disks.let_go(state, entry.id, properties)
     state.market.release(facts.allocation)
     state.events.emit(Deleted(vm, state.now(), evicted))
 
@@ -266,6 +246,23 @@ def power(state: State, id_: ResourceId, to: str) -> None:
     facts.power = to
     vm = snapshot(state, id_)
     state.events.emit(PoweredOn(vm, state.now(), restarted=True) if to == "running" else PoweredOff(vm, state.now()))
+
+
+def resize(state: State, id_: ResourceId, size: Size) -> None:
+    """Give a VM another size: quota and stock are those of the new one, a running VM starts again. Refused, it stays as it is."""
+    facts, document = state.vms[id_.key], state.found(id_).document
+    properties = {**document["properties"], "hardwareProfile": {"vmSize": size.name}}
+    subject = subject_of(state, {**document, "properties": properties}, map(ResourceId.parse, facts.nics), size.family)
+    moved = state.market.exchange(
+        facts.allocation, size, subject, subscription=id_.subscription, id_=str(id_), now=state.now()
+    )
+    if isinstance(moved, Failure):
+        raise ArmError(moved)
+    facts.allocation = moved
+    state.store.put(id_, {**document, "properties": properties})
+    if facts.power == "running":
+        power(state, id_, "stopped")
+        power(state, id_, "running")
 
 
 def instance_view(state: State, id_: ResourceId) -> dict[str, Any]:

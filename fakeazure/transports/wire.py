@@ -110,6 +110,8 @@ class Front:
         }
         if answer.error_code is not None and "x-ms-request-id" not in headers:
             headers |= {"x-ms-error-code": answer.error_code, "x-ms-request-id": self._request_ids()}
+        if answer.array is not None:
+            return self._bytes(answer.status, headers, json_text.write(answer.array))
         if answer.body is None:
             return Reply(answer.status, {**headers, "Content-Length": "0"}, b"")
         body = answer.body

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from fakeazure.arm.messages import Response
 from fakeazure.events import CreationFailed, Deleted, ExtensionInstalled, PoweredOff, PoweredOn, Preempting
 from fakeazure.timing import INSTANT, Timing
 from tests.cloud.driver import COMPUTE, Driver, error_of
@@ -177,7 +178,6 @@ def test_stuck_operation_never_ends_but_can_be_deleted() -> None:
         ({"zone": "2"}, "zones"),
         ({"zone": ""}, "zones"),
         ({"priority": "Spot"}, "priority"),
-        ({"size": "Standard_D4s_v5"}, "vmSize"),
     ],
 )
 def test_put_on_an_existing_vm_may_not_move_it(change: dict[str, str], name: str) -> None:
@@ -185,6 +185,42 @@ def test_put_on_an_existing_vm_may_not_move_it(change: dict[str, str], name: str
     driver.put_vm("aks-a")
     answer = driver.call("PUT", driver.vm_path("aks-a"), driver.vm_body("aks-a", **change))
     assert error_of(answer) == (409, "PropertyChangeNotAllowed", f"Changing property '{name}' is not allowed.")
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_resize_moves_quota_and_starts_the_vm_again(method: str) -> None:
+    driver = Driver(azure={"quota": {"cores": 4}})
+    driver.put_vm("aks-a", zone="1")
+    driver.cloud.advance(10)
+    driver.events.clear()
+
+    def to(size: str) -> Response:
+        body = driver.vm_body("aks-a", size=size)
+        patch = {"properties": {"hardwareProfile": {"vmSize": size}}}
+        return driver.call(method, driver.vm_path("aks-a"), body if method == "PUT" else patch)
+
+    assert to("Standard_D4s_v5").status == 200
+    assert driver.cloud.vm("aks-a").size == "Standard_D4s_v5"
+    assert (driver.usage("cores")[0], driver.usage("virtualMachines")[0]) == (4, 1)
+    assert [type(event).__name__ for event in driver.events] == ["PoweredOff", "PoweredOn"]
+    assert to("Standard_E2s_v5").body is not None
+    assert (driver.usage("cores")[0], driver.usage("standardESv5Family")[0], driver.usage("standardDSv5Family")[0]) == (
+        2,
+        2,
+        0,
+    )
+    assert error_of(to("Standard_Nope"))[:2] == (400, "InvalidParameter")
+
+
+def test_refused_resize_changes_nothing() -> None:
+    driver = Driver(azure={"quota": {"cores": 2}})
+    driver.put_vm("aks-a")
+    answer = driver.call(
+        "PATCH", driver.vm_path("aks-a"), {"properties": {"hardwareProfile": {"vmSize": "Standard_D4s_v5"}}}
+    )
+    assert error_of(answer)[:2] == (409, "OperationNotAllowed")
+    assert "Current Usage: 2, Additional Required: 2" in error_of(answer)[2]
+    assert (driver.cloud.vm("aks-a").size, driver.usage("cores")[0]) == ("Standard_D2s_v5", 2)
 
 
 def test_same_put_again_and_patch_of_tags_are_200() -> None:

@@ -1,0 +1,130 @@
+"""Agent pools: defaults, changes, deletion with the machines in them, and what they can be upgraded to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fakeazure.aks import versions
+from fakeazure.aks.managed_clusters import NAMESPACE, POOL, POOLS, add_pool, found_cluster, found_pool
+from fakeazure.arm.bodies import body_of, section, text
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.etags import check_etag
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.operations import Operation
+from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
+from fakeazure.market.match import Subject
+from fakeazure.resources import vm_lifecycle
+from fakeazure.state import State
+
+_FIXED = ("vmSize", "osType", "osSKU", "type", "vnetSubnetID")
+"""What a pool keeps for life (learn.microsoft.com, AKS: the portal's and API's `PropertyChangeNotAllowed`)."""
+
+
+def _begin(state: State, request: Request, pool: ResourceId, finish: Any = lambda: None) -> Operation:
+    location = str(found_cluster(state, request).document["location"])
+    return state.begin(
+        Subject(request.method, "agentPools", pool.name, location=location),
+        pool,
+        location=location,
+        seconds=state.timing.resource,
+        finish=finish,
+    )
+
+
+def _put(state: State, request: Request) -> Response:
+    cluster = found_cluster(state, request)
+    id_ = cluster.id.child("agentPools", request.params["pool"])
+    old = state.store.get(id_)
+    etag = old.document["properties"].get("eTag") if old is not None else None
+    check_etag(request, old.document if old is not None else None, etag=etag, row="ConditionNotMet")
+    properties = section(body_of(request), "properties")
+    if old is not None:
+        for name in _FIXED:
+            before, after = old.document["properties"].get(name), properties.get(name)
+            if None not in (before, after) and str(before).lower() != str(after).lower():
+                raise refuse("AksPropertyChangeNotAllowed", target=f"properties.{name}", property=f"properties.{name}")
+    size = text(properties, "vmSize")
+    if size and state.market.size(size, cluster.document["location"]) is None:
+        place = cluster.document["location"]
+        raise refuse("VMSizeNotSupported", size=size, subscription=id_.subscription, location=place)
+    document = add_pool(state, cluster.id, id_.name, properties)
+    operation = _begin(state, request, id_)
+    return state.operations.accepted(200 if old is not None else 201, operation, request.api_version, document)
+
+
+def _get(state: State, request: Request) -> Response:
+    return Response(200, body=found_pool(state, request).document)
+
+
+def _list(state: State, request: Request) -> Response:
+    cluster = found_cluster(state, request)
+    return Response(200, body={"value": [entry.document for entry in state.store.children(cluster.id, "agentPools")]})
+
+
+def _delete(state: State, request: Request) -> Response:
+    cluster = found_cluster(state, request)
+    entry = state.store.get(cluster.id.child("agentPools", request.params["pool"]))
+    if entry is None:
+        return Response(204)
+    pools = list(state.store.children(cluster.id, "agentPools"))
+    systems = [pool for pool in pools if pool.document["properties"].get("mode") == "System"]
+    if systems == [entry] and len(pools) > 1:
+        raise refuse("LastSystemPool", pool=entry.id.name)
+    state.store.put(entry.id, _with(entry.document, provisioningState="Deleting"))
+
+    def finish() -> Failure | None:
+        for machine in tuple(state.store.children(entry.id, "machines")):
+            vm = ResourceId.parse(text(machine.document["properties"], "resourceId"))
+            vm_lifecycle.remove(state, vm)
+        state.store.remove(entry.id)
+        return None
+
+    return state.operations.accepted(202, _begin(state, request, entry.id, finish), request.api_version)
+
+
+def _with(document: Mapping[str, Any], **properties: Any) -> dict[str, Any]:
+    return {**document, "properties": {**document["properties"], **properties}}
+
+
+def _upgrades(state: State, request: Request) -> Response:
+    pool = found_pool(state, request)
+    now = str(pool.document["properties"].get("orchestratorVersion") or "")
+    return Response(
+        200,
+        body={
+            "id": f"{pool.id}/upgradeProfiles/default",
+            "name": "default",
+            "type": f"{NAMESPACE}/managedClusters/agentPools/upgradeProfiles",
+            "properties": {
+                "kubernetesVersion": now,
+                "osType": "Linux",
+                "latestNodeImageVersion": pool.document["properties"].get("nodeImageVersion"),
+                "upgrades": [{"kubernetesVersion": version, "isPreview": None} for version in versions.upgrades(now)],
+            },
+        },
+    )
+
+
+def _available(state: State, request: Request) -> Response:
+    cluster = found_cluster(state, request)
+    now = str(cluster.document["properties"]["kubernetesVersion"])
+    items = [
+        {"kubernetesVersion": version, "isPreview": None, "default": version == now or None}
+        for version in versions.up_to(now)
+    ]
+    type_ = f"{NAMESPACE}/managedClusters/availableAgentpoolVersions"
+    id_ = f"{cluster.id}/availableagentpoolversions"
+    return Response(200, body={"id": id_, "name": "default", "type": type_, "properties": {"agentPoolVersions": items}})
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    yield Route("GET", POOLS, _list)
+    yield Route("GET", POOL, _get)
+    yield Route("PUT", POOL, _put)
+    yield Route("DELETE", POOL, _delete)
+    yield Route("GET", f"{POOL}/upgradeProfiles/default", _upgrades)
+    yield Route("GET", f"{POOLS.removesuffix('/agentPools')}/availableAgentPoolVersions", _available)

@@ -1,0 +1,68 @@
+"""The versions of Kubernetes that AKS offers, and what can be upgraded to what: one minor version at a time, any patch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fakeazure.aks.kubernetes import minor_version
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.routes import Route
+from fakeazure.state import State
+
+OFFERED = (
+    "1.32.10", "1.32.11", "1.33.6", "1.33.7", "1.34.1", "1.34.2", "1.34.3", "1.35.0", "1.35.1",
+)  # fmt: skip
+"""Oldest first. AKS's releases change weekly: these stand for four minor versions with their patches."""
+DEFAULT = "1.34.2"
+
+
+def _key(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def upgrades(version: str) -> list[str]:
+    """What a version can be upgraded to."""
+    major, minor = minor_version(version)
+    found = [other for other in OFFERED if _key(other) > _key(version)]
+    return [other for other in found if minor_version(other) in ((major, minor), (major, minor + 1))]
+
+
+def up_to(version: str) -> list[str]:
+    """What a pool of a cluster of that version may run: at most two minor versions behind, never ahead."""
+    major, minor = minor_version(version)
+    behind = {(major, minor - count) for count in range(3)}
+    found = [other for other in OFFERED if minor_version(other) in behind and _key(other) <= _key(version)]
+    return found if version in found else [*found, version]
+
+
+def resolved(version: str) -> str:
+    """A version in full: `1.34` is its newest patch, nothing is the default. Empty for a minor version that is not offered."""
+    if not version:
+        return DEFAULT
+    if version.count(".") == 2:
+        return version
+    return next((other for other in reversed(OFFERED) if other.startswith(f"{version}.")), "")
+
+
+def _list(state: State, request: Request) -> Response:
+    state.check_place(request, "locations/kubernetesVersions")
+    values: list[dict[str, Any]] = []
+    for minor in dict.fromkeys(minor_version(version) for version in OFFERED):
+        patches = [version for version in OFFERED if minor_version(version) == minor]
+        values.append(
+            {
+                "version": f"{minor[0]}.{minor[1]}",
+                "capabilities": {"supportPlan": ["KubernetesOfficial", "AKSLongTermSupport"]},
+                "isDefault": minor == minor_version(DEFAULT) or None,
+                "isPreview": None,
+                "patchVersions": {version: {"upgrades": upgrades(version)} for version in patches},
+            }
+        )
+    return Response(200, body={"values": values})
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    place = "/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}"
+    yield Route("GET", f"{place}/kubernetesVersions", _list)

@@ -1,0 +1,217 @@
+"""Resource groups, what is in them, and tags at any scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fakeazure.arm.bodies import body_of, pairs, section, text
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.filters import FilterError, parse_filter
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
+from fakeazure.market.match import Subject
+from fakeazure.resources import network_interfaces, vm_lifecycle
+from fakeazure.state import State
+from fakeazure.store import Entry
+
+ONE = "/subscriptions/{subscription}"
+GROUP = f"{ONE}/resourceGroups/{{group}}"
+_TAGS = "Microsoft.Resources/tags"
+
+
+def _groups(state: State, request: Request) -> Response:
+    wanted = request.params["subscription"].lower()
+    found: list[Mapping[str, Any]] = [group for (owner, _), group in state.groups.items() if owner == wanted]
+    name, value = _tag(request.query.get("$filter", ""))
+    if name:
+        found = [group for group in found if name in group["tags"] and value in (None, group["tags"][name])]
+    return Response(200, body={"value": found})
+
+
+def _tag(filter_: str) -> tuple[str, str | None]:
+    """What `tagName eq 'A' and tagValue eq 'B'` asks for."""
+    name = filter_.partition("tagName eq '")[2].partition("'")[0]
+    _, found, rest = filter_.partition("tagValue eq '")
+    return name, rest.partition("'")[0] if found else None
+
+
+def _group(state: State, request: Request) -> Response:
+    return Response(200, body=state.group(request.params["subscription"], request.params["group"]))
+
+
+def _exists(state: State, request: Request) -> Response:
+    known = (request.params["subscription"].lower(), request.params["group"].lower()) in state.groups
+    return Response(204 if known else 404)
+
+
+def _put_group(state: State, request: Request) -> Response:
+    subscription, name = request.params["subscription"], request.params["group"]
+    body = body_of(request)
+    location = state.location_of(body, "resourceGroups")
+    old = state.groups.get((subscription.lower(), name.lower()))
+    if old is not None and old["location"] != location:
+        raise refuse("InvalidResourceGroupLocation", group=old["name"], location=old["location"])
+    state.add_group(subscription, old["name"] if old is not None else name, location, pairs(body, "tags"))
+    return Response(200 if old is not None else 201, body=state.group(subscription, name))
+
+
+def _patch_group(state: State, request: Request) -> Response:
+    subscription, name = request.params["subscription"], request.params["group"]
+    old, body = state.group(subscription, name), body_of(request)
+    tags = pairs(body, "tags") if "tags" in body else old["tags"]
+    state.groups[(subscription.lower(), name.lower())] = {**old, "tags": tags}
+    return Response(200, body=state.group(subscription, name))
+
+
+def _delete_group(state: State, request: Request) -> Response:
+    subscription, name = request.params["subscription"], request.params["group"]
+    group = state.group(subscription, name)
+    key = (subscription.lower(), name.lower())
+    state.groups[key] = {**group, "properties": {"provisioningState": "Deleting"}}
+
+    def finish() -> Failure | None:
+        delete(state, subscription, name)
+        return None
+
+    id_ = ResourceId(subscription, group["name"], "Microsoft.Resources", ("resourceGroups",), (group["name"],))
+    subject = Subject("DELETE", "resourceGroups", group["name"], location=group["location"])
+    operation = state.begin(subject, id_, location=group["location"], seconds=state.timing.resource, finish=finish)
+    answer = state.operations.accepted(202, operation, request.api_version)
+    kept = {header: value for header, value in answer.headers.items() if header != "Azure-AsyncOperation"}
+    return Response(202, kept)
+
+
+def delete(state: State, subscription: str, name: str) -> None:
+    """Take a group away with all that is in it: VMs first, then the rest; a cluster takes its node resource group along."""
+    if state.groups.pop((subscription.lower(), name.lower()), None) is None:
+        return
+    entries = [entry for entry in state.store.all() if _in(entry, subscription, name)]
+    for entry in entries:
+        if entry.id.key in state.vms:
+            vm_lifecycle.remove(state, entry.id)
+    for entry in entries:
+        clear(state, entry)
+
+
+def clear(state: State, entry: Entry) -> None:
+    """Take one resource away, as a whole, with what only exists for it."""
+    kind = entry.id.type.lower()
+    if kind == network_interfaces.FULL_TYPE.lower():
+        network_interfaces.remove(state, entry.id)
+    elif state.store.get(entry.id) is not None:
+        state.store.remove(entry.id)
+        state.addresses.pop(entry.id.key, None)
+    if kind == "microsoft.containerservice/managedclusters":
+        nodes = text(entry.document["properties"], "nodeResourceGroup")
+        if nodes:
+            delete(state, entry.id.subscription, nodes)
+
+
+def _in(entry: Entry, subscription: str, group: str | None) -> bool:
+    return entry.id.subscription.lower() == subscription.lower() and (
+        group is None or entry.id.group.lower() == group.lower()
+    )
+
+
+_SHOWN = ("id", "name", "type", "location", "tags", "sku", "kind", "identity", "managedBy", "zones")
+
+
+def _resources(state: State, request: Request) -> Response:
+    """Top-level resources, of a group or of the subscription, under a filter."""
+    group = request.params.get("group")
+    if group is not None:
+        group = state.group(request.params["subscription"], group)["name"]
+    found = [
+        entry
+        for entry in state.store.all()
+        if len(entry.id.types) == 1 and _in(entry, request.params["subscription"], group)
+    ]
+    wanted = request.query.get("$filter", "")
+    name, value = _tag(wanted)
+    if name:
+        tagged = ((entry, entry.document.get("tags") or {}) for entry in found)
+        found = [entry for entry, tags in tagged if name in tags and value in (None, tags[name])]
+    elif wanted:
+        try:
+            fits = parse_filter(wanted.lower())
+        except FilterError as error:
+            raise refuse("InvalidFilterInQueryString", reason=str(error)) from None
+        found = [entry for entry in found if fits(_facts(entry))]
+    items = [{key: entry.document[key] for key in _SHOWN if key in entry.document} for entry in found]
+    return Response(200, body={"value": items})
+
+
+def _facts(entry: Entry) -> Mapping[str, str]:
+    """What a filter can ask for, all in small letters: the service compares without case."""
+    facts = {
+        "resourcetype": entry.id.type,
+        "name": entry.id.name,
+        "resourcegroup": entry.id.group,
+        "location": str(entry.document.get("location", "")),
+    }
+    return {key: value.lower() for key, value in facts.items()}
+
+
+def _tags_of(state: State, request: Request) -> tuple[str, Mapping[str, str], ResourceId | None]:
+    """(scope, tags, id of the resource, None for a group) of the scope that a request names."""
+    scope = request.path[: request.path.lower().rindex("/providers/microsoft.resources/tags")]
+    if "resource" not in request.params:
+        group = state.group(request.params["subscription"], request.params["group"])
+        return group["id"], group["tags"], None
+    try:
+        entry = state.found(ResourceId.parse(scope))
+    except ValueError:
+        raise refuse("InvalidResourceType", namespace="Microsoft.Resources", version=request.api_version) from None
+    return str(entry.id), entry.document.get("tags") or {}, entry.id
+
+
+def _show_tags(scope: str, tags: Mapping[str, str]) -> Response:
+    id_ = f"{scope}/providers/{_TAGS}/default"
+    return Response(200, body={"id": id_, "name": "default", "type": _TAGS, "properties": {"tags": dict(tags)}})
+
+
+def _get_tags(state: State, request: Request) -> Response:
+    scope, tags, _ = _tags_of(state, request)
+    return _show_tags(scope, tags)
+
+
+def _set_tags(state: State, request: Request) -> Response:
+    """PUT replaces, PATCH does what its `operation` says, DELETE clears."""
+    scope, old, id_ = _tags_of(state, request)
+    if request.method == "DELETE":
+        tags: dict[str, str] = {}
+    else:
+        body = body_of(request)
+        given = pairs(section(body, "properties"), "tags")
+        how = text(body, "operation", "Replace") if request.method == "PATCH" else "Replace"
+        tags = {
+            "merge": {**old, **given},
+            "delete": {key: value for key, value in old.items() if given.get(key) != value},
+        }.get(how.lower(), given)
+    if id_ is None:
+        key = (request.params["subscription"].lower(), request.params["group"].lower())
+        state.groups[key] = {**state.groups[key], "tags": tags}
+    else:
+        state.store.put(id_, {**state.found(id_).document, "tags": tags})
+    return _show_tags(scope, tags) if request.method != "DELETE" else Response(200)
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    yield Route("GET", f"{ONE}/resourceGroups", _groups)
+    yield Route("GET", GROUP, _group)
+    yield Route("HEAD", GROUP, _exists)
+    yield Route("PUT", GROUP, _put_group)
+    yield Route("PATCH", GROUP, _patch_group)
+    yield Route("DELETE", GROUP, _delete_group)
+    yield Route("GET", f"{GROUP}/resources", _resources)
+    yield Route("GET", f"{ONE}/resources", _resources)
+    resource = f"{GROUP}/providers/{{namespace}}/{{type}}/{{resource}}"
+    for scope in (GROUP, resource):
+        tags = f"{scope}/providers/{_TAGS}/default"
+        yield Route("GET", tags, _get_tags)
+        for method in ("PUT", "PATCH", "DELETE"):
+            yield Route(method, tags, _set_tags)

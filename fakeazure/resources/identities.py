@@ -1,0 +1,198 @@
+"""Managed identities, their federated credentials, and the roles that somebody has at a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fakeazure.arm.bodies import body_of, section, text, texts
+from fakeazure.arm.filters import FilterError, parse_filter
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Document, Request, Response
+from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
+from fakeazure.guids import guid_of
+from fakeazure.resources.kinds import Kind
+from fakeazure.state import State
+from fakeazure.timers import timestamp
+
+_ROLES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "b24988ac-6180-42a0-ab88-20f7382dd24c": ("Contributor", "Grants full access to manage all resources.", ("*",)),
+    "8e3af657-a8ff-443c-a75c-2fe8c4bcb635": ("Owner", "Grants full access to manage all resources.", ("*",)),
+    "acdd72a7-3385-48ef-bd42-f606fba81ae7": ("Reader", "View all resources.", ("*/read",)),
+    "4d97b98b-1d4f-4787-a291-c67834d212e7": (
+        "Network Contributor",
+        "Lets you manage networks, but not access to them.",
+        ("Microsoft.Network/*",),
+    ),
+    "9980e02c-c2be-4d73-94e8-173b1dc7cf3c": (
+        "Virtual Machine Contributor",
+        "Lets you manage virtual machines, but not access to them.",
+        ("Microsoft.Compute/virtualMachines/*",),
+    ),
+    "f1a07417-d97a-45cb-824c-7a7467783830": (
+        "Managed Identity Operator",
+        "Read and Assign User Assigned Identity",
+        ("Microsoft.ManagedIdentity/userAssignedIdentities/*/read",),
+    ),
+}
+"""Role definition → name, description, actions: the built-in roles that Karpenter's instructions name (learn.microsoft.com)."""
+_AUTHORIZATION = "Microsoft.Authorization"
+
+
+def _identity(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
+    properties = document["properties"]
+    properties.pop("provisioningState", None)
+    properties |= {
+        "tenantId": state.settings.tenant,
+        "principalId": properties.get("principalId") or guid_of(f"principal{id_}"),
+        "clientId": properties.get("clientId") or guid_of(f"client{id_}"),
+    }
+    document.pop("etag", None)
+
+
+def _credential(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
+    properties = document["properties"]
+    properties.pop("provisioningState", None)
+    for name in ("issuer", "subject"):
+        if not text(properties, name):
+            raise refuse("InvalidRequestContent", target=name, reason=f"'{name}' is required.")
+    if len(texts(properties, "audiences")) != 1:
+        raise refuse("InvalidRequestContent", target="audiences", reason="'audiences' must have exactly one value.")
+    parent = id_.parent
+    for entry in state.store.children(parent, "federatedIdentityCredentials") if parent is not None else ():
+        same = all(entry.document["properties"].get(name) == properties[name] for name in ("issuer", "subject"))
+        if same and entry.id.key != id_.key:
+            raise refuse("FederatedCredentialExists", issuer=properties["issuer"], subject=properties["subject"])
+    document.pop("etag", None)
+
+
+IDENTITIES = Kind("Microsoft.ManagedIdentity", "userAssignedIdentities", fill=_identity)
+CREDENTIALS = Kind(
+    "Microsoft.ManagedIdentity",
+    "federatedIdentityCredentials",
+    parents=("userAssignedIdentities",),
+    located=False,
+    fill=_credential,
+)
+
+
+def _definition(subscription: str, role: str) -> dict[str, Any]:
+    name, description, actions = _ROLES[role]
+    permissions = [{"actions": list(actions), "notActions": [], "dataActions": [], "notDataActions": []}]
+    return {
+        "id": f"/subscriptions/{subscription}/providers/{_AUTHORIZATION}/roleDefinitions/{role}",
+        "name": role,
+        "type": f"{_AUTHORIZATION}/roleDefinitions",
+        "properties": {
+            "roleName": name,
+            "type": "BuiltInRole",
+            "description": description,
+            "assignableScopes": ["/"],
+            "permissions": permissions,
+        },
+    }
+
+
+def _definitions(state: State, request: Request) -> Response:
+    subscription = request.params["subscription"]
+    found = [_definition(subscription, role) for role in _ROLES]
+    filter_ = request.query.get("$filter", "")
+    if "roleName" in filter_:
+        try:
+            wanted = parse_filter(filter_)
+        except FilterError as error:
+            raise refuse("InvalidFilterInQueryString", reason=str(error)) from None
+        found = [item for item in found if wanted(item["properties"])]
+    return Response(200, body={"value": found})
+
+
+def _one_definition(state: State, request: Request) -> Response:
+    role = request.params["name"].lower()
+    if role not in _ROLES:
+        raise refuse("RoleDefinitionDoesNotExist", role=role.replace("-", ""))
+    return Response(200, body=_definition(request.params["subscription"], role))
+
+
+def _scope(request: Request) -> str:
+    """The scope before the last provider of the path."""
+    return request.path[: request.path.lower().rindex("/providers/microsoft.authorization")]
+
+
+def _assign(state: State, request: Request) -> Response:
+    properties = section(body_of(request), "properties")
+    role = text(properties, "roleDefinitionId").rpartition("/")[2].lower()
+    principal = text(properties, "principalId")
+    if not principal or not role:
+        raise refuse("InvalidRequestContent", reason="'roleDefinitionId' and 'principalId' are required.")
+    if role not in _ROLES:
+        raise refuse("RoleDefinitionDoesNotExist", role=role.replace("-", ""))
+    scope, name = _scope(request), request.params["name"]
+    for key, other in state.assignments.items():
+        if key != _key(scope, name) and other["properties"]["scope"].lower() == scope.lower():
+            one = other["properties"]
+            if one["principalId"] == principal and one["roleDefinitionId"].lower().endswith(role):
+                raise refuse("RoleAssignmentExists", name=other["name"].replace("-", ""))
+    now = timestamp(state.now())
+    document = {
+        "id": f"{scope}/providers/{_AUTHORIZATION}/roleAssignments/{name}",
+        "name": name,
+        "type": f"{_AUTHORIZATION}/roleAssignments",
+        "properties": {
+            "principalType": "ServicePrincipal",
+            **properties,
+            "scope": scope,
+            "createdOn": now,
+            "updatedOn": now,
+        },
+    }
+    state.assignments[_key(scope, name)] = document
+    return Response(201, body=document)
+
+
+def _key(scope: str, name: str) -> str:
+    return f"{scope}/{name}".lower()
+
+
+def _assignment(state: State, request: Request) -> Response:
+    found = state.assignments.get(_key(_scope(request), request.params["name"]))
+    if found is None:
+        raise refuse("RoleAssignmentNotFound", name=request.params["name"])
+    return Response(200, body=found)
+
+
+def _unassign(state: State, request: Request) -> Response:
+    found = state.assignments.pop(_key(_scope(request), request.params["name"]), None)
+    return Response(204) if found is None else Response(200, body=found)
+
+
+def _assignments(state: State, request: Request) -> Response:
+    """Those at the scope, above and below it; `atScope()` and `principalId eq '...'` narrow them."""
+    scope, filter_ = _scope(request).lower(), request.query.get("$filter", "")
+    principal = filter_.partition("principalId eq '")[2].partition("'")[0]
+    found = []
+    for document in state.assignments.values():
+        properties = document["properties"]
+        own = properties["scope"].lower()
+        below = own.startswith(scope) and "atscope()" not in filter_.lower()
+        if (below or scope.startswith(own)) and (not principal or properties["principalId"] == principal):
+            found.append(document)
+    return Response(200, body={"value": found})
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    yield from IDENTITIES.routes()
+    yield from CREDENTIALS.routes()
+    subscription = "/subscriptions/{subscription}"
+    group = f"{subscription}/resourceGroups/{{group}}"
+    resource = f"{group}/providers/{{namespace}}/{{type}}/{{resource}}"
+    nested = f"{resource}/{{type2}}/{{resource2}}"
+    for scope in (subscription, group, resource, nested):
+        all_ = f"{scope}/providers/{_AUTHORIZATION}/roleAssignments"
+        yield Route("PUT", f"{all_}/{{name}}", _assign)
+        yield Route("GET", f"{all_}/{{name}}", _assignment)
+        yield Route("DELETE", f"{all_}/{{name}}", _unassign)
+        yield Route("GET", all_, _assignments)
+        yield Route("GET", f"{scope}/providers/{_AUTHORIZATION}/roleDefinitions", _definitions)
+        yield Route("GET", f"{scope}/providers/{_AUTHORIZATION}/roleDefinitions/{{name}}", _one_definition)

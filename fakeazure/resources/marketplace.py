@@ -1,0 +1,223 @@
+"""Images of the marketplace: those that az knows by an alias, and what surrounds them.
+
+Publishers, offers and SKUs are those of azure-cli's own list of aliases (November 2026) and of Ubuntu's newer releases; the versions
+stand for what is there, one or two of each. An image of another publisher is taken to exist, as generation 2 on x64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
+from fakeazure.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class MarketplaceImage:
+    """One SKU of an offer. `alias` is what az calls it, empty if it has none."""
+
+    publisher: str
+    offer: str
+    sku: str
+    alias: str = ""
+    system: str = "Linux"
+    generation: str = "V2"
+    architecture: str = "x64"
+    gigabytes: int = 30
+    versions: tuple[str, ...] = ("1.0.20251015", "1.0.20251112")
+    """Oldest first."""
+
+    @property
+    def urn(self) -> str:
+        """The name without the version."""
+        return f"{self.publisher}:{self.offer}:{self.sku}"
+
+
+_UBUNTU = ("24.04.202510010", "24.04.202511150")
+_JAMMY = ("22.04.202510020", "22.04.202511130")
+_WINDOWS = ("20348.4294.251012", "20348.4405.251110")
+IMAGES = (
+    MarketplaceImage("Canonical", "ubuntu-24_04-lts", "server", "Ubuntu2404", versions=_UBUNTU),
+    MarketplaceImage("Canonical", "ubuntu-24_04-lts", "server-gen1", generation="V1", versions=_UBUNTU),
+    MarketplaceImage("Canonical", "ubuntu-24_04-lts", "server-arm64", architecture="Arm64", versions=_UBUNTU),
+    MarketplaceImage("Canonical", "ubuntu-24_04-lts", "minimal", versions=_UBUNTU),
+    MarketplaceImage("Canonical", "0001-com-ubuntu-server-jammy", "22_04-lts-gen2", "Ubuntu2204", versions=_JAMMY),
+    MarketplaceImage("Canonical", "0001-com-ubuntu-server-jammy", "22_04-lts", generation="V1", versions=_JAMMY),
+    MarketplaceImage(
+        "Canonical", "0001-com-ubuntu-server-jammy", "22_04-lts-arm64", architecture="Arm64", versions=_JAMMY
+    ),
+    MarketplaceImage("microsoftazurelinux", "azurelinux-4", "4", "AzureLinux4"),
+    MarketplaceImage("microsoftazurelinux", "azurelinux-4", "4-arm64", "AzureLinux4Arm64", architecture="Arm64"),
+    MarketplaceImage("microsoftazurelinux", "azurelinux-4", "4-gen1", "AzureLinux4Gen1", generation="V1"),
+    MarketplaceImage("OpenLogic", "CentOS", "8_5-gen2", "CentOS85Gen2", versions=("8.5.2022101800",)),
+    MarketplaceImage("Debian", "debian-11", "11-backports-gen2", "Debian11", versions=("0.20251103.2283",)),
+    MarketplaceImage("Debian", "debian-12", "12-gen2", versions=("0.20251112.2292",)),
+    MarketplaceImage(
+        "kinvolk", "flatcar-container-linux-free", "stable-gen2", "FlatcarLinuxFreeGen2", versions=("4230.2.4",)
+    ),
+    MarketplaceImage("SUSE", "openSUSE-leap-15-4", "gen2", "OpenSuseLeap154Gen2", versions=("2023.11.22",)),
+    MarketplaceImage("RedHat", "RHEL", "8-lvm-gen2", "RHELRaw8LVMGen2", gigabytes=64, versions=("8.10.2025101012",)),
+    MarketplaceImage("SUSE", "sles-15-sp3", "gen2", "SuseSles15SP3", versions=("2024.08.08",)),
+    *(
+        MarketplaceImage(
+            "MicrosoftWindowsServer",
+            "WindowsServer",
+            sku,
+            alias,
+            "Windows",
+            generation,
+            gigabytes=127,
+            versions=_WINDOWS,
+        )
+        for sku, alias, generation in (
+            ("2022-datacenter-g2", "Win2022Datacenter", "V2"),
+            ("2022-datacenter-azure-edition-core", "Win2022AzureEditionCore", "V2"),
+            ("2019-datacenter-gensecond", "Win2019Datacenter", "V2"),
+            ("2016-datacenter-gensecond", "Win2016Datacenter", "V2"),
+            ("2012-R2-Datacenter", "Win2012R2Datacenter", "V1"),
+            ("2012-Datacenter", "Win2012Datacenter", "V1"),
+        )
+    ),
+)
+_LEVELS = ("publisher", "offer", "sku")
+
+
+def find(publisher: str, offer: str, sku: str, version: str) -> tuple[MarketplaceImage, str] | None:
+    """An image with its exact version (`latest` is the newest); None if nobody publishes that. The names compare without case."""
+    for image in IMAGES:
+        if image.urn.lower() == f"{publisher}:{offer}:{sku}".lower():
+            if version.lower() == "latest":
+                return image, image.versions[-1]
+            return (image, version) if version in image.versions else None
+    return None
+
+
+def known_offer(publisher: str, offer: str) -> bool:
+    """Whether all images of an offer are listed here."""
+    return any((image.publisher.lower(), image.offer.lower()) == (publisher.lower(), offer.lower()) for image in IMAGES)
+
+
+def aliases() -> Mapping[str, Any]:
+    """The document of aliases in the form that az reads."""
+    found: dict[str, dict[str, Any]] = {"Linux": {}, "Windows": {}}
+    for image in IMAGES:
+        if image.alias:
+            found[image.system][image.alias] = {
+                "publisher": image.publisher,
+                "offer": image.offer,
+                "sku": image.sku,
+                "version": "latest",
+                "architecture": image.architecture,
+            }
+    return {"outputs": {"aliases": {"type": "object", "value": found}}}
+
+
+def _items(state: State, request: Request, below: str, names: list[str]) -> Response:
+    location = request.params["location"]
+    head = (
+        f"/Subscriptions/{request.params['subscription']}/Providers/Microsoft.Compute/Locations/{location}/Publishers"
+    )
+    found = [{"location": location, "name": name, "id": f"{head}/{below}{name}"} for name in names]
+    return Response(200, array=found)
+
+
+def _named(request: Request, level: str) -> list[str]:
+    """The names at a level (`publisher`, `offer`, `sku`) under those that the path names."""
+    above = _LEVELS[: _LEVELS.index(level)]
+    found = [
+        str(getattr(image, level))
+        for image in IMAGES
+        if all(str(getattr(image, name)).lower() == request.params[name].lower() for name in above)
+    ]
+    if not found:
+        raise refuse("ImageNotFound")
+    return sorted(dict.fromkeys(found), key=str.lower)
+
+
+def _publishers(state: State, request: Request) -> Response:
+    state.check_place(request, "locations/publishers")
+    return _items(state, request, "", _named(request, "publisher"))
+
+
+def _offers(state: State, request: Request) -> Response:
+    state.check_place(request, "locations/publishers")
+    below = f"{request.params['publisher']}/ArtifactTypes/VMImage/Offers/"
+    return _items(state, request, below, _named(request, "offer"))
+
+
+def _skus(state: State, request: Request) -> Response:
+    state.check_place(request, "locations/publishers")
+    below = f"{request.params['publisher']}/ArtifactTypes/VMImage/Offers/{request.params['offer']}/Skus/"
+    return _items(state, request, below, _named(request, "sku"))
+
+
+def _image(state: State, request: Request) -> MarketplaceImage:
+    state.check_place(request, "locations/publishers")
+    publisher, offer, sku = (request.params[name] for name in _LEVELS)
+    found = find(publisher, offer, sku, "latest")
+    if found is None:
+        raise refuse("ImageNotFound")
+    return found[0]
+
+
+def _below(image: MarketplaceImage) -> str:
+    return f"{image.publisher}/ArtifactTypes/VMImage/Offers/{image.offer}/Skus/{image.sku}/Versions/"
+
+
+def _versions(state: State, request: Request) -> Response:
+    image = _image(state, request)
+    versions = list(image.versions)
+    if request.query.get("$orderby", "").lower().endswith("desc"):
+        versions.reverse()
+    top = request.query.get("$top", "")
+    return _items(state, request, _below(image), versions[: int(top)] if top.isdigit() else versions)
+
+
+def _version(state: State, request: Request) -> Response:
+    image = _image(state, request)
+    found = find(image.publisher, image.offer, image.sku, request.params["version"])
+    if found is None:
+        raise refuse("ImageNotFound")
+    location = request.params["location"]
+    head = (
+        f"/Subscriptions/{request.params['subscription']}/Providers/Microsoft.Compute/Locations/{location}/Publishers"
+    )
+    return Response(
+        200,
+        body={
+            "location": location,
+            "name": found[1],
+            "id": f"{head}/{_below(image)}{found[1]}",
+            "properties": {
+                "hyperVGeneration": image.generation,
+                "architecture": image.architecture,
+                "replicaType": "Managed",
+                "replicaCount": 10,
+                "disallowed": {"vmDiskType": "None"},
+                "automaticOSUpgradeProperties": {"automaticOSUpgradeSupported": False},
+                "imageDeprecationStatus": {"imageState": "Active"},
+                "features": [{"name": "SecurityType", "value": "TrustedLaunchSupported"}]
+                if image.generation == "V2"
+                else [],
+                "osDiskImage": {"operatingSystem": image.system, "sizeInGb": image.gigabytes},
+                "dataDiskImages": [],
+            },
+        },
+    )
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    publishers = "/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/publishers"
+    offers = f"{publishers}/{{publisher}}/artifacttypes/vmimage/offers"
+    skus = f"{offers}/{{offer}}/skus"
+    versions = f"{skus}/{{sku}}/versions"
+    yield Route("GET", publishers, _publishers)
+    yield Route("GET", offers, _offers)
+    yield Route("GET", skus, _skus)
+    yield Route("GET", versions, _versions)
+    yield Route("GET", f"{versions}/{{version}}", _version)

@@ -1,0 +1,219 @@
+"""What surrounds a VM's network: security groups and their rules, public addresses, NAT gateways, load balancers; and network usages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fakeazure.arm.bodies import items, number, section, text
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Document, Request, Response
+from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
+from fakeazure.guids import guid_of
+from fakeazure.resources.kinds import Kind
+from fakeazure.state import State
+
+NAMESPACE = "Microsoft.Network"
+_ANY = {"sourcePortRange": "*", "destinationPortRange": "*"}
+_DEFAULT_RULES = (
+    ("AllowVnetInBound", "Allow", "Inbound", 65000, "VirtualNetwork", "VirtualNetwork"),
+    ("AllowAzureLoadBalancerInBound", "Allow", "Inbound", 65001, "AzureLoadBalancer", "*"),
+    ("DenyAllInBound", "Deny", "Inbound", 65500, "*", "*"),
+    ("AllowVnetOutBound", "Allow", "Outbound", 65000, "VirtualNetwork", "VirtualNetwork"),
+    ("AllowInternetOutBound", "Allow", "Outbound", 65001, "*", "Internet"),
+    ("DenyAllOutBound", "Deny", "Outbound", 65500, "*", "*"),
+)
+_LIMITS = (
+    ("VirtualNetworks", "Virtual Networks", "virtualNetworks", 1000),
+    ("NetworkInterfaces", "Network Interfaces", "networkInterfaces", 65536),
+    ("NetworkSecurityGroups", "Network Security Groups", "networkSecurityGroups", 5000),
+    ("LoadBalancers", "Load Balancers", "loadBalancers", 1000),
+    ("PublicIPAddresses", "Public IP Addresses", "publicIPAddresses", 1000),
+    ("StandardSkuLoadBalancers", "Load Balancers - Standard", "loadBalancers", 1000),
+    ("StandardSkuPublicIpAddresses", "Public IP Addresses - Standard", "publicIPAddresses", 1000),
+    ("RouteTables", "Route Tables", "routeTables", 200),
+    ("NatGateways", "Nat Gateways", "natGateways", 1000),
+    ("ApplicationSecurityGroups", "Application Security Groups.", "applicationSecurityGroups", 3000),
+)
+
+
+def _rules(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
+    """A security group: Azure's six default rules, and its own as resources of their own."""
+    properties = document["properties"]
+    own = [_rule(id_, "securityRules", rule) for rule in items(properties, "securityRules")]
+    for rule in own:
+        _check_priority(rule)
+        state.store.put(id_.child("securityRules", text(rule, "name")), rule)
+    kept = {rule["name"] for rule in own}
+    for entry in tuple(state.store.children(id_, "securityRules")):
+        if entry.id.name not in kept and "securityRules" in properties:
+            state.store.remove(entry.id)
+    defaults = [
+        _rule(
+            id_,
+            "defaultSecurityRules",
+            {
+                "name": name,
+                "properties": {
+                    **_ANY, "protocol": "*", "access": access, "direction": direction, "priority": priority,
+                    "sourceAddressPrefix": source, "destinationAddressPrefix": destination,
+                },
+            },
+        )
+        for name, access, direction, priority, source, destination in _DEFAULT_RULES
+    ]  # fmt: skip
+    document["properties"] = {
+        **properties,
+        "resourceGuid": guid_of(str(id_)),
+        "securityRules": own,
+        "defaultSecurityRules": defaults,
+    }
+
+
+def _rule(group: ResourceId, kind: str, rule: Mapping[str, Any]) -> dict[str, Any]:
+    id_ = group.child(kind, text(rule, "name"))
+    return {
+        "id": str(id_),
+        "name": id_.name,
+        "type": id_.type,
+        "etag": f'W/"{guid_of(str(id_))}"',
+        "properties": {**section(rule, "properties"), "provisioningState": "Succeeded"},
+    }
+
+
+def _check_priority(rule: Mapping[str, Any]) -> None:
+    priority = number(section(rule, "properties"), "priority")
+    if not 100 <= priority <= 4096:
+        raise refuse("SecurityRuleInvalidPriority", name=rule["name"], id=rule["id"], priority=int(priority))
+
+
+def _rule_of_group(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
+    """One rule: no other of its direction has its priority; the group shows it."""
+    _check_priority(document)
+    group = id_.parent
+    if group is None:
+        return
+    properties = document["properties"]
+    for entry in state.store.children(group, "securityRules"):
+        other = entry.document["properties"]
+        same = all(other.get(key) == properties.get(key) for key in ("priority", "direction"))
+        if same and entry.id.key != id_.key:
+            raise refuse("SecurityRuleConflict", one=id_.name, other=entry.id.name)
+
+
+class _Groups(Kind):
+    """Security groups, which show the rules under them as they are now."""
+
+    __slots__ = ()
+
+    def get(self, state: State, request: Request) -> Response:
+        """Read one."""
+        entry = state.found(self.id_of(state, request))
+        return Response(200, body=_with_rules(state, entry.id, entry.document))
+
+
+def _with_rules(state: State, id_: ResourceId, document: Document) -> Document:
+    rules = [entry.document for entry in state.store.children(id_, "securityRules")]
+    return {**document, "properties": {**document["properties"], "securityRules": rules}}
+
+
+def _address(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
+    """A public address: a static one has its address at once, one of 20.0.0.0/8 that belongs to its id."""
+    properties = document["properties"]
+    document.setdefault("sku", {"name": "Standard", "tier": "Regional"})
+    standard = text(section(document, "sku"), "name", "Standard") == "Standard"
+    method = text(properties, "publicIPAllocationMethod", "Static" if standard else "Dynamic")
+    if standard and method == "Dynamic":
+        raise refuse("StandardAddressMustBeStatic", id=id_)
+    version = text(properties, "publicIPAddressVersion", "IPv4")
+    digits = guid_of(f"address{id_.key}").replace("-", "")
+    numbers = [int(digits[place : place + 2], 16) for place in (0, 2, 4)]
+    own = f"20.{numbers[0]}.{numbers[1]}.{max(1, min(254, numbers[2]))}"
+    properties |= {
+        "resourceGuid": guid_of(str(id_)),
+        "publicIPAllocationMethod": method,
+        "publicIPAddressVersion": version,
+        "idleTimeoutInMinutes": properties.get("idleTimeoutInMinutes") or 4,
+        "ipTags": properties.get("ipTags") or [],
+    }
+    if method == "Static" or properties.get("ipConfiguration"):
+        properties["ipAddress"] = own if version == "IPv4" else f"2603:1030:{digits[:4]}:{digits[4:8]}::{digits[8:12]}"
+    if label := text(section(properties, "dnsSettings"), "domainNameLabel"):
+        fqdn = f"{label}.{document['location']}.cloudapp.azure.com"
+        properties["dnsSettings"] = {**section(properties, "dnsSettings"), "fqdn": fqdn}
+
+
+def _gateway(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
+    document.setdefault("sku", {"name": "Standard", "tier": "Regional"})
+    document["properties"].setdefault("idleTimeoutInMinutes", 4)
+    document["properties"]["resourceGuid"] = guid_of(str(id_))
+    for address in items(document["properties"], "publicIpAddresses"):
+        if state.store.get(text(address, "id")) is None:
+            raise refuse("InvalidResourceReference", reference=text(address, "id"), id=id_)
+
+
+_PARTS = (
+    "frontendIPConfigurations",
+    "backendAddressPools",
+    "loadBalancingRules",
+    "probes",
+    "inboundNatRules",
+    "outboundRules",
+)
+
+
+def _balancer(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
+    """A load balancer: each part of it has an id of its own."""
+    properties = document["properties"]
+    document.setdefault("sku", {"name": "Standard", "tier": "Regional"})
+    for part in _PARTS:
+        properties[part] = [_part(id_, part, one) for one in items(properties, part)]
+    properties["resourceGuid"] = guid_of(str(id_))
+
+
+def _part(id_: ResourceId, kind: str, one: Mapping[str, Any]) -> dict[str, Any]:
+    own = id_.child(kind, text(one, "name"))
+    return {**one, "id": str(own), "properties": {**section(one, "properties"), "provisioningState": "Succeeded"}}
+
+
+def _unused(state: State, id_: ResourceId) -> None:
+    """A public address that something uses stays."""
+    user = text(section(state.found(id_).document["properties"], "ipConfiguration"), "id")
+    if user:
+        raise refuse("PublicIPAddressCannotBeDeleted", id=id_, user=user)
+
+
+NETWORK_SECURITY_GROUPS = _Groups(NAMESPACE, "networkSecurityGroups", fill=_rules)
+SECURITY_RULES = Kind(
+    NAMESPACE, "securityRules", parents=("networkSecurityGroups",), located=False, fill=_rule_of_group
+)
+PUBLIC_IP_ADDRESSES = Kind(NAMESPACE, "publicIPAddresses", fill=_address, check=_unused)
+NAT_GATEWAYS = Kind(NAMESPACE, "natGateways", fill=_gateway)
+LOAD_BALANCERS = Kind(NAMESPACE, "loadBalancers", fill=_balancer)
+
+
+def _usages(state: State, request: Request) -> Response:
+    location = state.check_place(request, "locations/usages")
+    subscription = request.params["subscription"]
+    value = [
+        {
+            "id": f"/subscriptions/{subscription}/providers/{NAMESPACE}/locations/{location}/usages/{name}",
+            "name": {"value": name, "localizedValue": shown},
+            "currentValue": sum(
+                entry.document.get("location") == location
+                for entry in state.store.list(f"{NAMESPACE}/{type_}", subscription=subscription)
+            ),
+            "limit": limit,
+            "unit": "Count",
+        }
+        for name, shown, type_, limit in _LIMITS
+    ]
+    return Response(200, body={"value": value})
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    for kind in (NETWORK_SECURITY_GROUPS, SECURITY_RULES, PUBLIC_IP_ADDRESSES, NAT_GATEWAYS, LOAD_BALANCERS):
+        yield from kind.routes()
+    yield Route("GET", f"/subscriptions/{{subscription}}/providers/{NAMESPACE}/locations/{{location}}/usages", _usages)

@@ -1,0 +1,131 @@
+"""What can be done to a VM that exists: power, restart, redeploy, reimage, run a command, read its console, evict it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from fakeazure.arm.bodies import section, text
+from fakeazure.arm.errors import Failure
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.operations import Operation
+from fakeazure.arm.routes import Handler, Route
+from fakeazure.arm.texts import refuse
+from fakeazure.market.match import Subject
+from fakeazure.resources import vm_lifecycle
+from fakeazure.resources.virtual_machines import ONE, vm_id
+from fakeazure.resources.vm_lifecycle import TYPE
+from fakeazure.state import State
+from fakeazure.timers import timestamp
+
+
+def _begin(state: State, request: Request, effect: Callable[[], None]) -> Operation:
+    """The operation of an action on the VM that a request names."""
+    id_ = vm_id(state, request)
+    location = state.found(id_).document["location"]
+
+    def finish() -> Failure | None:
+        if id_.key in state.vms:
+            effect()
+        return None
+
+    return state.begin(
+        Subject("POST", TYPE, id_.name, location=location),
+        id_,
+        location=location,
+        seconds=state.timing.vm_power,
+        finish=finish,
+    )
+
+
+def _power(to: str) -> Handler[State]:
+    def handler(state: State, request: Request) -> Response:
+        operation = _begin(state, request, lambda: vm_lifecycle.power(state, vm_id(state, request), to))
+        return state.operations.accepted(202, operation, request.api_version)
+
+    return handler
+
+
+def _restart(state: State, request: Request) -> Response:
+    """Restart, redeploy, reimage: off and on again. A VM that is off stays off, only redeploy and reimage take it."""
+    id_ = vm_id(state, request)
+    state.found(id_)
+    leaf = request.path.rstrip("/").rpartition("/")[2].lower()
+    running = state.vms[id_.key].power in ("running", "starting")
+    if leaf == "restart" and not running:
+        raise refuse("VMNotRunningToRestart", name=id_.name)
+
+    def effect() -> None:
+        vm_lifecycle.power(state, id_, "stopped")
+        vm_lifecycle.power(state, id_, "running")
+
+    operation = _begin(state, request, effect if running else lambda: None)
+    return state.operations.accepted(202, operation, request.api_version)
+
+
+def _run_command(state: State, request: Request) -> Response:
+    """Nothing runs: the command succeeds and says nothing, in the form in which Azure tells it."""
+    id_ = vm_id(state, request)
+    state.found(id_)
+    if not text(request.body if isinstance(request.body, Mapping) else {}, "commandId"):
+        raise refuse(
+            "InvalidRequestContent", target="commandId", reason="Required parameter 'commandId' is missing (null)."
+        )
+    if state.vms[id_.key].power != "running":
+        raise refuse("VMNotRunningToRun")
+    operation = _begin(state, request, lambda: None)
+    output = {
+        "code": "ProvisioningState/succeeded",
+        "level": "Info",
+        "displayStatus": "Provisioning succeeded",
+        "message": "Enable succeeded: \n[stdout]\n\n[stderr]\n",
+    }
+    operation.result = {"value": [output]}
+    return state.operations.accepted(202, operation, request.api_version)
+
+
+def _console(state: State, request: Request) -> Response:
+    id_ = vm_id(state, request)
+    document = state.found(id_).document
+    if not section(section(document["properties"], "diagnosticsProfile"), "bootDiagnostics").get("enabled"):
+        raise refuse("NoBootDiagnostics", name=id_.name)
+    blob = f"{state.settings.base_url}/_fakeazure/console{id_}"
+    return Response(
+        200,
+        body={"consoleScreenshotBlobUri": f"{blob}/screenshot.bmp", "serialConsoleLogBlobUri": f"{blob}/serial.log"},
+    )
+
+
+def serial_log(state: State, id_: str) -> str | None:
+    """What a VM has written on its console: that it was powered, when; None if there is no such VM."""
+    entry, facts = state.store.get(id_), state.vms.get(id_.lower())
+    if entry is None or facts is None:
+        return None
+    image: Mapping[str, Any] = section(section(entry.document["properties"], "storageProfile"), "imageReference")
+    shown = text(image, "offer") or text(image, "id") or text(image, "communityGalleryImageId")
+    return (
+        f"[{timestamp(facts.created)}] {entry.id.name}: created from {shown}\n[{timestamp(state.now())}] {entry.id.name}: "
+        f"{facts.power}\n"
+    )
+
+
+def _simulate_eviction(state: State, request: Request) -> Response:
+    id_ = vm_id(state, request)
+    state.found(id_)
+    try:
+        vm_lifecycle.evict(state, id_)
+    except ValueError as error:
+        raise refuse("InvalidRequestContent", reason=str(error)) from None
+    return Response(204)
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    yield Route("POST", f"{ONE}/start", _power("running"))
+    yield Route("POST", f"{ONE}/powerOff", _power("stopped"))
+    yield Route("POST", f"{ONE}/deallocate", _power("deallocated"))
+    for action in ("restart", "redeploy", "reimage"):
+        yield Route("POST", f"{ONE}/{action}", _restart)
+    yield Route("POST", f"{ONE}/runCommand", _run_command)
+    yield Route("POST", f"{ONE}/retrieveBootDiagnosticsData", _console)
+    yield Route("POST", f"{ONE}/simulateEviction", _simulate_eviction)

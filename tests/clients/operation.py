@@ -1,0 +1,99 @@
+"""Operations of a real client against a served cloud, each with what it asserts. Runs in the clients' own Python, without pytest."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class Missing(Exception):
+    """The operation is not there, with the reason why it may be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one operation: `works`, `wrong` (it succeeded, its content is not right) or `missing` (it failed)."""
+
+    client: str
+    operation: str
+    state: str
+    said: str = ""
+    seconds: float = 0.0
+
+
+class Suite:
+    """Operations in order of declaration. They share what the ones before have made."""
+
+    def __init__(self, client: str) -> None:
+        self.client = client
+        self._operations: list[tuple[str, Callable[[Any], None]]] = []
+
+    def operation(self, name: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+        """Declare an operation: a function of the suite's context that asserts fields."""
+
+        def declare(function: Callable[[Any], None]) -> Callable[[Any], None]:
+            self._operations.append((name, function))
+            return function
+
+        return declare
+
+    def run(self, context: Any) -> Iterator[Outcome]:
+        """Run all of them."""
+        for name, function in self._operations:
+            start = time.monotonic()
+            state, said = "works", ""
+            try:
+                function(context)
+            except AssertionError as error:
+                line = traceback.extract_tb(error.__traceback__)[-1]
+                state, said = "wrong", f"{line.line} {error}".strip()
+            except Exception as error:  # whatever a client raises is an outcome
+                state, said = "missing", f"{type(error).__name__}: {error}"
+            yield Outcome(self.client, name, state, " ".join(said.split())[:300], time.monotonic() - start)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the cloud is and what it is called, from the environment that `fakeazure serve` prints."""
+
+    url: str
+    subscription: str
+    tenant: str
+    group: str
+    nodes: str
+    location: str
+    cluster: str
+    subnet: str
+
+    @staticmethod
+    def read(environment: Mapping[str, str] = os.environ) -> Place:
+        """From variables."""
+        with open(environment["AZURE_ENVIRONMENT_FILEPATH"]) as file:
+            url = json.load(file)["resourceManagerEndpoint"]
+        return Place(
+            url.rstrip("/"),
+            environment["AZURE_SUBSCRIPTION_ID"],
+            environment["AZURE_TENANT_ID"],
+            environment["ARM_RESOURCE_GROUP"],
+            environment["AZURE_NODE_RESOURCE_GROUP"],
+            environment["LOCATION"],
+            environment["CLUSTER_NAME"],
+            environment["VNET_SUBNET_ID"],
+        )
+
+    def id(self, group: str, type_: str, name: str) -> str:
+        """The ARM id of a resource."""
+        return f"/subscriptions/{self.subscription}/resourceGroups/{group}/providers/{type_}/{name}"
+
+
+def tell(outcomes: Iterator[Outcome]) -> None:
+    """Write one line of JSON for each outcome, as soon as it is there."""
+    for one in outcomes:
+        print(json.dumps([one.client, one.operation, one.state, one.said, round(one.seconds, 2)]), flush=True)
+    sys.stdout.flush()

@@ -1,0 +1,92 @@
+"""`make test-clients`: real clients against one served cloud, and the table of operations × {works, wrong, missing}.
+
+Each client runs in its own process and Python; what is not installed is named in one line and left out. `--require` makes that a failure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[dict[str, str]]:
+    """A served cloud: the variables that it prints."""
+    command = [sys.executable, "-m", "fakeazure", "serve", "--http-port", "0", "--https-port", "0", "--speed", "10"]
+    process = subprocess.Popen([*command, "--state", str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        found = {}
+        for line in process.stdout:
+            name, _, value = line.strip().removeprefix("export ").partition("=")
+            if line.startswith("export "):
+                found[name] = value
+            if name == "NODEBOOTSTRAPPING_SERVER_URL":
+                break
+        yield found
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def ask(command: list[str], environment: Mapping[str, str]) -> list[list[str]]:
+    """Run a client; one line of JSON for each operation."""
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        rows.append([command[-1], "the client itself", "missing", last])
+    return rows
+
+
+def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
+    """(client, command that runs it, or what it misses)."""
+    python, az = venv / "sdks" / "bin" / "python", venv / "az" / "bin" / "az"
+    sdks = [str(python), "-m", "tests.clients.python_sdks"]
+    yield "Python SDKs", sdks if python.exists() else f"{python} is not there: make test-clients makes it"
+    cli = [sys.executable, "-m", "tests.clients.az_cli", str(az), str(folder)]
+    yield "az CLI", cli if az.exists() else f"{az} is not there: make test-clients makes it"
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--venv", type=Path, default=ROOT / ".venv-clients")
+    parser.add_argument("--only", action="append", help="a client by its name")
+    parser.add_argument("--require", action="store_true", help="a client that is not installed is a failure")
+    parser.add_argument("--all", action="store_true", help="show the operations that work, too")
+    options = parser.parse_args()
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="fakeazure-clients-") as name:
+        folder = Path(name)
+        for client, command in clients(options.venv.absolute(), folder):
+            if options.only and client not in options.only:
+                continue
+            if isinstance(command, str):
+                print(f"{client}: left out: {command}")
+                bad += options.require
+                continue
+            with served(folder / client.replace(" ", "-")) as variables:
+                rows = ask(command, {**os.environ, "PYTHONPATH": str(ROOT), **variables})
+            counts = Counter(row[2] for row in rows)
+            told = ", ".join(f"{counts[state]} {state}" for state in ("works", "wrong", "missing"))
+            print(f"{client}: {len(rows)} operations: {told}")
+            for _, operation, state, said, *_ in rows:
+                if state != "works" or options.all:
+                    print(f"  {state:<8} {operation}" + (f": {said}" if said else ""))
+            bad += counts["wrong"] + counts["missing"]
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Managed clusters as AKS fills them in, their pools, versions and credentials."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.timing import INSTANT
+from tests.cloud.aks_machine import machine_body
+from tests.cloud.driver import MACHINES, Driver, error_of
+
+CLUSTERS = "Microsoft.ContainerService/managedClusters"
+
+
+def put_cluster(driver: Driver, **properties: Any) -> Any:
+    pools = [{"name": "system", "count": 3}]
+    body = {"location": "eastus", "properties": {"agentPoolProfiles": pools, **properties}}
+    return driver.call("PUT", driver.path(CLUSTERS, "new", group="rg"), body)
+
+
+def test_a_new_cluster_has_what_nobody_gave() -> None:
+    driver = Driver()
+    body = put_cluster(driver).body
+    properties = body["properties"]
+    assert (properties["kubernetesVersion"], properties["currentKubernetesVersion"]) == ("1.34.2", "1.34.2")
+    assert properties["nodeResourceGroup"] == "MC_rg_new_eastus"
+    assert driver.call("HEAD", f"/subscriptions/{SUBSCRIPTION}/resourceGroups/MC_rg_new_eastus").status == 204
+    assert (body["identity"]["type"], body["sku"]["tier"], properties["powerState"]["code"]) == (
+        "SystemAssigned",
+        "Free",
+        "Running",
+    )
+    [pool] = properties["agentPoolProfiles"]
+    assert (pool["name"], pool["mode"], pool["count"], pool["vmSize"]) == ("system", "System", 3, "Standard_D4ds_v5")
+    assert properties["networkProfile"]["networkPluginMode"] == "overlay"
+
+
+def test_versions_are_resolved_and_refused() -> None:
+    driver = Driver()
+    assert put_cluster(driver, kubernetesVersion="1.33").body["properties"]["kubernetesVersion"] == "1.33.7"
+    assert error_of(put_cluster(Driver(), kubernetesVersion="1.2"))[:2] == (400, "K8sVersionNotSupported")
+
+
+def test_tags_are_patched_and_nothing_else() -> None:
+    driver = Driver()
+    before = put_cluster(driver).body
+    path = driver.path(CLUSTERS, "new", group="rg")
+    after = driver.call("PATCH", path, {"tags": {"a": "b"}}).body
+    assert after is not None
+    assert (after["tags"], after["properties"]) == ({"a": "b"}, before["properties"])
+
+
+def test_a_pool_goes_with_its_machines() -> None:
+    driver = Driver(timing=INSTANT)
+    driver.call("PUT", f"{driver.pool_path()}/machines/m", machine_body(), MACHINES)
+    assert len(driver.cloud.vms()) == 1
+    assert driver.call("DELETE", driver.pool_path()).status == 202
+    assert driver.cloud.vms() == []
+    assert error_of(driver.call("GET", driver.pool_path()))[0] == 404
+    assert driver.call("DELETE", driver.pool_path()).status == 204
+
+
+def test_pools_keep_their_size_and_one_system_pool_stays() -> None:
+    driver = Driver()
+    put_cluster(driver)
+    pool = driver.path(CLUSTERS, "new", group="rg") + "/agentPools"
+    assert driver.call("PUT", f"{pool}/user", {"properties": {"vmSize": "Standard_D2s_v5"}}).status == 201
+    scaled = driver.call("PUT", f"{pool}/user", {"properties": {"count": 5}}).body
+    assert scaled is not None
+    assert (scaled["properties"]["count"], scaled["properties"]["vmSize"]) == (5, "Standard_D2s_v5")
+    changed = driver.call("PUT", f"{pool}/user", {"properties": {"vmSize": "Standard_D4s_v5"}})
+    assert error_of(changed)[1:] == (
+        "PropertyChangeNotAllowed",
+        "Changing property 'properties.vmSize' is not allowed.",
+    )
+    assert error_of(driver.call("DELETE", f"{pool}/system"))[1] == "OperationNotAllowed"
+    assert (
+        error_of(driver.call("PUT", f"{pool}/x", {"properties": {"vmSize": "Standard_Nope"}}))[1]
+        == "VMSizeNotSupported"
+    )
+
+
+def test_upgrades_go_one_minor_version_up() -> None:
+    driver = Driver(kubernetes="1.33.6")
+    cluster = driver.path(CLUSTERS, "c", group="rg")
+    body = driver.call("GET", f"{cluster}/upgradeProfiles/default").body
+    assert body is not None
+    found = [item["kubernetesVersion"] for item in body["properties"]["controlPlaneProfile"]["upgrades"]]
+    assert found == ["1.33.7", "1.34.1", "1.34.2", "1.34.3"]
+    listed = driver.call(
+        "GET", f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.ContainerService/locations/eastus/kubernetesVersions"
+    )
+    assert listed.body is not None
+    assert [item["version"] for item in listed.body["values"] if item["isDefault"]] == ["1.34"]
+
+
+def test_credentials_are_those_of_the_attached_cluster() -> None:
+    driver = Driver()
+    path = driver.path(CLUSTERS, "c", group="rg") + "/listClusterUserCredential"
+
+    def config() -> str:
+        body = driver.call("POST", path).body
+        assert body is not None
+        [found] = body["kubeconfigs"]
+        assert found["name"] == "clusterUser"
+        return base64.b64decode(found["value"]).decode()
+
+    assert json.loads(config())["clusters"][0]["cluster"]["server"] == "https://c-dns.hcp.eastus.azmk8s.io:443"
+    driver.cloud.attach_kubeconfig("apiVersion: v1\n")
+    assert config() == "apiVersion: v1\n"

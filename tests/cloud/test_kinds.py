@@ -1,0 +1,242 @@
+"""Disks, security groups, addresses, identities, keys, images: what Azure fills in, refuses and keeps together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fakeazure.arm.messages import Response
+from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.timing import Timing
+from tests.cloud.driver import Driver, error_of
+
+SUB = f"/subscriptions/{SUBSCRIPTION}"
+
+
+def put(driver: Driver, kind: str, name: str, **body: Any) -> Response:
+    return driver.call("PUT", driver.path(kind, name), {"location": "eastus", **body})
+
+
+def properties(answer: Response) -> Mapping[str, Any]:
+    assert answer.body is not None
+    assert answer.status < 300, answer.body
+    found: Mapping[str, Any] = answer.body["properties"]
+    return found
+
+
+def test_disk_is_a_long_operation_with_a_tier() -> None:
+    driver = Driver(timing=Timing(resource=2))
+    answer = put(
+        driver,
+        "Microsoft.Compute/disks",
+        "d",
+        sku={"name": "Premium_LRS"},
+        properties={"creationData": {"createOption": "Empty"}, "diskSizeGB": 200},
+    )
+    assert answer.status == 202
+    assert {"Location", "Azure-AsyncOperation"} <= set(answer.headers)
+    assert (properties(answer)["tier"], properties(answer)["diskIOPSReadWrite"]) == ("P15", 1100)
+    poll = driver.poll(answer)
+    assert poll.body is not None
+    assert poll.body["status"] == "InProgress"
+    path = driver.path("Microsoft.Compute/disks", "d")
+    patched = driver.call("PATCH", path, {"properties": {"diskSizeGB": 600}, "tags": {"a": "b"}})
+    assert patched.status == 202
+    assert (properties(driver.call("GET", path))["tier"], properties(patched)["diskState"]) == ("P30", "Unattached")
+    assert error_of(driver.call("PATCH", path, {"properties": {"diskSizeGB": 1}}))[:2] == (409, "OperationNotAllowed")
+    assert driver.call("DELETE", path).status == 202
+
+
+@pytest.mark.parametrize("size", [0, -1, 40_000])
+def test_disk_size_has_bounds(size: int) -> None:
+    answer = put(
+        Driver(),
+        "Microsoft.Compute/disks",
+        "d",
+        properties={"creationData": {"createOption": "Empty"}, "diskSizeGB": size},
+    )
+    assert error_of(answer)[:2] == (400, "InvalidParameter")
+
+
+def test_disks_of_a_vm_belong_to_it_and_survive_it_unless_told() -> None:
+    driver = Driver()
+    put(
+        driver,
+        "Microsoft.Compute/disks",
+        "old",
+        properties={"creationData": {"createOption": "Empty"}, "diskSizeGB": 8},
+    )
+    disks = [
+        {"lun": 0, "name": "new", "createOption": "Empty", "diskSizeGB": 4, "deleteOption": "Delete"},
+        {"lun": 1, "createOption": "Attach", "managedDisk": {"id": driver.path("Microsoft.Compute/disks", "old")}},
+    ]
+    body = driver.vm_body("aks-a")
+    body["properties"]["storageProfile"]["dataDisks"] = disks
+    driver.put_nic("aks-a")
+    assert driver.call("PUT", driver.vm_path("aks-a"), body).status == 201
+    owners = {}
+    for name in ("aks-a", "new", "old"):
+        shown = driver.call("GET", driver.path("Microsoft.Compute/disks", name)).body
+        assert shown is not None
+        owners[name] = (shown["managedBy"], shown["properties"]["diskState"])
+    assert set(owners.values()) == {(driver.vm_path("aks-a"), "Attached")}
+    assert error_of(driver.call("DELETE", driver.path("Microsoft.Compute/disks", "old")))[:2] == (
+        409,
+        "OperationNotAllowed",
+    )
+    driver.cloud.vanish("aks-a")
+    left = {entry.id.name: entry.document for entry in driver.cloud.state.store.list("Microsoft.Compute/disks")}
+    assert set(left) == {"old"}
+    assert ("managedBy" in left["old"], left["old"]["properties"]["diskState"]) == (False, "Unattached")
+
+
+def test_data_disks_can_be_attached_and_detached_by_patch() -> None:
+    driver = Driver()
+    driver.put_vm("aks-a")
+    disk = {"lun": 0, "name": "new", "createOption": "Empty", "diskSizeGB": 4}
+    for disks, state in (([disk], "Attached"), ([], "Unattached")):
+        driver.call("PATCH", driver.vm_path("aks-a"), {"properties": {"storageProfile": {"dataDisks": disks}}})
+        assert properties(driver.call("GET", driver.path("Microsoft.Compute/disks", "new")))["diskState"] == state
+    os_disk = properties(driver.get_vm("aks-a"))["storageProfile"]["osDisk"]
+    assert os_disk["name"] == "aks-a"
+
+
+def test_security_rules_have_priorities_of_their_own() -> None:
+    driver = Driver()
+    group = driver.path("Microsoft.Network/networkSecurityGroups", "g")
+    answer = put(driver, "Microsoft.Network/networkSecurityGroups", "g")
+    assert len(properties(answer)["defaultSecurityRules"]) == 6
+    rule = {"priority": 200, "direction": "Inbound", "access": "Allow", "protocol": "Tcp"}
+    assert driver.call("PUT", f"{group}/securityRules/a", {"properties": rule}).status == 201
+    assert error_of(driver.call("PUT", f"{group}/securityRules/b", {"properties": rule}))[1] == "SecurityRuleConflict"
+    outbound = {**rule, "direction": "Outbound"}
+    assert driver.call("PUT", f"{group}/securityRules/b", {"properties": outbound}).status == 201
+    wrong = {**rule, "priority": 5000}
+    assert (
+        error_of(driver.call("PUT", f"{group}/securityRules/c", {"properties": wrong}))[1]
+        == "SecurityRuleInvalidPriority"
+    )
+    assert [one["name"] for one in properties(driver.call("GET", group))["securityRules"]] == ["a", "b"]
+    missing = driver.path("Microsoft.Network/networkSecurityGroups", "nope")
+    assert (
+        error_of(driver.call("PUT", f"{missing}/securityRules/a", {"properties": rule}))[1] == "ParentResourceNotFound"
+    )
+
+
+def test_public_addresses_have_an_address() -> None:
+    driver = Driver()
+    found = [properties(put(driver, "Microsoft.Network/publicIPAddresses", name))["ipAddress"] for name in ("a", "b")]
+    assert len(set(found)) == 2
+    dynamic = put(
+        driver,
+        "Microsoft.Network/publicIPAddresses",
+        "c",
+        sku={"name": "Basic"},
+        properties={"publicIPAllocationMethod": "Dynamic"},
+    )
+    assert "ipAddress" not in properties(dynamic)
+    wrong = put(driver, "Microsoft.Network/publicIPAddresses", "d", properties={"publicIPAllocationMethod": "Dynamic"})
+    assert error_of(wrong)[1] == "StandardSkuPublicIPAddressesMustBeStatic"
+
+
+def test_subnet_in_use_stays() -> None:
+    driver = Driver()
+    driver.put_nic("a")
+    vnet = driver.path("Microsoft.Network/virtualNetworks", "aks-vnet-12345678")
+    assert error_of(driver.call("DELETE", f"{vnet}/subnets/aks-subnet"))[1] == "InUseSubnetCannotBeDeleted"
+    driver.call("DELETE", driver.nic_path("a"))
+    assert driver.call("DELETE", f"{vnet}/subnets/aks-subnet").status == 202
+    assert driver.call("DELETE", f"{vnet}/subnets/aks-subnet").status == 204
+
+
+def test_network_usages_count_what_is_there() -> None:
+    driver = Driver()
+    driver.put_nic("a")
+    body = driver.call("GET", f"{SUB}/providers/Microsoft.Network/locations/eastus/usages").body
+    assert body is not None
+    counts = {item["name"]["value"]: item["currentValue"] for item in body["value"]}
+    assert (counts["NetworkInterfaces"], counts["VirtualNetworks"], counts["PublicIPAddresses"]) == (1, 1, 0)
+
+
+def test_identities_have_ids_that_vms_show() -> None:
+    driver = Driver()
+    made = put(driver, "Microsoft.ManagedIdentity/userAssignedIdentities", "i")
+    ids = properties(made)
+    assert len({ids["clientId"], ids["principalId"], ids["tenantId"]}) == 3
+    name = driver.path("Microsoft.ManagedIdentity/userAssignedIdentities", "i")
+    driver.put_nic("aks-a")
+    body = driver.vm_body("aks-a") | {
+        "identity": {"type": "SystemAssigned, UserAssigned", "userAssignedIdentities": {name: {}}}
+    }
+    shown = driver.call("PUT", driver.vm_path("aks-a"), body).body
+    assert shown is not None
+    identity = shown["identity"]
+    assert identity["userAssignedIdentities"][name]["clientId"] == ids["clientId"]
+    assert identity["principalId"]
+    assert identity["tenantId"] == driver.cloud.state.settings.tenant
+
+
+def test_federated_credentials_and_roles() -> None:
+    driver = Driver()
+    put(driver, "Microsoft.ManagedIdentity/userAssignedIdentities", "i")
+    path = driver.path("Microsoft.ManagedIdentity/userAssignedIdentities", "i") + "/federatedIdentityCredentials"
+    body = {"properties": {"issuer": "https://i", "subject": "s", "audiences": ["a"]}}
+    assert driver.call("PUT", f"{path}/a", body).status == 201
+    assert error_of(driver.call("PUT", f"{path}/b", body))[:2] == (409, "Conflict")
+    assert error_of(driver.call("PUT", f"{path}/c", {"properties": {}}))[1] == "InvalidRequestContent"
+    role = f"{SUB}/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"
+    given = {"properties": {"roleDefinitionId": role, "principalId": "p"}}
+    for scope in (SUB, f"{SUB}/resourceGroups/rg", driver.nic_path("x")):
+        one = f"{scope}/providers/Microsoft.Authorization/roleAssignments/11111111-1111-1111-1111-111111111111"
+        assert driver.call("PUT", one, given).status == 201
+        assert properties(driver.call("GET", one))["scope"] == scope
+        again = one.replace("1111-1111-1111", "2222-2222-2222")
+        assert error_of(driver.call("PUT", again, given))[1] == "RoleAssignmentExists"
+    listed = driver.call(
+        "GET", f"{SUB}/providers/Microsoft.Authorization/roleAssignments", **{"$filter": "principalId eq 'p'"}
+    )
+    assert listed.body is not None
+    assert len(listed.body["value"]) == 3
+    unknown = {"properties": {"roleDefinitionId": "x/00", "principalId": "p"}}
+    assert error_of(driver.call("PUT", one, unknown))[1] == "RoleDefinitionDoesNotExist"
+
+
+def test_marketplace_images_are_found_and_refused() -> None:
+    driver = Driver()
+    head = f"{SUB}/providers/Microsoft.Compute/locations/eastus/publishers"
+    offers = driver.call("GET", f"{head}/canonical/artifacttypes/vmimage/offers")
+    assert offers.array is not None
+    assert [item["name"] for item in offers.array] == ["0001-com-ubuntu-server-jammy", "ubuntu-24_04-lts"]
+    nope = driver.call("GET", f"{head}/Nobody/artifacttypes/vmimage/offers")
+    assert error_of(nope) == (404, "NotFound", "Artifact: VMImage was not found.")
+    driver.put_nic("aks-a")
+    for sku, version, code in (
+        ("server", "latest", None),
+        ("server", "1.2.3", "PlatformImageNotFound"),
+        ("nope", "latest", "PlatformImageNotFound"),
+        ("server-arm64", "latest", "BadRequest"),
+    ):
+        reference = {"publisher": "canonical", "offer": "ubuntu-24_04-lts", "sku": sku, "version": version}
+        body = driver.vm_body("aks-a")
+        body["properties"]["storageProfile"]["imageReference"] = reference
+        answer = driver.call("PUT", driver.vm_path("aks-a"), body)
+        assert answer.error_code == code, answer.body
+        if code is None:
+            assert properties(answer)["storageProfile"]["imageReference"]["exactVersion"] == "24.04.202511150"
+            driver.delete_vm("aks-a")
+            driver.cloud.advance(10)
+            driver.put_nic("aks-a")
+
+
+def test_placement_scores_follow_the_stock() -> None:
+    driver = Driver({"capacity": [{"size": "Standard_D2s_v5", "zone": "1", "priority": "spot", "vms": 0}]})
+    path = f"{SUB}/providers/Microsoft.Compute/locations/eastus/placementScores/spot/generate"
+    sizes = [{"sku": "Standard_D2s_v5"}, {"sku": "Standard_E2s_v5"}]
+    body = {"desiredLocations": ["eastus"], "desiredSizes": sizes, "desiredCount": 3, "availabilityZones": True}
+    answer = driver.call("POST", path, body).body
+    assert answer is not None
+    scores = {(item["sku"], item["availabilityZone"]): item["score"] for item in answer["placementScores"]}
+    assert [scores["Standard_D2s_v5", zone] for zone in "123"] == ["Low", "High", "High"]
+    assert scores["Standard_E2s_v5", "1"] == "DataNotFoundOrStale"
