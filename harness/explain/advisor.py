@@ -13,6 +13,7 @@ from harness.explain.pool_candidates import nodeclass_candidates, pool_candidate
 from harness.explain.trials import Trials
 from harness.explain.typos import Words, reference_candidates, word_candidates
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
+from harness.kube.api.fingerprint import fingerprint
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import name_of, namespace_of, spec_of
 from harness.world import World
@@ -61,7 +62,9 @@ class Advisor:
         classes = [name_of(one) for one in world.list("AKSNodeClass")]
         yield from reference_candidates(pod, world.list("NodePool"), classes, claims, stores)
         yield from self._quotas(pods)
-        yield from pod_candidates(pod, looked_at)
+        # of pods that request different amounts none is told to request less
+        alike = len({fingerprint(one.get("spec")) for one in pods}) == 1
+        yield from (one for one in pod_candidates(pod, looked_at) if alike or one.rank != Rank.SHRINK)
         needed = (lambda name: self._trials.unlimited(pods, name)) if len(pods) > 1 else None
         for entry in looked_at:
             if entry.nodepool in pools:

@@ -98,13 +98,13 @@ def change_text(change: Change) -> str:
 
 
 def _verdict(pool: PoolExplanation) -> str:
+    if not pool.looked:
+        return f"no size was looked at, because {pool.sentence}"
     kept, count = len(pool.kept), len(pool.verdicts)
     if pool.filtered and kept:
         return f"{kept} of {count} sizes suit it, but they have too few values for its minValues, so no pod is tried with it"
     if pool.filtered:
         return f"none of {count} sizes suits it, so no pod is tried with it"
-    if pool.sentence and kept == count:
-        return f"no size was looked at, because {pool.sentence}"
     if pool.sentence and kept:
         return f"{kept} of {count} sizes would do, but {pool.sentence}"
     return f"{kept} of {count} sizes will do"
@@ -119,7 +119,7 @@ def pool_lines(pool: PoolExplanation, size: str | None, *, verbose: bool = True)
         yield f"    minValues asks for {asked} values of {key}, the sizes that suit have {present}"
     if verbose:
         yield from _all_causes(pool)
-    elif pool.filtered or not pool.kept:
+    elif pool.looked and (pool.filtered or not pool.kept):
         yield from _main_causes(pool)
     if pool.guessed:
         some = ", ".join([*pool.guessed][:3]) + (", …" if len(pool.guessed) > 3 else "")

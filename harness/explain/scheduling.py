@@ -6,25 +6,24 @@ pod) is run again with it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.explain.advisor import Advisor, nodeclass_of
 from harness.explain.changes import Advice, Change
 from harness.explain.guesses import refused_by_guess
 from harness.explain.places import asked_by_nodepool, asked_by_pod, place_lines
-from harness.explain.reasons import Cause, Why, causes_of, nobody_knows
+from harness.explain.pools import PoolExplanation, Verdicts, before_sizes
 from harness.explain.shortages import Shortages
 from harness.explain.topology import no_zone
 from harness.explain.waiting import launch_failed, nominations, waiting_reasons
-from harness.explain.workloads import workload_of
+from harness.explain.workloads import wish_of, workload_of
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
-from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolFiltered, PoolTried, TypeVerdict
+from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolFiltered, PoolTried
 from harness.kube.api.fingerprint import fingerprint
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import name_of, namespace_of
@@ -34,54 +33,6 @@ from harness.world import World
 __all__ = ["Explainer", "PodExplanation", "PoolExplanation"]
 
 Types = Mapping[str, Sequence[InstanceType]]
-
-
-@dataclass(frozen=True, slots=True)
-class PoolExplanation:
-    """One NodePool and one pod. `sentence` is Karpenter's, empty when the NodePool took the pod.
-
-    `deciding` counts the sizes by the first cause against each, `all_causes` by every cause; `kept` are the sizes that stay.
-    `dropped_sizes` are the sizes of the region that are no instance types, with the filter that drops each; `dropped` counts them.
-    `filtered`: the NodePool suits no size, so that no pod was tried with it; `unmet` are then the keys whose `minValues` it
-    misses: how many values are asked for, how many there are. `chosen`: what became of the pod's wish for a zone, where topology
-    made it one that no NodePool and no pod asks for. `guessed`: the sizes that were refused for a guess of the catalogue
-    alone and would have been the choice, with the fields and why these are guesses. `why` tells what stands in the way of an
-    offering that cannot be had.
-    """
-
-    nodepool: str
-    sentence: str
-    verdicts: tuple[TypeVerdict, ...]
-    dropped_sizes: Mapping[str, str]
-    filtered: bool = False
-    unmet: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    guessed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    why: Why = nobody_knows
-    chosen: str = ""
-
-    def causes(self, verdict: TypeVerdict) -> tuple[Cause, ...]:
-        """All causes against a size, with Azure's reasons."""
-        return causes_of(verdict, self.why)
-
-    @property
-    def dropped(self) -> Mapping[str, int]:
-        """Filter → sizes that it drops."""
-        return Counter(self.dropped_sizes.values())
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """Sizes that nothing speaks against."""
-        return tuple(one.instance_type.name for one in self.verdicts if one.kept)
-
-    @property
-    def deciding(self) -> Mapping[Cause, int]:
-        """Cause → sizes that it is the first against."""
-        return Counter(causes[0] for one in self.verdicts if (causes := self.causes(one)))
-
-    @property
-    def all_causes(self) -> Mapping[Cause, int]:
-        """Cause → sizes that it is against."""
-        return Counter(cause for one in self.verdicts for cause in self.causes(one))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +82,7 @@ class Explainer:
         self._alike: dict[Hashable, PodExplanation] = {}
         self._nominated: tuple[int, Mapping[tuple[str, str], str]] = (-1, {})
         self._waiting_pods: tuple[int, Mapping[Hashable, Sequence[Mapping[str, Any]]]] = (-1, {})
+        self._wishes: tuple[int, Mapping[Hashable, Sequence[Mapping[str, Any]]]] = (-1, {})
         world.karpenter.provisioner.on_solve = self._note
 
     def _note(self, snapshot: ClusterSnapshot, types: Types) -> None:
@@ -184,7 +136,8 @@ class Explainer:
         asked = {entry.node: entry.reason for entry in entries if isinstance(entry, NodeTried)}  # of the last step
         advice = Advice()
         if not node and key not in results.ignored and (sentence or self._is_stuck(pod)):
-            advice = self._advice(together, snapshot, types, [*tried.values(), *filtered])
+            advised = self._advised(pod, snapshot, results, list(tried.values())) or together
+            advice = self._advice(advised, snapshot, types, [*tried.values(), *filtered])
         explained = replace(
             named,
             state="bound" if node else "ignored" if key in results.ignored else "pending",
@@ -209,7 +162,7 @@ class Explainer:
     ) -> Advice:
         if self._advisor is None:
             self._advisor = Advisor(self._world)
-        key = (id(snapshot), _family(pods[0]))
+        key = (id(snapshot), *sorted({_key(pod) for pod in pods}))
         if key not in self._advice_of:
             self._advice_of[key] = self._advisor.advice(pods, snapshot, types, looked_at)
         return self._advice_of[key]
@@ -231,6 +184,22 @@ class Explainer:
                     groups.setdefault(_family(one), []).append(one)
             self._waiting_pods = (count, groups)
         return self._waiting_pods[1].get(_family(pod), [pod])
+
+    def _advised(
+        self, pod: Mapping[str, Any], snapshot: ClusterSnapshot, results: SchedulingResults, tried: Sequence[PoolTried]
+    ) -> Sequence[Mapping[str, Any]]:
+        """All pods that one change would help: they wish for the same and were refused for it before any size was looked at."""
+        wish = wish_of(pod)
+        if wish is None or not tried or not all(map(before_sizes, tried)):
+            return ()
+        if self._wishes[0] != id(results):
+            groups: dict[Hashable, list[Mapping[str, Any]]] = {}
+            for one in self._world.list("Pod"):
+                said = results.errors.get(_key(one))
+                if said is not None and not one.get("spec", {}).get("nodeName") and wish_of(one) is not None:
+                    groups.setdefault((wish_of(one), str(said)), []).append(one)
+            self._wishes = (id(results), groups)
+        return self._wishes[1].get((wish, str(results.errors.get(_key(pod)))), ())
 
     def _waiting(self, pod: Mapping[str, Any]) -> tuple[str, ...]:
         """What the pod waits for."""
@@ -256,8 +225,9 @@ class Explainer:
 
     def _pool(self, entry: PoolTried | PoolFiltered, types: Types, pod: Mapping[str, Any]) -> PoolExplanation:
         dropped = {one.name: one.filter for one in self._dropped(entry.nodepool)}
-        verdicts = tuple(entry.types())
-        guessed = refused_by_guess(self._world, verdicts)
+        verdicts = Verdicts(entry.types)
+        looked = isinstance(entry, PoolFiltered) or not before_sizes(entry)
+        guessed = refused_by_guess(self._world, tuple(verdicts)) if looked else {}
         marks = self._marks.get(id(types), self._kept)
         shortages = self._shortages.get(id(marks))
         if shortages is None:
@@ -269,7 +239,14 @@ class Explainer:
         reason = "" if entry.reason is None else str(entry.reason)
         chosen = no_zone(pod, entry)
         return PoolExplanation(
-            entry.nodepool, reason, verdicts, dropped, guessed=guessed, why=shortages.why, chosen=chosen
+            entry.nodepool,
+            reason,
+            verdicts,
+            dropped,
+            guessed=guessed,
+            why=shortages.why,
+            chosen=chosen,
+            looked=looked,
         )
 
     def _places(self, pod: Mapping[str, Any], names: Set[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -77,16 +78,15 @@ class Trials:
             limits |= (part.market or {}).get("quota", {})
         here = {f"{self._world.region}/{name}": limit for name, limit in limits.items()}
         trial = self._world.again(*([{"quota": here}] if here else ()))
-        workload = workload_of(pods[0])
-        wanted = {name_of(pod) for pod in pods}
-        edited = [self._edited(one, workload, wanted, len(pods), parts) for one in self._objects]
+        wanted = Counter(map(workload_of, pods))
+        edited = [self._edited(one, wanted, parts) for one in self._objects]
         refused = trial.apply(*(one for one in edited if one is not None))
         if any(one for one in refused if parts):
             return Outcome(0, len(pods))
         if trial.settle(allow_rejections=True).quiescent:
             end_startup(trial)
         self._left -= sum(call.status >= 400 for call in trial.cloud.journal) // _REFUSALS
-        return self._outcome(trial, workload, wanted, len(pods))
+        return self._outcome(trial, wanted)
 
     def lifted(self, pods: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
         """The quotas that would have to be raised for the pods, and to what; empty when raising them does not help."""
@@ -125,18 +125,14 @@ class Trials:
         return _quota_use(self._world)
 
     def _edited(
-        self,
-        obj: Mapping[str, Any],
-        workload: Workload,
-        names: set[str],
-        count: int,
-        parts: Sequence[Candidate],
+        self, obj: Mapping[str, Any], wanted: Mapping[Workload, int], parts: Sequence[Candidate]
     ) -> Mapping[str, Any] | None:
-        """The object as the trial gets it; None when it stays away."""
+        """The object as the trial gets it; None when it stays away. `wanted`: what the pods belong to, with how many they are."""
         kind = str(obj.get("kind"))
         place = namespace_of(obj) or "default"
         target: Target = (kind, place, name_of(obj))
-        own = Workload(*target) == workload if kind != "Pod" else name_of(obj) in names and place == workload.namespace
+        own = (workload_of(obj) if kind == "Pod" else Workload(*target)) in wanted
+        own = own and not (kind == "Pod" and spec_of(obj).get("nodeName"))
         if self._alone and not own and (kind in _TEMPLATES or (kind == "Pod" and not spec_of(obj).get("nodeName"))):
             return None
         edits = [part.edit for part in parts[::-1] if part.edit is not None and _is_for(part, target, own)]
@@ -145,18 +141,14 @@ class Trials:
             return obj
         changed: dict[str, Any] = copy_json(obj)
         if shrink:
-            changed["spec"]["replicas"] = count
+            changed["spec"]["replicas"] = wanted[Workload(*target)]
         holder = changed["spec"]["template"] if own and kind in _TEMPLATES else changed
         for edit in edits:
             edit(holder)
         return changed
 
-    def _outcome(self, trial: World, workload: Workload, names: set[str], count: int) -> Outcome:
-        pods = [
-            pod
-            for pod in trial.list("Pod")
-            if workload_of(pod) == workload or (workload.kind == "Pod" and name_of(pod) in names)
-        ]
+    def _outcome(self, trial: World, wanted: Mapping[Workload, int]) -> Outcome:
+        pods, count = [pod for pod in trial.list("Pod") if workload_of(pod) in wanted], sum(wanted.values())
         bound = [pod for pod in pods if spec_of(pod).get("nodeName")]
         waiting = len(pods) - len(bound)
         before = {name_of(node) for node in self._world.list("Node")} if self._alone else set()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of
+from harness.kube.api.fingerprint import fingerprint
+from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of, spec_of
 
-__all__ = ["Workload", "named_pods", "workload_of"]
+__all__ = ["Workload", "named_pods", "wish_of", "workload_of"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,6 +36,21 @@ def workload_of(pod: Object) -> Workload:
     if kind == "ReplicaSet" and name.endswith(suffix):
         kind, name = "Deployment", name.removesuffix(suffix)
     return Workload(kind, namespace, name)
+
+
+def wish_of(pod: Object) -> Hashable | None:
+    """What a pod asks of its Node, but for resources: pods with the same wish are refused for the same.
+
+    None for a pod that looks at others, or at volumes.
+    """
+    spec = spec_of(pod)
+    affinity = spec.get("affinity") or {}
+    ports = [port for one in spec.get("containers") or () for port in one.get("ports") or () if port.get("hostPort")]
+    others = [affinity.get("podAffinity"), affinity.get("podAntiAffinity"), spec.get("topologySpreadConstraints")]
+    if any(others) or ports or spec.get("volumes") or spec.get("resourceClaims"):
+        return None
+    asked = [spec.get("nodeSelector"), affinity.get("nodeAffinity"), spec.get("tolerations")]
+    return fingerprint([namespace_of(pod), *asked])
 
 
 def named_pods(reference: str, pods: Iterable[Object]) -> list[Object]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness.pytest_plugin.cluster_options import cluster_names
+from harness.pytest_plugin.foreseen import Foreseen
 from harness.pytest_plugin.keys import runner_of
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class ClusterRunners:
         self._version = ""
         self._remotes: dict[str, Any] = {}
         self._reached = False
-        self._memory: Runner | None = None
+        self._foreseen = Foreseen(lambda: self._new_runner("memory"))
         self._attaching: dict[str, Attaching] = {}
         self.too_big = 0
         """Cases of which pods may ask one Node for more than a real kubelet here has."""
@@ -169,6 +170,7 @@ class ClusterRunners:
         unsupported = self._unsupported(case)
         if unsupported:
             pytest.skip(unsupported)
+        case = self._foreseen.of_one_seed(case)
         verdicts: list[Verdict] = []
         first: tuple[str, dict[str, Any]] | None = None
         for name in self.names:
@@ -232,22 +234,9 @@ class ClusterRunners:
         wanted = runner_of(self._config).shared.idle_world(case).kubernetes
         if not self._version or Version.of(wanted).line == Version.of(self._version).line:
             return ""
-        # what it expects may hold for the cluster's version just as well
-        if self._holds_in_memory(case):
+        if self._foreseen.holds(case):
             return ""
         return f"is about Kubernetes {wanted}; on {self._version}, which the cluster is, something else comes of it in memory, too"
-
-    def _holds_in_memory(self, case: Case) -> bool:
-        from harness.reading.problems import ScenarioError
-        from harness.scenario.running.verdicts import Outcome
-
-        if self._memory is None:
-            self._memory = self._new_runner("memory")
-        try:
-            came = self._memory.run(case).outcome
-        except ScenarioError:  # a step finds nothing to act on
-            return False
-        return came not in (Outcome.FAILED, Outcome.ERROR, Outcome.UNEXPECTED_PASS)
 
     def _runner(self, name: str) -> Runner:
         if name not in self._runners:

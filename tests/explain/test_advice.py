@@ -11,6 +11,7 @@ from harness.explain.labels import default_objects
 from harness.explain.render import as_text
 from harness.explain.scheduling import Explainer, PodExplanation
 from harness.explain.summary import pods_line
+from harness.explain.trials import Trials
 from harness.world import World
 
 ZONE, SIZE, CAPACITY = "topology.kubernetes.io/zone", "node.kubernetes.io/instance-type", "karpenter.sh/capacity-type"
@@ -227,3 +228,64 @@ def test_replicas_are_one_paragraph_under_the_name_of_their_workload() -> None:
     text = as_text(explainer.pods())
     assert text.startswith("Deployment/web, 5 pods: pending\n")
     assert text.count("pending") == 1
+
+
+def pods_of_different_sizes(count: int, **spec: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"p{number}", "namespace": "default", "labels": {"app": f"a{number}"}},
+            "spec": {
+                "containers": [{"name": "c", "image": "c", "resources": {"requests": {"cpu": f"{number + 1}00m"}}}],
+                **spec,
+            },
+        }
+        for number in range(count)
+    ]
+
+
+def test_pods_that_wish_for_the_same_are_advised_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever they request: no size was looked at. The advice is tried for all of them at once."""
+    runs = []
+    run = Trials.run
+
+    def counted(self: Trials, *arguments: Any, **keywords: Any) -> Any:
+        runs.append(arguments)
+        return run(self, *arguments, **keywords)
+
+    monkeypatch.setattr(Trials, "run", counted)
+    world = World()
+    explainer = Explainer(world)
+    world.apply(default_objects()[0], AMD64, *pods_of_different_sizes(30, nodeSelector={"taem": "blue"}))
+    world.settle(allow_rejections=True)
+    explained = explainer.pods()
+    assert len({one.changes for one in explained}) == 1
+    (change,) = explained[0].changes
+    assert (change.meant, change.pods, change.wanted) == ("team", 30, 30)
+    assert len(runs) < 5
+    assert as_text(explained).count("Did you mean") == 1
+
+
+def test_pods_that_are_too_large_are_advised_one_by_one() -> None:
+    pool = nodepool((CAPACITY, "on-demand"), ("karpenter.azure.com/sku-cpu", "2"))
+    world = World()
+    explainer = Explainer(world)
+    world.apply(default_objects()[0], pool, *pods_of_different_sizes(40)[36:])
+    world.settle(allow_rejections=True)
+    told = [change.text for one in explainer.pods() for change in one.changes if "request at most" in change.text]
+    assert len(told) == 4
+
+
+def test_a_taint_and_pods_of_replicasets_that_are_not_given() -> None:
+    """As in a dump: the edit reaches pods whose owner no file has."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d", "uid": "u", "controller": True}
+    pods = pods_of_different_sizes(3)
+    for pod in pods:
+        pod["metadata"]["ownerReferences"] = [owner]
+        pod["metadata"]["labels"] = {"pod-template-hash": "5d"}
+    pool = nodepool((CAPACITY, "on-demand"), taints=[{"key": "dedicated", "effect": "NoSchedule"}])
+    explained = first(pool, *pods)
+    (change,) = explained.changes
+    assert change.text == "tolerate the taint dedicated:NoSchedule of NodePool default"
+    assert (change.pods, change.wanted) == (3, 3)

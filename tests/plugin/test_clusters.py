@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,12 @@ from harness.clusters.real.pki import MissingTool
 from harness.clusters.rest.connection import ClusterLost
 from harness.karpenter.releases import DEFAULT_RELEASE
 from harness.pytest_plugin.clusters import ClusterRunners
+from harness.pytest_plugin.foreseen import Foreseen
 from harness.pytest_plugin.grouping import Groups
 from harness.scenario.language.files import load
+from harness.scenario.language.models.header import Seeds
+from harness.scenario.running.runner import Runner
+from tests.project.tree import ROOT
 
 # four groups, whose cases stand in turns in two files
 FILE = """
@@ -219,6 +224,17 @@ def test_a_case_that_the_clusters_kubernetes_breaks_is_skipped_and_others_are_no
     monkeypatch.setattr(clusters, "_version", "1.36.3")
     assert "on 1.36.3, which the cluster is, something else comes of it" in clusters._unsupported(old)
     assert clusters._unsupported(new) == ""
+
+
+@pytest.mark.parametrize(("count", "held"), [(4, True), (1, False)])
+def test_a_case_that_holds_for_some_seeds_runs_under_one_for_which_it_does(count: int, held: bool) -> None:
+    path = ROOT / "scenarios/reported/core-affinity-with-pvc-zone.yaml"
+    case = next(one for one in load(path, path.name)[0].cases if "1.14.2" in one.name)
+    case = replace(case, header=case.header.model_copy(update={"seeds": Seeds(count=count, hold="some")}))
+    runner = Runner()
+    assert not all(verdict.holds for verdict in runner.examine(case)[1])
+    chosen = Foreseen(lambda: runner).of_one_seed(case)
+    assert all(verdict.holds for verdict in runner.examine(chosen)[1]) == held
 
 
 class Losing:
