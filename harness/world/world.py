@@ -47,6 +47,7 @@ from harness.world.apply import applied_patch, read
 from harness.world.azure import Azure
 from harness.world.caches import Caches, default_caches
 from harness.world.karpenter import Karpenter
+from harness.world.metrics import Metrics, metrics_of
 from harness.world.recorder import Event, LogLine, Recorder
 from harness.world.refused import ObjectsRefused, is_mistake, rejections_of
 from harness.world.shapes import misshapen
@@ -360,6 +361,10 @@ class World:
         if found is None:
             raise LookupError(f"{self.region} does not sell {size}")
         return found
+
+    def metrics(self) -> Metrics:
+        """What Karpenter's metrics would say now, under upstream's names. Raises LookupError where Karpenter is somebody else."""
+        return metrics_of(self)
 
     def writes(self, node: str) -> Mapping[str, tuple[Write, ...]]:
         """For each label key of a Node the writes in order: kind, by, from_, value."""

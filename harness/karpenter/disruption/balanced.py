@@ -11,14 +11,14 @@ from harness.karpenter.disruption.candidates import Candidate, all_candidates
 from harness.karpenter.disruption.commands import Command
 from harness.karpenter.disruption.costs import BASE_COST, eviction_cost, offered_price
 from harness.karpenter.disruption.events import approved, nodepool_approved
-from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
 from harness.kube.scheduling.pods import is_daemon
 
-__all__ = ["Score", "Totals", "announce_pools", "approves", "can_pass", "nodepool_totals"]
+__all__ = ["Score", "Totals", "announce_pools", "approves", "can_pass", "nodepool_costs", "nodepool_totals"]
 
 BALANCED = "Balanced"
 _K = 2
@@ -68,7 +68,7 @@ def nodepool_totals(situation: Situation) -> dict[str, Totals]:
             known = by_name.get(node.name)
             cost = known.moving_cost if known is not None else _disruption_cost(node)
             disruption[pool] = disruption.get(pool, 0.0) + cost
-    costs = _nodepool_costs(situation)
+    costs = nodepool_costs(situation.view)
     return {pool: Totals(costs.get(pool) or price, disruption.get(pool, 0.0)) for pool, price in prices.items()}
 
 
@@ -84,8 +84,8 @@ def _key(pod: Object) -> str:
     return f"{namespace_of(pod)}/{name_of(pod)}"
 
 
-def _nodepool_costs(situation: Situation) -> dict[str, float]:
-    view = situation.view
+def nodepool_costs(view: View) -> dict[str, float]:
+    """What the NodeClaims of each NodePool cost in USD per hour, as core counts it (``pkg/state/cost``)."""
     costs: dict[str, float] = {}
     for claim in view.snapshot.nodeclaims:
         get = labels_of(claim).get

@@ -163,6 +163,12 @@ class Provisioner:
                 )
         return found
 
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """How many pods the last simulation found no place for, and how many Karpenter does not consider."""
+        errors = self._results.errors.values()
+        return sum(not is_deferred(reason) for reason in errors), len(self._results.ignored)
+
     def _provision(self) -> None:
         if not self.synced():
             return

@@ -59,6 +59,8 @@ def _old(version: str) -> CoreRelease:
         ephemeral_readiness=False,
         held_repair_looks_again=version == "1.7.1",
         first_overlay_capacity_wins=False,
+        zone_in_metrics=False,
+        nodepool_cost_metric=False,
         overlays_skip_broken_nodepools=False,
         gates=_GATES_V1_7 if version == "1.7.1" else _GATES_V1_4,
     )
@@ -68,11 +70,15 @@ CORE_RELEASES: Mapping[str, CoreRelease] = {
     **{version: _old(version) for version in ("1.4.0", "1.5.0", "1.6.1", "1.6.2", "1.7.1")},
     **{
         version: CoreRelease(
-            version, ephemeral_readiness=False, overlays_skip_broken_nodepools=False, gates=_GATES_V1_7
+            version,
+            ephemeral_readiness=False,
+            overlays_skip_broken_nodepools=False,
+            zone_in_metrics=False,
+            gates=_GATES_V1_7,
         )
         for version in ("1.10.0", "1.12.0", "1.12.1")
     },
-    "1.13.0": CoreRelease("1.13.0", gates=_GATES_V1_7),
+    "1.13.0": CoreRelease("1.13.0", zone_in_metrics=False, gates=_GATES_V1_7),
     "1.14.0": CoreRelease("1.14.0"),
 }
 

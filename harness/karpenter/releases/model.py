@@ -147,6 +147,10 @@ class CoreRelease:
     """Of NodeOverlays that name the same resource the heaviest counts; else the lightest."""
     overlays_skip_broken_nodepools: bool = True
     """A NodePool without instance types does not keep NodeOverlays from the others."""
+    zone_in_metrics: bool = True
+    """Metrics of NodeClaims and Nodes that go have the zone."""
+    nodepool_cost_metric: bool = True
+    """There is a metric of what a NodePool costs."""
     gates: frozenset[str] = frozenset(
         {
             "NodeRepair",

@@ -1,0 +1,236 @@
+"""What Karpenter's metrics would say: upstream's names and labels, counted from the records of a world.
+
+Core ``pkg/metrics/metrics.go``, ``pkg/controllers/{disruption,state,provisioning/scheduling}/metrics.go``,
+``pkg/controllers/metrics/nodepool``; when they count: ``pkg/controllers/nodeclaim/{lifecycle,expiration,garbagecollection}``,
+``pkg/controllers/node/{health,termination}``, ``pkg/controllers/disruption/queue.go``. Durations are not told: they are of the machine that
+Karpenter runs on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+from harness.engine.disruptions import Disruption
+from harness.karpenter.disruption.balanced import nodepool_costs
+from harness.karpenter.labels.core import CAPACITY_TYPE, MIN_VALUES_RELAXED, NODEPOOL
+from harness.kube.api.labels import ZONE
+from harness.kube.api.objects import Object, annotations_of, labels_of, name_of, spec_of, status_of
+from harness.kube.api.quantity import NANO
+from harness.kube.api.resources import parse_list
+
+if TYPE_CHECKING:
+    from harness.world.world import World
+
+__all__ = ["FAMILIES", "Metrics", "Sample", "metrics_of"]
+
+Labels = tuple[tuple[str, str], ...]
+
+_GAUGE, _COUNTER = "gauge", "counter"
+FAMILIES: Mapping[str, str] = {
+    "karpenter_nodeclaims_created_total": _COUNTER,
+    "karpenter_nodeclaims_disrupted_total": _COUNTER,
+    "karpenter_nodeclaims_terminated_total": _COUNTER,
+    "karpenter_nodes_created_total": _COUNTER,
+    "karpenter_nodes_terminated_total": _COUNTER,
+    "karpenter_voluntary_disruption_decisions_total": _COUNTER,
+    "karpenter_voluntary_disruption_queue_failures_total": _COUNTER,
+    "karpenter_voluntary_disruption_consolidation_timeouts_total": _COUNTER,
+    "karpenter_scheduler_unschedulable_pods_count": _GAUGE,
+    "karpenter_scheduler_ignored_pods_count": _GAUGE,
+    "karpenter_cluster_state_node_count": _GAUGE,
+    "karpenter_cluster_state_synced": _GAUGE,
+    "karpenter_nodepools_usage": _GAUGE,
+    "karpenter_nodepools_limit": _GAUGE,
+    "karpenter_nodepools_cost_total": _GAUGE,
+}
+"""The metrics that are told, and their type."""
+
+_TIMEOUTS = {"multi-node consolidation": "multi", "single-node consolidation": "single"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One time series at its present value."""
+
+    name: str
+    labels: Mapping[str, str]
+    value: float
+
+    def __str__(self) -> str:
+        labels = ",".join(f'{key}="{value}"' for key, value in self.labels.items())
+        return f"{self.name}{{{labels}}}" if labels else self.name
+
+
+class Metrics(Sequence[Sample]):
+    """All samples, by name and labels. Printed, it is a table."""
+
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        self._samples = tuple(sorted(samples, key=lambda each: (list(FAMILIES).index(each.name), str(each))))
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sample]: ...
+    def __getitem__(self, index: int | slice) -> Sample | Sequence[Sample]:
+        return self._samples[index]
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def value(self, name: str, **labels: str) -> float:
+        """The sum of the series of this name that have these labels; 0 without any. Raises LookupError for a name that is not told."""
+        if name not in FAMILIES:
+            raise LookupError(f"there is no metric {name}; there are {', '.join(FAMILIES)}")
+        wanted = labels.items()
+        return sum(each.value for each in self._samples if each.name == name and wanted <= each.labels.items())
+
+    def text(self) -> str:
+        """As Prometheus scrapes them."""
+        lines = []
+        told = ""
+        for each in self._samples:
+            if each.name != told:
+                told = each.name
+                lines.append(f"# TYPE {told} {FAMILIES[told]}")
+            lines.append(f"{each} {_number(each.value)}")
+        return "".join(f"{line}\n" for line in lines)
+
+    def __str__(self) -> str:
+        width = max((len(str(each)) for each in self._samples), default=0)
+        return "\n".join(f"{each!s:{width}}  {_number(each.value)}" for each in self._samples)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(value)
+
+
+def metrics_of(world: World) -> Metrics:
+    """The metrics of a world with a simulated Karpenter. Raises LookupError where Karpenter is somebody else."""
+    counted: Counter[tuple[str, Labels]] = Counter()
+    claims = _claims(world)
+    for name, labels in (*_nodeclaims(world, claims), *_nodes(world, claims), *_decisions(world)):
+        counted[name, labels] += 1
+    for method in _TIMEOUTS.values():
+        counted["karpenter_voluntary_disruption_consolidation_timeouts_total", (("consolidation_type", method),)] += 0
+    samples = [Sample(name, dict(labels), value) for (name, labels), value in counted.items()]
+    return Metrics([*samples, *_gauges(world)])
+
+
+def _claims(world: World) -> dict[str, Object]:
+    """Every NodeClaim that there ever was, as it was last."""
+    found: dict[str, Object] = {}
+    for entry in world.journal:
+        if entry.key.kind == "NodeClaim" and (latest := entry.after or entry.before) is not None:
+            found[entry.key.name] = latest
+    return found
+
+
+def _nodeclaims(world: World, claims: Mapping[str, Object]) -> Iterator[tuple[str, Labels]]:
+    reasons = {name: each.reason.lower() for each in world.recorder.disruptions for name in each.replacements}
+    for entry in world.journal:
+        claim = entry.after
+        if entry.key.kind == "NodeClaim" and entry.verb == "create" and claim is not None and entry.error is None:
+            relaxed = annotations_of(claim).get(MIN_VALUES_RELAXED, "false")
+            reason = reasons.get(name_of(claim), "provisioned")
+            labels = ("min_values_relaxed", relaxed), ("nodepool", _pool(claim)), ("reason", reason)
+            yield "karpenter_nodeclaims_created_total", labels
+    for line in world.log:
+        claim = claims.get(str(line.values.get("NodeClaim")))
+        if claim is not None and line.message == "deleted nodeclaim":
+            yield "karpenter_nodeclaims_terminated_total", _placed(world, claim, capacity_type=True)
+    for name, reason in _disrupted(world):
+        if name in claims:
+            kind = ("capacity_type", labels_of(claims[name]).get(CAPACITY_TYPE, ""))
+            yield "karpenter_nodeclaims_disrupted_total", (kind, ("nodepool", _pool(claims[name])), ("reason", reason))
+
+
+def _disrupted(world: World) -> Iterator[tuple[str, str]]:
+    """NodeClaims that Karpenter has deleted, and why."""
+    for each in world.recorder.disruptions:
+        if each.ended is not None and not each.problem:
+            yield from ((gone.nodeclaim, each.reason.lower()) for gone in each.nodes)
+    short = {event.object.name for event in world.events if event.reason == "InsufficientCapacityError"}
+    for line in world.log:
+        name = str(line.values.get("NodeClaim"))
+        if line.message == "failed launching nodeclaim" and line.controller == "nodeclaim.lifecycle":
+            yield name, "insufficient_capacity" if name in short else "nodeclass_not_ready"
+        elif line.message == "terminating due to timeout":
+            yield name, str(line.values.get("reason"))
+        elif line.message == "terminating due to registration ttl":
+            yield name, "liveness"
+        elif line.message == "garbage collecting nodeclaim with no cloudprovider representation":
+            yield name, "garbage_collected"
+
+
+def _nodes(world: World, claims: Mapping[str, Object]) -> Iterator[tuple[str, Labels]]:
+    by_node = {str(status_of(each).get("nodeName")): each for each in claims.values()}
+    for line in world.log:
+        if line.message == "registered nodeclaim" and (claim := claims.get(str(line.values.get("NodeClaim")))):
+            yield "karpenter_nodes_created_total", _placed(world, claim)
+        elif line.message == "deleted node" and (claim := by_node.get(str(line.values.get("Node")))):
+            yield "karpenter_nodes_terminated_total", _placed(world, claim)
+
+
+def _decisions(world: World) -> Iterator[tuple[str, Labels]]:
+    kinds = {"MultiNodeConsolidation": "multi", "SingleNodeConsolidation": "single", "Emptiness": "empty"}
+    for each in world.recorder.disruptions:
+        if not each.method:
+            continue
+        labels = ("decision", each.decision), ("reason", each.reason.lower())
+        kind = ("consolidation_type", kinds.get(each.method, ""))
+        yield "karpenter_voluntary_disruption_decisions_total", (kind, *labels)
+        if each.problem:
+            yield from _failures(each, labels)
+    for line in world.log:
+        for words, method in _TIMEOUTS.items():
+            if words in line.message and "timeout" in line.message:
+                yield (
+                    "karpenter_voluntary_disruption_consolidation_timeouts_total",
+                    (("consolidation_type", method),),
+                )
+
+
+def _failures(each: Disruption, labels: Labels) -> Iterator[tuple[str, Labels]]:
+    """One for each replacement; upstream writes the decision under consolidation_type."""
+    for _ in each.replacements:
+        yield (
+            "karpenter_voluntary_disruption_queue_failures_total",
+            (("consolidation_type", each.decision), *labels),
+        )
+
+
+def _gauges(world: World) -> Iterator[Sample]:
+    view = world.karpenter.departures.observer.look()
+    failed, ignored = world.karpenter.provisioner.waiting
+    yield Sample("karpenter_scheduler_unschedulable_pods_count", {"controller": "provisioner"}, failed)
+    yield Sample("karpenter_scheduler_ignored_pods_count", {}, ignored)
+    yield Sample("karpenter_cluster_state_node_count", {}, len(view.nodes))
+    yield Sample("karpenter_cluster_state_synced", {}, float(view.synced))
+    costs = nodepool_costs(view) if world.release.core.nodepool_cost_metric else {}
+    for pool in view.nodepools.values():
+        name = name_of(pool)
+        for metric, amounts in (("usage", status_of(pool).get("resources")), ("limit", spec_of(pool).get("limits"))):
+            for resource, amount in sorted(parse_list(amounts).items()):
+                labels = {"nodepool": name, "resource_type": resource.lower().replace("-", "_")}
+                value = amount.nano / NANO if resource == "cpu" else float(amount.value())
+                yield Sample(f"karpenter_nodepools_{metric}", labels, value)
+        if world.release.core.nodepool_cost_metric:
+            yield Sample("karpenter_nodepools_cost_total", {"nodepool": name}, costs.get(name, 0.0))
+
+
+def _placed(world: World, claim: Object, *, capacity_type: bool = False) -> Labels:
+    """NodePool, zone where the release tells it, and capacity type."""
+    labels = labels_of(claim)
+    found = {"nodepool": _pool(claim)}
+    if capacity_type:
+        found["capacity_type"] = labels.get(CAPACITY_TYPE, "")
+    if world.release.core.zone_in_metrics:
+        found["zone"] = labels.get(ZONE, "")
+    return tuple(sorted(found.items()))
+
+
+def _pool(claim: Object) -> str:
+    return str(labels_of(claim).get(NODEPOOL) or "")

@@ -1,0 +1,85 @@
+"""What happened in a world is counted under upstream's names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.engine.disruptions import Disrupted, Disruption
+from harness.world import World
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios" / "lifecycle"
+PREFIX = "karpenter_"
+
+
+def settled(scenario: str = "spot-eviction.yaml", **inputs: Any) -> World:
+    """A world with the objects of a file's first scenario."""
+    world = World(**inputs)
+    world.apply((SCENARIOS / scenario).read_text().split("\n---\n", 1)[1].split("\n---\nscenario:", 1)[0])
+    world.settle(allow_rejections=True)
+    return world
+
+
+def test_a_launch_and_its_end() -> None:
+    world = settled()
+    created = world.metrics()
+    assert created.value("karpenter_nodeclaims_created_total", reason="provisioned", nodepool="default") == 1
+    assert created.value("karpenter_nodes_created_total") == created.value("karpenter_cluster_state_node_count") == 1
+    assert created.value("karpenter_nodepools_usage", resource_type="nodes") == 1
+    assert created.value("karpenter_nodepools_cost_total", nodepool="default") > 0
+    assert created.value("karpenter_nodeclaims_terminated_total") == 0
+    (claim,) = world.list("NodeClaim")
+    world.delete("Deployment", "web")
+    world.delete("NodeClaim", claim["metadata"]["name"])
+    world.settle()
+    ended = world.metrics()
+    zone = claim["metadata"]["labels"]["topology.kubernetes.io/zone"]
+    assert ended.value("karpenter_nodeclaims_terminated_total", zone=zone, capacity_type="spot") == 1
+    assert ended.value("karpenter_nodes_terminated_total", zone=zone) == 1
+    assert ended.value("karpenter_nodeclaims_disrupted_total") == 0  # somebody else's decision
+    assert ended.value("karpenter_cluster_state_node_count") == 0
+
+
+def test_what_releases_tell() -> None:
+    world = settled(karpenter="1.7.2")
+    (sample,) = [each for each in world.metrics() if each.name == "karpenter_nodes_created_total"]
+    assert dict(sample.labels) == {"nodepool": "default"}
+    assert not [each for each in world.metrics() if each.name == "karpenter_nodepools_cost_total"]
+
+
+def test_a_launch_that_fails_and_a_pod_without_a_place() -> None:
+    told = settled(azure={"quota": {"lowPriorityCores": 0}}).metrics()
+    assert told.value("karpenter_nodeclaims_created_total") == 1
+    assert told.value("karpenter_nodeclaims_disrupted_total", reason="insufficient_capacity") == 1
+    assert told.value("karpenter_nodeclaims_terminated_total") == 1
+    assert told.value("karpenter_scheduler_unschedulable_pods_count", controller="provisioner") == 1
+
+
+def test_decisions() -> None:
+    world = settled()
+    (claim,) = (each["metadata"]["name"] for each in world.list("NodeClaim"))
+    gone = (Disrupted(claim, "n", "default"),)
+    world.recorder.disrupted(Disruption(1, "Drifted", "replace", gone, ("r",), "Drift", ended=2))
+    world.recorder.disrupted(
+        Disruption(3, "Underutilized", "replace", gone, ("r", "s"), "MultiNodeConsolidation", problem="too late")
+    )
+    told = world.metrics()
+    decisions = "karpenter_voluntary_disruption_decisions_total"
+    assert told.value(decisions, reason="drifted", decision="replace", consolidation_type="") == 1
+    assert told.value(decisions, reason="underutilized", consolidation_type="multi") == 1
+    assert told.value("karpenter_nodeclaims_disrupted_total", reason="drifted", capacity_type="spot") == 1
+    # upstream writes the decision where the type should stand
+    assert told.value("karpenter_voluntary_disruption_queue_failures_total", consolidation_type="replace") == 2
+
+
+def test_how_they_are_shown() -> None:
+    told = settled().metrics()
+    lines = told.text().splitlines()
+    assert lines[0] == "# TYPE karpenter_nodeclaims_created_total counter"
+    series = 'karpenter_nodeclaims_created_total{min_values_relaxed="false",nodepool="default",reason="provisioned"}'
+    assert lines[1] == f"{series} 1"
+    assert str(told).splitlines()[0].split() == [series, "1"]
+    with pytest.raises(LookupError, match="there is no metric karpenter_nodes"):
+        told.value("karpenter_nodes")
