@@ -51,7 +51,6 @@ class Departures:
             provisioner.options,
             choose=draws.randrange,
             draw=lambda name, values: rng.pick(f"disruption/{name}", values),
-            attempt_seconds=0.0,
         )
         self.observer = Observer(view, clock, offers, marks, options, indexes)
         self.controller: DisruptionController | None = None

@@ -46,10 +46,14 @@ _WATCHED = (
 
 
 class _Rest(Memory):
-    """Which consolidations found nothing since something last happened."""
+    """Which consolidations found nothing since something last happened, and what they did not get to.
 
-    def __init__(self, marks: Marks) -> None:
-        self._marks = marks
+    ``unseen``: the NodePools that single-node consolidation begins with the next time.
+    """
+
+    def __init__(self, marks: Marks, sink: Sink) -> None:
+        self._marks, self._sink = marks, sink
+        self.unseen: frozenset[str] = frozenset()
         self._consolidated: dict[str, int] = {}
         self.rested = False
         """Whether one was left out in this turn."""
@@ -63,6 +67,11 @@ class _Rest(Memory):
     def found(self, method: Method, findings: Findings) -> None:
         if findings.consolidated:
             self._consolidated[method.name] = self._marks.unsettled_since()
+        if findings.unseen is not None:
+            self.unseen = findings.unseen
+        if findings.timeout is not None:
+            text, values = findings.timeout
+            self._sink.log("debug", "disruption", text, **values)
 
 
 class DisruptionController:
@@ -92,7 +101,7 @@ class DisruptionController:
         self._rules = rules
         self._spot_to_spot = offers.options.gate("SpotToSpotConsolidation")
         self._methods = methods_of(rules)
-        self._memory = _Rest(marks)
+        self._memory = _Rest(marks, sink)
         self._began = engine.clock.now
         self._period = nanoseconds(POLLING)
         self._failures = 0
@@ -138,7 +147,9 @@ class DisruptionController:
             self._told = 0
             view = self._observer.look(self._executions.nodes)
             self._situation = Situation(view, spot_to_spot=self._spot_to_spot)
-            self._deliberation = turn(self._situation, self._methods, self._hands, memory=self._memory)
+            self._deliberation = turn(
+                self._situation, self._methods, self._hands, unseen=self._memory.unseen, memory=self._memory
+            )
         else:
             assert self._situation is not None
             self._situation.view = self._observer.look(self._executions.nodes)
