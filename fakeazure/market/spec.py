@@ -124,7 +124,9 @@ def _limits(limits: Mapping[str, Any], catalogue: CatalogueLike) -> Mapping[str,
             raise MarketError(f"quota.{name}", f"a limit is a whole number of 0 or more, not {limit!r}")
         bare = name.rpartition("/")[2]
         if bare.lower() not in {one.lower() for one in GENERAL} and not _is_family(bare, catalogue):
-            raise MarketError(f"quota.{name}", f"unknown usage {bare!r}{hint(bare, (*GENERAL, *families(catalogue)))}")
+            near = hint(bare, (*GENERAL, *families(catalogue)))
+            known = f"; known are {', '.join(GENERAL)} and families such as standardDSv5Family"
+            raise MarketError(f"quota.{name}", f"unknown usage {bare!r}{near or known}")
     return limits
 
 

@@ -14,6 +14,8 @@ __all__ = ["MarketError", "check_placement", "families", "hint", "one_of"]
 
 FEW = 60
 """As many known words as are worth a line."""
+SOME = 12
+"""As many as show what the others look like."""
 
 _ZONES = ("1", "2", "3", REGIONAL)
 
@@ -79,11 +81,11 @@ def families(catalogue: CatalogueLike) -> Iterator[str]:
 def one_of(value: str, known: Iterable[str], path: str) -> None:
     """Raises MarketError for a word that is none of the known ones."""
     if value not in tuple(known):
-        raise MarketError(path, f"unknown value {value!r}{hint(value, known)}")
+        raise MarketError(path, f"unknown value {value!r}{hint(value, known, some=True)}")
 
 
-def hint(value: str, known: Iterable[str]) -> str:
-    """The nearest known word, or all of them where they are few."""
+def hint(value: str, known: Iterable[str], *, some: bool = False) -> str:
+    """The nearest known word, or all of them where they are few; `some`: a few of them where they are many."""
     names = {one.lower(): one for one in known}
     near = [
         *difflib.get_close_matches(value.lower(), names, n=1),
@@ -91,4 +93,6 @@ def hint(value: str, known: Iterable[str]) -> str:
     ]
     if near:
         return f"; did you mean {names[near[0]]!r}?"
+    if some and len(names) > FEW:
+        return f"; known are {', '.join(sorted(names.values())[:SOME])} and {len(names) - SOME} more"
     return f"; known are {', '.join(sorted(names.values()))}" if 0 < len(names) <= FEW else ""

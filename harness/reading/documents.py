@@ -120,8 +120,10 @@ def _list_of(value: Any) -> str | None:
     if not isinstance(value, dict) or not isinstance(value.get("items"), list):
         return None
     kind, metadata = value.get("kind"), value.get("metadata")
-    if not isinstance(kind, str) or not kind.endswith("List") or (isinstance(metadata, dict) and "name" in metadata):
+    if not isinstance(kind, str) or not kind.endswith("List"):
         return None
+    if kind != "List" and isinstance(metadata, dict) and "name" in metadata:
+        return None  # an object of somebody's own kind
     return kind.removesuffix("List")
 
 

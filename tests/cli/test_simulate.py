@@ -157,6 +157,7 @@ def test_many_refusals_are_summed_up(here: Path, capsys: pytest.CaptureFixture[s
         ),
         (("--mode", "scriptless"), "--mode: unknown provision mode 'scriptless'; did you mean 'aksscriptless'"),
         (("--region", "mars"), "--region: unknown region 'mars'; one of australiacentral, "),
+        (("--quota", "foo=3"), "--quota foo=3: unknown usage 'foo'; known are availabilitySets, cores, "),
         (("--fault", "quota"), "--fault quota: unknown value 'quota'; known are AgentPoolNotFound, "),
         (
             ("--fault", "SkuNotAvailable,size=D4s_v5"),

@@ -230,7 +230,7 @@ def test_a_case_that_the_clusters_kubernetes_breaks_is_skipped_and_others_are_no
 def test_a_case_that_holds_for_some_seeds_runs_under_one_for_which_it_does(count: int, held: bool) -> None:
     path = ROOT / "scenarios/reported/core-affinity-with-pvc-zone.yaml"
     case = next(one for one in load(path, path.name)[0].cases if "1.14.2" in one.name)
-    case = replace(case, header=case.header.model_copy(update={"seeds": Seeds(count=count, hold="some")}))
+    case = replace(case, header=case.header.model_copy(update={"seeds": Seeds(count=str(count), hold="some")}))
     runner = Runner()
     assert not all(verdict.holds for verdict in runner.examine(case)[1])
     chosen = Foreseen(lambda: runner).of_one_seed(case)
