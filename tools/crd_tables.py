@@ -1,10 +1,10 @@
 """Writes the CRD tables of harness.karpenter.validation from the CRD files of the provider's releases.
 
-    python tools/crd_tables.py DIR
+    python -m tools.crd_tables DIR
 
 DIR has a folder per release (``DIR/1.14.0/*.yaml``: the files of that release's ``pkg/apis/crds``). The result has one row per
 field or rule and range of releases, without descriptions. CEL expressions are recognised and become the name and the arguments of a
-predicate of ours; an expression that is not recognised stops the tool.
+predicate of ours; an expression that is not recognised stops the tool. ``tools.new_release`` adds a release to the tables that are there.
 """
 
 from __future__ import annotations
@@ -12,132 +12,17 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from tools.crd_rules import predicate
+
 TARGET = Path(__file__).parent.parent / "harness/karpenter/releases/data/crds.json"
 DROPPED = {"description", "title", "example", "externalDocs", "x-kubernetes-map-type"}
 CHILDREN = {"properties", "items", "additionalProperties", "x-kubernetes-validations"}
-
-PATTERNS: tuple[tuple[str, str], ...] = (
-    ("unchanged", r"self == oldSelf"),
-    ("unchanged-field", r"self\.(?P<field>\w+) == oldSelf\.(?P=field)"),
-    ("unchanged-presence", r"has\(self\.(?P<field>\w+)\) == has\(oldSelf\.(?P=field)\)"),
-    ("not-empty", r"self != ''"),
-    ("key-not", r"""self != ["'](?P<key>[^"']+)["']"""),
-    ("keys-not", r"""self\.all\(x, x != ["'](?P<key>[^"']+)["']\)"""),
-    ("keys-not", r"self\.all\(x, !\(x in \[(?P<keys>[^\]]*)\]\)\)"),
-    ("requirement-values", r"self\.all\(x, x\.operator == '(?P<operator>\w+)' \? x\.values\.size\(\) != 0 : true\)"),
-    (
-        "requirement-number",
-        r"self\.all\(x, \((?P<operators>x\.operator == '\w+'(?: \|\| x\.operator == '\w+')*)\) "
-        r"\? \(x\.values\.size\(\) == 1 && int\(x\.values\[0\]\) >= 0\) : true\)",
-    ),
-    (
-        "requirement-min-values",
-        r"self\.all\(x, \(x\.operator == 'In' && has\(x\.minValues\)\) \? x\.values\.size\(\) >= x\.minValues : true\)",
-    ),
-    ("together", r"self\.all\(x, has\(x\.(?P<first>\w+)\) == has\(x\.(?P<second>\w+)\)\)"),
-    ("exclusive", r"!has\(self\.(?P<first>\w+)\) \|\| !has\(self\.(?P<second>\w+)\)"),
-    (
-        "lone-key",
-        r"!has\(self\.(?P<when>\w+)\) \|\| \(!has\(self\.(?P<field>\w+)\) \|\| size\(self\.(?P=field)\) == 0 \|\| "
-        r"\(size\(self\.(?P=field)\) == 1 && '(?P<key>\w+)' in self\.(?P=field)\)\)",
-    ),
-    ("above", r"has\(self\.(?P<high>\w+)\) && has\(self\.(?P<low>\w+)\) \? +self\.(?P=high) > self\.(?P=low) +: true"),
-    (
-        "not-above",
-        r"has\(self\.(?P<low>\w+)\) && has\(self\.(?P<high>\w+)\) \? self\.(?P=low) <= self\.(?P=high) : true",
-    ),
-    ("key-length", r"self\.all\(k, size\(k\) <= (?P<limit>\d+)\)"),
-    ("value-length", r"self\.all\(k, size\(self\[k\]\) <= (?P<limit>\d+)\)"),
-    ("keys-without", r"self\.all\(k, !k\.matches\('\[(?P<characters>[^\]]+)\]'\)\)"),
-    ("keys-without", r"self\.all\(k, !k\.contains\('\\(?P<characters>\\)'\)\)"),
-    (
-        "fips-family",
-        r"has\(self\.fipsMode\) && self\.fipsMode == 'FIPS' \? \(has\(self\.imageFamily\)"
-        r"(?P<families>(?: && self\.imageFamily != '\w+')+)\) : true",
-    ),
-    (
-        "fips-excludes",
-        r"has\(self\.imageFamily\) && has\(self\.fipsMode\) \? "
-        r"!\(self\.imageFamily == (?P<families>'\w+') && self\.fipsMode == 'FIPS'\) : true",
-    ),
-    (
-        "swap-needs-no-fail",
-        r"!has\(self\.linuxOSConfig\) \|\| !has\(self\.linuxOSConfig\.swapFileSize\) \|\| "
-        r"\(has\(self\.kubelet\) && has\(self\.kubelet\.failSwapOn\) && self\.kubelet\.failSwapOn == false\)",
-    ),
-    ("zones-present", r"\[(?P<zones>[^\]]*)\]\.all\(z, self\.exists\(x, x\.zone == z\)\)"),
-    (
-        "zone-not-forwarded",
-        r"!\(self\.zone\.endsWith\('(?P<zone>[^']+)'\) && self\.forwardDestination == '(?P<destination>\w+)'\)",
-    ),
-    ("stale-not-tcp", r"!\(self\.serveStale == '(?P<stale>\w+)' && self\.protocol == '(?P<protocol>\w+)'\)"),
-    (
-        "root-not-forwarded",
-        r"!self\.exists\(x, x\.zone == '\.' && x\.forwardDestination == '(?P<destination>\w+)'\)",
-    ),
-    (
-        "external-not-forwarded",
-        r"!self\.exists\(x, x\.zone != '\.' && !x\.zone\.endsWith\('(?P<zone>[^']+)'\) && "
-        r"x\.forwardDestination == '(?P<destination>\w+)'\)",
-    ),
-    (
-        "port-between",
-        r"!has\(self\.(?P<field>\w+)\) \|\| \(int\(self\.(?P=field)\.split\(' '\)\[(?P<index>\d)\]\) >= (?P<low>\d+) && "
-        r"int\(self\.(?P=field)\.split\(' '\)\[(?P=index)\]\) <= (?P<high>\d+)\)",
-    ),
-    (
-        "ports-ordered",
-        r"!has\(self\.(?P<field>\w+)\) \|\| int\(self\.(?P=field)\.split\(' '\)\[0\]\) <= "
-        r"int\(self\.(?P=field)\.split\(' '\)\[1\]\)",
-    ),
-)
-WORDS = {"keys", "zones", "operators", "families"}
-NUMBERS = {"limit", "low", "high", "index"}
-_DOMAIN_PART = re.compile(r'(!?)(?:x|self)\.find\("\^\(\[\^/\]\+\)"\)\.endsWith\("([^"]+)"\)')
-_IN_PART = re.compile(r"(?:x|self) in \[([^\]]*)\]")
-
-
-def words(text: str) -> list[str]:
-    """The quoted words of a CEL list."""
-    return re.findall(r"""["']([^"']+)["']""", text)
-
-
-def predicate(expression: str) -> dict[str, Any]:
-    """Name and arguments of our predicate for a CEL expression. Raises ValueError when there is none."""
-    for family, pattern in PATTERNS:
-        match = re.fullmatch(pattern, expression)
-        if match is None:
-            continue
-        found: dict[str, Any] = {"rule": family}
-        for name, value in match.groupdict().items():
-            if name in WORDS:
-                found[name] = words(value)
-            elif name in NUMBERS and family not in ("above", "not-above"):
-                found[name] = int(value)
-            else:
-                found[name] = value
-        return found
-    body = expression
-    family = "domain"
-    if body.startswith("self.all(x, ") and body.endswith(")"):
-        body, family = body.removeprefix("self.all(x, ").removesuffix(")"), "domains"
-    found = {"rule": family, "domain": "", "keys": [], "domains": []}
-    for part in body.split(" || "):
-        if (listed := _IN_PART.fullmatch(part)) is not None:
-            found["keys"] = words(listed[1])
-        elif (domain := _DOMAIN_PART.fullmatch(part)) is not None and domain[1]:
-            found["domain"] = domain[2]
-        elif domain is not None:
-            found["domains"].append(domain[2])
-        else:
-            raise ValueError(f"no predicate for {expression}")
-    return {name: value for name, value in found.items() if value}
 
 
 def nodes(definition: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
@@ -169,6 +54,14 @@ class Ranges:
     def add(self, path: str, value: Any, release: str) -> None:
         self.rows.setdefault((path, json.dumps(value, sort_keys=True)), set()).add(release)
 
+    def extend(self, path: str, value: Any, first: str, last: str) -> None:
+        """A row of tables with some of these releases, or none of them."""
+        known = self.releases
+        since = known.index(first) if first in known else len(known)
+        until = known.index(last) if last in known else len(known) - 1
+        for release in known[since : until + 1]:
+            self.add(path, value, release)
+
     def result(self) -> list[list[Any]]:
         """Rows ``[path, value, first release, last release]``; a gap makes two rows."""
         rows = []
@@ -184,34 +77,80 @@ class Ranges:
         return rows
 
 
-def version_key(text: str) -> list[int]:
-    """Releases in their order."""
-    return [int(part) for part in text.split(".")]
+def version_key(text: str) -> tuple[bool, list[int]]:
+    """Releases in their order; what has no number comes last."""
+    numbers = text.split(".")
+    return (False, [int(part) for part in numbers]) if all(part.isdigit() for part in numbers) else (True, [])
 
 
 def build(source: Path) -> dict[str, Any]:
     """The tables of all releases below a directory."""
-    releases = sorted((entry.name for entry in source.iterdir() if entry.is_dir()), key=version_key)
-    crds: dict[str, Any] = {}
-    fields: dict[str, Ranges] = {}
-    rules: dict[str, Ranges] = {}
-    # newest first: the newest release's order is the order of the rows
-    for release in reversed(releases):
-        for file in sorted((source / release).glob("*.yaml")):
-            spec = yaml.safe_load(file.read_text())["spec"]
-            for version in spec["versions"]:
-                name = f"{spec['group']}/{version['name']}/{spec['names']['kind']}"
-                crds.setdefault(name, {"plural": spec["names"]["plural"], "scope": spec["scope"]})
-                table = fields.setdefault(name, Ranges(releases))
-                rule_table = rules.setdefault(name, Ranges(releases))
-                for path, own, own_rules in nodes(version["schema"]["openAPIV3Schema"]):
-                    table.add(path, own, release)
-                    for rule in own_rules:
-                        rule_table.add(path, rule, release)
-    for name, crd in crds.items():
-        crd["fields"] = fields[name].result()
-        crd["rules"] = [[path, *value, first, last] for path, value, first, last in rules[name].result()]
-    return {"releases": releases, "crds": crds}
+    tables: dict[str, Any] = {"releases": [], "crds": {}}
+    for folder in sorted(
+        (entry for entry in source.iterdir() if entry.is_dir()), key=lambda entry: version_key(entry.name)
+    ):
+        tables = with_release(tables, folder.name, definitions(folder))
+    return tables
+
+
+def definitions(folder: Path) -> list[Mapping[str, Any]]:
+    """The CRDs in the files of a folder. Raises ValueError where there are none."""
+    found = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.yaml"))]
+    if not found:
+        raise ValueError(f"no CRD files in {folder}")
+    return found
+
+
+def with_release(tables: Mapping[str, Any], release: str, crds: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The tables with one more release, the newest. Its order is the order of the rows."""
+    releases = [*tables["releases"], release]
+    result: dict[str, Any] = {}
+    for crd in crds:
+        spec = crd["spec"]
+        for version in spec["versions"]:
+            name = f"{spec['group']}/{version['name']}/{spec['names']['kind']}"
+            fields, rules = Ranges(releases), Ranges(releases)
+            for path, own, own_rules in nodes(version["schema"]["openAPIV3Schema"]):
+                fields.add(path, own, release)
+                for rule in own_rules:
+                    rules.add(path, rule, release)
+            result[name] = {"plural": spec["names"]["plural"], "scope": spec["scope"], "fields": fields, "rules": rules}
+    for name, table in tables["crds"].items():
+        empty = {**table, "fields": Ranges(releases), "rules": Ranges(releases)}
+        mine = result.setdefault(name, empty)
+        for path, row, first, last in table["fields"]:
+            mine["fields"].extend(path, row, first, last)
+        for path, definition, message, first, last in table["rules"]:
+            mine["rules"].extend(path, [definition, message], first, last)
+    return _rendered(result, releases)
+
+
+def without_release(tables: Mapping[str, Any], release: str) -> dict[str, Any]:
+    """The tables as they were before their newest release. Raises ValueError for another one than the newest."""
+    if tables["releases"][-1] != release:
+        raise ValueError(f"{release} is not the newest release of the tables")
+    releases = tables["releases"][:-1]
+    result: dict[str, Any] = {}
+    for name, table in tables["crds"].items():
+        mine = {**table, "fields": Ranges(releases), "rules": Ranges(releases)}
+        for path, row, first, last in table["fields"]:
+            mine["fields"].extend(path, row, first, last)
+        for path, definition, message, first, last in table["rules"]:
+            mine["rules"].extend(path, [definition, message], first, last)
+        result[name] = mine
+    return _rendered(result, releases)
+
+
+def _rendered(crds: Mapping[str, Mapping[str, Any]], releases: list[str]) -> dict[str, Any]:
+    rows = {
+        name: {
+            **crd,
+            "fields": crd["fields"].result(),
+            "rules": [[path, *value, first, last] for path, value, first, last in crd["rules"].result()],
+        }
+        for name, crd in crds.items()
+    }
+    return {"releases": releases, "crds": {name: crd for name, crd in rows.items() if crd["fields"]}}
 
 
 def render(tables: dict[str, Any]) -> str:

@@ -175,6 +175,7 @@ _NODECLASS: Mapping[str, tuple[str, tuple[str, ...], Any]] = {
     "local-dns": ("set spec.localDNS.mode: Disabled", ("localDNS", "mode"), "Disabled"),
     "gpu-driver-mode": ("set spec.gpu.mode: None, without a driver,", ("gpu", "mode"), "None"),
     "artifact-streaming": ("set spec.artifactStreaming.enabled: false", ("artifactStreaming", "enabled"), False),
+    "trusted-launch": ("take spec.security.trustedLaunch away", ("security", "trustedLaunch"), None),
 }
 
 

@@ -69,6 +69,7 @@ class InstanceType:
     """A size as the scheduler sees it; immutable and shared, compared by identity of its parts.
 
     ``capacity_overlaid``: some of its capacity is what a NodeOverlay says.
+    ``attach_limits``: how many volumes its nodes can attach, by CSI driver; without an entry any number.
     """
 
     name: str
@@ -77,6 +78,7 @@ class InstanceType:
     overhead: Overhead
     offerings: tuple[Offering, ...]
     capacity_overlaid: bool = False
+    attach_limits: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def allocatable(self) -> ResourceList:

@@ -11,7 +11,7 @@ import pytest
 from harness.clusters.real.cel import expression
 from harness.clusters.real.crds import crd_manifests
 from harness.karpenter.validation.crds import crd_set, crd_sets
-from tools.crd_tables import predicate
+from tools.crd_rules import predicate
 
 TABLES = json.loads(files("harness.karpenter.releases").joinpath("data/crds.json").read_text(encoding="utf-8"))
 ROWS = [row for table in TABLES["crds"].values() for row in table["rules"]]

@@ -90,8 +90,7 @@ def launch() -> Callable[..., VmPlan | MachinePlan]:
         opts = replace(OPTIONS, **options)
         opts = replace(opts, use_sig=opts.use_sig or opts.machine_api)
         nodeclass_spec = {"imageFamily": "Ubuntu", "osDiskSizeGB": 128, **(spec or {})}
-        fips = known.asks_fips(nodeclass_spec)
-        family = image_family(nodeclass_spec["imageFamily"], fips=fips, kubernetes=kubernetes, release=known)
+        family = image_family(nodeclass_spec, kubernetes=kubernetes, release=known)
         images = [
             {
                 "id": gallery_image_id(family, image, "202611.02.0", subscription=SUBSCRIPTION)
@@ -99,7 +98,7 @@ def launch() -> Callable[..., VmPlan | MachinePlan]:
                 else community_image_id(family, image, "202611.02.0"),
                 "requirements": image.requirements(),
             }
-            for image in family.default_images(use_sig=opts.use_sig, fips=fips)
+            for image in family.default_images(nodeclass_spec, known, use_sig=opts.use_sig)
         ]
         nodeclass = {
             "metadata": {"name": "default"},

@@ -10,7 +10,7 @@ import pytest
 from harness.explain.labels import default_objects
 from harness.karpenter.releases import provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, solve
-from harness.karpenter.scheduling.inflight import Fitting
+from harness.karpenter.scheduling.fitting import Fitting
 from harness.karpenter.scheduling.ledger import Ledger
 from harness.world import World
 from tests.scheduling.workload import SIZES, error, groups, need, nodepool, pod, run

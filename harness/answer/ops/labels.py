@@ -106,14 +106,13 @@ def _with_status(nodeclass: dict[str, Any], kubernetes: str, release: ProviderRe
     spec = nodeclass["spec"]
     images = []
     if spec["imageFamily"] in _FAMILIES_WITH_IMAGES:
-        fips = release.asks_fips(spec)
-        family = image_family(spec["imageFamily"], fips=fips, kubernetes=kubernetes, release=release)
+        family = image_family(spec, kubernetes=kubernetes, release=release)
         images = [
             {
                 "id": gallery_image_id(family, image, _IMAGE_VERSION, subscription=GALLERY_SUBSCRIPTION),
                 "requirements": image.requirements(),
             }
-            for image in family.default_images(use_sig=True, fips=fips)
+            for image in family.default_images(spec, release, use_sig=True)
         ]
     return {
         **nodeclass,

@@ -60,6 +60,26 @@ def _fips_family(row: Row) -> str:
     return f"has(self.fipsMode) && self.fipsMode == 'FIPS' ? (has(self.imageFamily){families}) : true"
 
 
+_LAUNCH = "self.security.trustedLaunch"
+_TRUSTED_LAUNCH = (
+    f"has(self.security) && has({_LAUNCH}) && ((has({_LAUNCH}.vtpm) && {_LAUNCH}.vtpm) || "
+    f"(has({_LAUNCH}.secureBoot) && {_LAUNCH}.secureBoot))"
+)
+
+
+def _fips_family_trusted_launch(row: Row) -> str:
+    family = _words(row["families"])
+    return (
+        f"has(self.fipsMode) && self.fipsMode == 'FIPS' ? (has(self.imageFamily) && "
+        f"(self.imageFamily != {family} || ({_TRUSTED_LAUNCH}))) : true"
+    )
+
+
+def _trusted_launch_fips_families(row: Row) -> str:
+    families = "".join(f" || self.imageFamily == '{each}'" for each in row["families"])
+    return f"has(self.fipsMode) && self.fipsMode == 'FIPS' && {_TRUSTED_LAUNCH} ? (!has(self.imageFamily){families}) : true"
+
+
 def _fips_excludes(row: Row) -> str:
     family = _words(row["families"])
     return f"has(self.imageFamily) && has(self.fipsMode) ? !(self.imageFamily == {family} && self.fipsMode == 'FIPS') : true"
@@ -93,6 +113,7 @@ _FAMILIES: Mapping[str, Callable[[Row], str]] = {
     ),
     "fips-excludes": _fips_excludes,
     "fips-family": _fips_family,
+    "fips-family-trusted-launch": _fips_family_trusted_launch,
     "key-length": lambda row: f"self.all(k, size(k) <= {row['limit']})",
     "key-not": lambda row: f'self != "{row["key"]}"',
     "keys-not": _keys_not,
@@ -114,6 +135,7 @@ _FAMILIES: Mapping[str, Callable[[Row], str]] = {
     ),
     "stale-not-tcp": lambda row: f"!(self.serveStale == '{row['stale']}' && self.protocol == '{row['protocol']}')",
     "swap-needs-no-fail": lambda row: _SWAP,
+    "trusted-launch-fips-families": _trusted_launch_fips_families,
     "together": lambda row: f"self.all(x, has(x.{row['first']}) == has(x.{row['second']}))",
     "unchanged": lambda row: "self == oldSelf",
     "unchanged-field": lambda row: f"self.{row['field']} == oldSelf.{row['field']}",

@@ -72,8 +72,11 @@ class Command:
             if planned.ordered:
                 first = planned.index.types[planned.ordered[0]]
                 offerings = first.available_offerings if rules.saves_available else first.offerings
-                if offerings:
-                    cost += min(each.price for each in offerings)
+                if rules.saves_compatible:
+                    offerings = tuple(
+                        each for each in first.compatible_offerings(planned.requirements) if each.available
+                    )
+                cost += min((each.price for each in offerings), default=0.0)
         return price - cost
 
 

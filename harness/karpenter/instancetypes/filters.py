@@ -149,6 +149,15 @@ def _artifact_streaming(subject: _Subject) -> Details | None:
     return {"architecture": "arm64"} if subject.sku.architecture in ("Arm64", "arm64") else None
 
 
+def _trusted_launch(subject: _Subject) -> Details | None:
+    if subject.knobs is None or not subject.knobs.trusted_launch:
+        return None
+    if "2" not in subject.sku.hyperv:
+        return {"hyperv_generations": subject.sku.hyperv}
+    disabled = subject.sku.lists("TrustedLaunchDisabled", "True")
+    return {"capability": "TrustedLaunchDisabled"} if disabled else None
+
+
 _Filter = Callable[[_Subject], Details | None]
 
 _REGION: Mapping[str, _Filter] = {
@@ -171,6 +180,7 @@ _NODECLASS: Mapping[str, _Filter] = {
     "local-dns": _local_dns,
     "gpu-driver-mode": _gpu_driver,
     "artifact-streaming": _artifact_streaming,
+    "trusted-launch": _trusted_launch,
 }
 
 FILTERS: tuple[str, ...] = (*_REGION, *_NODECLASS)

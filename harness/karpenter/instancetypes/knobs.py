@@ -24,6 +24,7 @@ class Knobs:
     os_disk_gb: int
     max_pods: int
     encryption_at_host: bool
+    trusted_launch: bool
     gpu_driver: bool
     artifact_streaming: bool
     fips: bool
@@ -37,6 +38,7 @@ class Knobs:
             os_disk_gb=spec.get("osDiskSizeGB") or 0,
             max_pods=max_pods(spec, options),
             encryption_at_host=bool((spec.get("security") or {}).get("encryptionAtHost")),
+            trusted_launch=release.asks_trusted_launch(spec),
             gpu_driver=((spec.get("gpu") or {}).get("mode") or "Driver") == "Driver",
             artifact_streaming=bool((spec.get("artifactStreaming") or {}).get("enabled")),
             fips=release.asks_fips(spec),

@@ -89,9 +89,7 @@ def _stateless_cni(facts: _Facts) -> str:
 
 
 def _effective(facts: _Facts) -> str:
-    return image_family(
-        facts.family, fips=facts.fips, kubernetes=kubernetes_version(facts.nodeclass), release=facts.release
-    ).name
+    return image_family(facts.spec, kubernetes=kubernetes_version(facts.nodeclass), release=facts.release).name
 
 
 def _artifact_streaming(facts: _Facts) -> str | None:

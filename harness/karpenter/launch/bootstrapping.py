@@ -66,7 +66,7 @@ def provision_values(given: BootstrapInput) -> dict[str, Any]:
         "orchestratorVersion": kubernetes_version(given.nodeclass),
         "osSku": _OS_SKUS[given.family.os_sku],
         "osType": _LINUX,
-        "securityProfile": {"sshAccess": _LOCAL_USER},
+        "securityProfile": _security_profile(spec, given.release),
         "storageProfile": "Ephemeral" if ephemeral else "ManagedDisks",
         "vmSize": item.name,
         "vnetCidrs": [],
@@ -84,3 +84,13 @@ def provision_values(given: BootstrapInput) -> dict[str, Any]:
     memory = item.capacity["memory"].value() / (1 - given.options.vm_memory_overhead_percent)
     helper = {"skuCPU": item.capacity["cpu"].value(), "skuMemory": math.ceil(memory / _GIB)}
     return {"provisionProfile": profile, "provisionHelperValues": helper}
+
+
+def _security_profile(spec: Mapping[str, Any], release: ProviderRelease) -> dict[str, Any]:
+    profile: dict[str, Any] = {"sshAccess": _LOCAL_USER}
+    if release.trusted_launch:
+        asked = (spec.get("security") or {}).get("trustedLaunch") or {}
+        for name, field in (("vtpm", "enableVTPM"), ("secureBoot", "enableSecureBoot")):
+            if asked.get(name) is not None:
+                profile[field] = asked[name]
+    return profile

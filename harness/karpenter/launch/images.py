@@ -1,7 +1,7 @@
 """Node images: which one an instance type boots, and what they are called (kaz ``pkg/providers/imagefamily``)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
@@ -45,7 +45,8 @@ class ImageDefinition:
 class ImageFamily:
     """An operating system version. ``name`` is the label value os-sku-effective, ``os_sku`` what AKS calls the system.
 
-    Images stand in the order in which they are preferred. FIPS images exist in the shared gallery only.
+    Images stand in the order in which they are preferred. FIPS images exist in the shared gallery only. ``trusted_images`` are for
+    nodes with Trusted Launch, ``trusted_fips_images`` for those that ask for both.
     """
 
     name: str
@@ -55,12 +56,19 @@ class ImageFamily:
     resource_group: str
     images: tuple[ImageDefinition, ...] = ()
     fips_images: tuple[ImageDefinition, ...] = ()
+    trusted_images: tuple[ImageDefinition, ...] = ()
+    trusted_fips_images: tuple[ImageDefinition, ...] = ()
     shared_only: frozenset[str] = frozenset()
 
-    def default_images(self, *, use_sig: bool, fips: bool) -> tuple[ImageDefinition, ...]:
-        """What the provider looks for, from the managed gallery (``use_sig``) or the community gallery."""
-        if fips:
-            return self.fips_images if use_sig else ()
+    def default_images(
+        self, spec: Mapping[str, Any], release: ProviderRelease, *, use_sig: bool
+    ) -> tuple[ImageDefinition, ...]:
+        """What the provider looks for, for an AKSNodeClass's spec, in the managed gallery (``use_sig``) or the community gallery."""
+        trusted = release.asks_trusted_launch(spec)
+        if release.asks_fips(spec):
+            return (self.trusted_fips_images if trusted else self.fips_images) if use_sig else ()
+        if trusted:
+            return self.trusted_images
         return tuple(image for image in self.images if use_sig or image.name not in self.shared_only)
 
 
@@ -88,46 +96,50 @@ _UBUNTU_2204 = ImageFamily(
     "Ubuntu2204",
     *_UBUNTU,
     images=_three("2204", "containerd", "aks-ubuntu-containerd-22.04", "aks-ubuntu-arm64-containerd-22.04-gen2"),
+    trusted_images=(ImageDefinition("2204gen2TLcontainerd", "aks-ubuntu-containerd-22.04-tl-gen2"),),
+    trusted_fips_images=(ImageDefinition("2204gen2fipsTLcontainerd", "aks-ubuntu-fips-containerd-22.04-tl-gen2"),),
 )
 _UBUNTU_2404 = ImageFamily(
     "Ubuntu2404",
     *_UBUNTU,
     images=_three("2404", "containerd", "aks-ubuntu-containerd-24.04", "aks-ubuntu-arm64-containerd-24.04-gen2"),
+    trusted_images=(ImageDefinition("2404gen2TLcontainerd", "aks-ubuntu-containerd-24.04-tl-gen2"),),
+)
+_AZURE_LINUX_2_FIPS = (
+    ImageDefinition("V2gen2fips", "aks-azurelinux-v2-gen2-fips"),
+    ImageDefinition("V2fips", "aks-azurelinux-v2-fips", hyperv="1"),
 )
 _AZURE_LINUX_2 = ImageFamily(
     "AzureLinux2",
     *_AZURE_LINUX,
     images=_three("V2", "", "aks-azurelinux-v2", "aks-azurelinux-v2-arm64-gen2"),
-    fips_images=(
-        ImageDefinition("V2gen2fips", "aks-azurelinux-v2-gen2-fips"),
-        ImageDefinition("V2fips", "aks-azurelinux-v2-fips", hyperv="1"),
-    ),
+    fips_images=_AZURE_LINUX_2_FIPS,
+    trusted_images=(ImageDefinition("V2gen2TL", "aks-azurelinux-v2-gen2-tl"),),
+    trusted_fips_images=_AZURE_LINUX_2_FIPS,
+)
+_AZURE_LINUX_3_FIPS = (
+    ImageDefinition("V3gen2fips", "aks-azurelinux-v3-gen2-fips"),
+    ImageDefinition("V3fips", "aks-azurelinux-v3-fips", hyperv="1"),
+    ImageDefinition("V3gen2arm64fips", "aks-azurelinux-v3-arm64-gen2-fips", architecture="arm64"),
 )
 _AZURE_LINUX_3 = ImageFamily(
     "AzureLinux3",
     *_AZURE_LINUX,
     images=_three("V3", "", "aks-azurelinux-v3", "aks-azurelinux-v3-arm64-gen2"),
-    fips_images=(
-        ImageDefinition("V3gen2fips", "aks-azurelinux-v3-gen2-fips"),
-        ImageDefinition("V3fips", "aks-azurelinux-v3-fips", hyperv="1"),
-        ImageDefinition("V3gen2arm64fips", "aks-azurelinux-v3-arm64-gen2-fips", architecture="arm64"),
-    ),
+    fips_images=_AZURE_LINUX_3_FIPS,
+    trusted_images=(ImageDefinition("V3gen2TL", "aks-azurelinux-v3-gen2-tl"),),
+    trusted_fips_images=_AZURE_LINUX_3_FIPS,
 )
-_AZURE_LINUX_3_SHARED_ARM = ImageFamily(
-    "AzureLinux3",
-    *_AZURE_LINUX,
-    images=_AZURE_LINUX_3.images,
-    fips_images=_AZURE_LINUX_3.fips_images,
-    shared_only=frozenset({"V3gen2arm64"}),
-)
+_AZURE_LINUX_3_SHARED_ARM = replace(_AZURE_LINUX_3, shared_only=frozenset({"V3gen2arm64"}))
 
 _AZURE_LINUX_3_FROM = (1, 32)
 _UBUNTU_2404_FROM = (1, 34)
 
 
-def image_family(name: str, *, fips: bool, kubernetes: str, release: ProviderRelease) -> ImageFamily:
-    """The operating system version that an ``imageFamily`` means for a Kubernetes version (GetImageFamily)."""
+def image_family(spec: Mapping[str, Any], *, kubernetes: str, release: ProviderRelease) -> ImageFamily:
+    """The operating system version that an AKSNodeClass's spec means for a Kubernetes version (GetImageFamily)."""
     version = Version.find(kubernetes) or Version(0)
+    name = spec.get("imageFamily") or ""
     if name == "Ubuntu2204":
         return _UBUNTU_2204
     if name == "Ubuntu2404" and release.ubuntu_2404:
@@ -136,7 +148,9 @@ def image_family(name: str, *, fips: bool, kubernetes: str, release: ProviderRel
         if release.only_azure_linux_2 or not version.reaches(_AZURE_LINUX_3_FROM):
             return _AZURE_LINUX_2
         return _AZURE_LINUX_3_SHARED_ARM if release.azure_linux_3_arm_shared_only else _AZURE_LINUX_3
-    if fips:
+    if release.asks_trusted_launch(spec):
+        return _UBUNTU_2204
+    if release.asks_fips(spec):
         return _UBUNTU_2004
     return _UBUNTU_2404 if release.ubuntu_2404 and version.reaches(_UBUNTU_2404_FROM) else _UBUNTU_2204
 

@@ -95,10 +95,7 @@ def machine_body(given: MachineInput) -> dict[str, Any]:
             }
         ),
         "priority": "Spot" if given.choice.capacity_type == SPOT else "Regular",
-        "security": {
-            "enableEncryptionAtHost": bool((spec.get("security") or {}).get("encryptionAtHost")),
-            "sshAccess": "LocalUser",
-        },
+        "security": _security(spec, given.release),
         "tags": dict(given.tags),
     }
     dns = local_dns_profile(given.nodeclass, given.release) if given.release.machine_node_profiles else None
@@ -109,6 +106,15 @@ def machine_body(given: MachineInput) -> dict[str, Any]:
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
+
+
+def _security(spec: Mapping[str, Any], release: ProviderRelease) -> dict[str, Any]:
+    asked = spec.get("security") or {}
+    profile = {"enableEncryptionAtHost": bool(asked.get("encryptionAtHost")), "sshAccess": "LocalUser"}
+    if release.trusted_launch:
+        launch = asked.get("trustedLaunch") or {}
+        profile |= {"enableVTPM": bool(launch.get("vtpm")), "enableSecureBoot": bool(launch.get("secureBoot"))}
+    return profile
 
 
 def _gpu_profile(given: MachineInput, spec: Mapping[str, Any]) -> dict[str, str] | None:
@@ -124,6 +130,5 @@ def _artifact_streaming(given: MachineInput, spec: Mapping[str, Any]) -> dict[st
 
 
 def _os_sku(given: MachineInput, spec: Mapping[str, Any], kubernetes: str) -> str:
-    name = spec.get("imageFamily") or ""
-    family = image_family(name, fips=given.release.asks_fips(spec), kubernetes=kubernetes, release=given.release)
+    family = image_family(spec, kubernetes=kubernetes, release=given.release)
     return family.name if family.os_sku == "Ubuntu" else family.os_sku

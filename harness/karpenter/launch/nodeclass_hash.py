@@ -16,6 +16,7 @@ _Fields = Sequence[tuple[str, _Hasher]]
 """Go field names in Go's order with how their values hash; the JSON name follows from the Go name."""
 
 _FAIL_SWAP_ON = "Kubelet.FailSwapOn"
+_TRUSTED_LAUNCH_FIELD = "Security.TrustedLaunch"
 
 
 def _int32(value: Any) -> int:
@@ -85,6 +86,7 @@ _JSON_NAMES = {
     "OSDiskSizeGB": "osDiskSizeGB",
     "FIPSMode": "fipsMode",
     "GPU": "gpu",
+    "VTPM": "vtpm",
     "CPUManagerPolicy": "cpuManagerPolicy",
     "CPUCFSQuota": "cpuCFSQuota",
     "CPUCFSQuotaPeriod": "cpuCFSQuotaPeriod",
@@ -125,6 +127,10 @@ _LINUX: _Fields = (
     ("TransparentHugePageDefrag", _str),
     ("TransparentHugePageEnabled", _str),
 )
+_SECURITY: _Fields = (
+    ("EncryptionAtHost", _bool),
+    ("TrustedLaunch", lambda value: _struct("TrustedLaunch", (("VTPM", _bool), ("SecureBoot", _bool)), value)),
+)
 _SPEC: _Fields = (
     ("VNETSubnetID", _str),
     ("OSDiskSizeGB", _int32),
@@ -133,7 +139,7 @@ _SPEC: _Fields = (
     ("Tags", _tags),
     ("Kubelet", lambda value: _struct("KubeletConfiguration", _KUBELET, value)),
     ("MaxPods", _int32),
-    ("Security", lambda value: _struct("Security", (("EncryptionAtHost", _bool),), value)),
+    ("Security", lambda value: _struct("Security", _SECURITY, value)),
     ("LocalDNS", lambda value: _struct("LocalDNS", _LOCAL_DNS, value, frozenset({"Mode"}))),
     ("GPU", lambda value: _struct("GPU", (("Mode", _str),), value)),
     ("ArtifactStreaming", lambda value: _struct("ArtifactStreaming", (("Enabled", _bool),), value)),
@@ -144,9 +150,11 @@ _SPEC: _Fields = (
 def nodeclass_hash(nodeclass: Mapping[str, Any], fields: frozenset[str]) -> str:
     """The decimal hash of the spec fields (Go names) that the release's AKSNodeClass has and does not leave out.
 
-    ``Kubelet.FailSwapOn`` stands for that field of ``Kubelet``, which came later than the others.
+    ``Kubelet.FailSwapOn`` and ``Security.TrustedLaunch`` stand for those fields of structs, which came later than the others.
     """
     spec = dict(nodeclass.get("spec") or {})
     if spec.get("kubelet") is not None and _FAIL_SWAP_ON not in fields:
         spec["kubelet"] = {key: value for key, value in spec["kubelet"].items() if key != "failSwapOn"}
+    if spec.get("security") is not None and _TRUSTED_LAUNCH_FIELD not in fields:
+        spec["security"] = {key: value for key, value in spec["security"].items() if key != "trustedLaunch"}
     return str(_struct("AKSNodeClassSpec", [item for item in _SPEC if item[0] in fields], spec))

@@ -96,13 +96,13 @@ class Launch:
         return kubernetes_version(self.nodeclass)
 
     @property
-    def fips(self) -> bool:
-        return self.release.asks_fips(self.nodeclass.get("spec") or {})
+    def spec(self) -> Mapping[str, Any]:
+        """That of the AKSNodeClass."""
+        return self.nodeclass.get("spec") or {}
 
     @property
     def family(self) -> ImageFamily:
-        name = (self.nodeclass.get("spec") or {}).get("imageFamily") or ""
-        return image_family(name, fips=self.fips, kubernetes=self.kubernetes, release=self.release)
+        return image_family(self.spec, kubernetes=self.kubernetes, release=self.release)
 
 
 @dataclass(frozen=True)
@@ -243,6 +243,7 @@ def _vm_plan(launch: Launch, wanted: Requirements, choice: Choice) -> VmPlan:
         choice=choice,
         nodeclass=launch.nodeclass,
         options=launch.options,
+        release=launch.release,
         environment=launch.environment,
         tags=resource_tags(launch.nodeclaim, launch.nodeclass, launch.options, launch.release),
         image_id=image_id,
@@ -336,7 +337,7 @@ def _image(launch: Launch, choice: Choice) -> str:
 
 def _definition(launch: Launch, image_id: str) -> ImageDefinition:
     name = image_definition_of(image_id)
-    for image in launch.family.default_images(use_sig=launch.options.use_sig, fips=launch.fips):
+    for image in launch.family.default_images(launch.spec, launch.release, use_sig=launch.options.use_sig):
         if image.name == name:
             return image
     raise LaunchError(f"no distro found for image id {image_id}")

@@ -13,7 +13,7 @@ from harness.karpenter.labels.core import SPOT
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.subnets import Subnet
-from harness.karpenter.releases import ProviderOptions
+from harness.karpenter.releases import ProviderOptions, ProviderRelease
 
 __all__ = [
     "BILLING_EXTENSION",
@@ -39,6 +39,7 @@ class VmInput:
     choice: Choice
     nodeclass: Mapping[str, Any]
     options: ProviderOptions
+    release: ProviderRelease
     environment: LaunchEnvironment
     tags: Mapping[str, str]
     image_id: str
@@ -153,9 +154,8 @@ def vm_body(given: VmInput) -> dict[str, Any]:
     if choice.capacity_type == SPOT:
         properties["evictionPolicy"] = "Delete"
         properties["billingProfile"] = {"maxPrice": -1}
-    encryption = (given.spec.get("security") or {}).get("encryptionAtHost")
-    if encryption is not None:
-        properties["securityProfile"] = {"encryptionAtHost": encryption}
+    if security := _security_profile(given):
+        properties["securityProfile"] = security
     if choice.ultra_ssd:
         properties["additionalCapabilities"] = {"ultraSSDEnabled": True}
     body: dict[str, Any] = {
@@ -171,6 +171,21 @@ def vm_body(given: VmInput) -> dict[str, Any]:
             "userAssignedIdentities": {name: {} for name in options.node_identities},
         }
     return body
+
+
+def _security_profile(given: VmInput) -> dict[str, Any]:
+    asked = given.spec.get("security") or {}
+    profile: dict[str, Any] = {}
+    if asked.get("encryptionAtHost") is not None:
+        profile["encryptionAtHost"] = asked["encryptionAtHost"]
+    if given.release.asks_trusted_launch(given.spec):
+        launch = asked["trustedLaunch"]
+        profile["securityType"] = "TrustedLaunch"
+        profile["uefiSettings"] = {
+            "secureBootEnabled": bool(launch.get("secureBoot")),
+            "vTpmEnabled": bool(launch.get("vtpm")),
+        }
+    return profile
 
 
 def billing_extension(given: VmInput) -> dict[str, Any]:

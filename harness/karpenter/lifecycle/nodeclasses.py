@@ -139,15 +139,12 @@ class NodeClasses:
 
     def _images(self, nodeclass: Object, status: dict[str, Any], conditions: Conditions) -> None:
         spec = spec_of(nodeclass)
-        fips = spec.get("fipsMode") == "FIPS"
-        if fips and not self._options.use_sig:
+        if self._release.asks_fips(spec) and not self._options.use_sig:
             status.pop("images", None)
             conditions.set_false("ImagesReady", "SIGRequiredForFIPS", _NO_SIG)
             return
-        family = image_family(
-            spec.get("imageFamily") or "", fips=fips, kubernetes=self._kubernetes, release=self._release
-        )
-        definitions = family.default_images(use_sig=self._options.use_sig, fips=fips)
+        family = image_family(spec, kubernetes=self._kubernetes, release=self._release)
+        definitions = family.default_images(spec, self._release, use_sig=self._options.use_sig)
         images = [
             {"id": image_id, "requirements": _sorted(definition.requirements())}
             for definition in definitions

@@ -23,6 +23,7 @@ from harness.karpenter.releases.options import (
     STRICT,
     ProviderOptions,
 )
+from harness.karpenter.releases.order import release_order
 from harness.karpenter.releases.policies import DEFAULT_BASE, POLICIES, Policy, overlaid, split_name
 from harness.karpenter.releases.table import PROVIDER_RELEASES
 
@@ -32,11 +33,13 @@ __all__ = [
     "DEFAULT_BASE",
     "DEFAULT_RELEASE",
     "GALLERY_SUBSCRIPTION",
+    "KNOWN_RELEASES",
     "MACHINE_MODES",
     "OPTIONS",
     "POLICIES",
     "SHARED_GALLERY",
     "STRICT",
+    "UNRELEASED",
     "ArtifactStreamingDefault",
     "ClaimRequirementLabels",
     "CoreRelease",
@@ -55,14 +58,21 @@ __all__ = [
     "option_of_variable",
     "options_of",
     "provider",
+    "release_order",
     "releases_of",
 ]
 
 DEFAULT_RELEASE = "1.14.0"
 """The release that is meant when nobody names one: the newest whose every operation is measured against the real code."""
 
-ALL_PROVIDER_RELEASES: tuple[str, ...] = tuple(PROVIDER_RELEASES)
-"""Versions without ``v``, oldest first."""
+KNOWN_RELEASES: tuple[str, ...] = tuple(PROVIDER_RELEASES)
+"""Whatever can be asked for: versions without ``v``, oldest first, then what is not released yet."""
+
+UNRELEASED: tuple[str, ...] = tuple(name for name in KNOWN_RELEASES if not name[0].isdigit())
+"""What is made of a branch: ``next``. It changes without notice, so it takes part only where somebody names it."""
+
+ALL_PROVIDER_RELEASES: tuple[str, ...] = tuple(name for name in KNOWN_RELEASES if name not in UNRELEASED)
+"""The released versions: what "all releases" means everywhere."""
 
 
 def provider(version: str) -> ProviderRelease:
@@ -77,11 +87,16 @@ def provider(version: str) -> ProviderRelease:
 
 
 def releases_of(name: str) -> tuple[str, ...]:
-    """The versions that a name means: one (``1.6.5``, ``v1.6.5``), or all of a line (``1.6``), oldest first. Raises UnknownRelease."""
+    """The versions that a name means: one (``1.6.5``, ``v1.6.5``, ``next``), or all of a line (``1.6``), oldest first.
+
+    Raises UnknownRelease.
+    """
     bare = name.removeprefix("v")
+    if bare in UNRELEASED:
+        return (bare,)
     found = tuple(each for each in ALL_PROVIDER_RELEASES if each == bare or each.startswith(f"{bare}."))
     if not found or bare.count(".") < 1:
-        raise UnknownRelease(name, ALL_PROVIDER_RELEASES)
+        raise UnknownRelease(name, KNOWN_RELEASES)
     return found
 
 

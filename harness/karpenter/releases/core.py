@@ -43,6 +43,12 @@ _KUBERNETES = {"1.4.0": "1.32", "1.5.0": "1.32", "1.6.1": "1.33", "1.6.2": "1.33
 # core pkg/operator/options/options.go of each release
 _GATES_V1_4 = frozenset({"NodeRepair", "ReservedCapacity", "SpotToSpotConsolidation"})
 _GATES_V1_7 = _GATES_V1_4 | {"NodeOverlay", "StaticCapacity"}
+_GATES_V1_15 = _GATES_V1_7 | {
+    "CapacityBuffer",
+    "TerminateFirstDrift",
+    "TerminateFirstRepair",
+    "PodDeletionCostManagement",
+}
 
 
 def _old(version: str) -> CoreRelease:
@@ -80,10 +86,12 @@ CORE_RELEASES: Mapping[str, CoreRelease] = {
     },
     "1.13.0": CoreRelease("1.13.0", zone_in_metrics=False, gates=_GATES_V1_7),
     "1.14.0": CoreRelease("1.14.0"),
+    "1.14.3": CoreRelease("1.14.3"),
+    "1.15.0": CoreRelease("1.15.0", kubernetes="1.36", gates=_GATES_V1_15),
 }
 
 CORE_VOCABULARIES: Mapping[str, Vocabulary] = {
     "1.4.0": _V1_4,
     **dict.fromkeys(("1.5.0", "1.6.1", "1.6.2", "1.7.1"), _V1_5),
-    **dict.fromkeys(("1.10.0", "1.12.0", "1.12.1", "1.13.0", "1.14.0"), _V1_9),
+    **dict.fromkeys(("1.10.0", "1.12.0", "1.12.1", "1.13.0", "1.14.0", "1.14.3", "1.15.0"), _V1_9),
 }

@@ -27,6 +27,9 @@ class DisruptionRules:
     """Commands that were found, or dropped again, are told by events."""
     saves_available: bool = True
     """What a replacement costs is told from available offerings only."""
+    saves_compatible: bool = True
+    """And from those alone that the replacement may be launched into (core ``pkg/controllers/disruption/types.go``
+    EstimatedSavings, since 1.14.3)."""
     static_nodepools: bool = True
     """NodePools with ``replicas`` are replaced one by one, and never consolidated."""
     injected_clock: bool = True
@@ -48,8 +51,9 @@ class DisruptionRules:
 
 
 _NEWEST = DisruptionRules()
+_V1_14 = replace(_NEWEST, saves_compatible=False)
 _V1_13 = replace(
-    _NEWEST,
+    _V1_14,
     by_savings=False,
     empty_by_cost=False,
     balanced=False,
@@ -73,7 +77,8 @@ _RULES: Mapping[str, DisruptionRules] = {
     **dict.fromkeys(("1.6.1", "1.6.2"), _V1_6),
     "1.7.1": _V1_7,
     **dict.fromkeys(("1.10.0", "1.12.0", "1.12.1", "1.13.0"), _V1_13),
-    "1.14.0": _NEWEST,
+    "1.14.0": _V1_14,
+    **dict.fromkeys(("1.14.3", "1.15.0"), _NEWEST),
 }
 _UNKNOWN = frozenset({"1.4.0", "1.5.0"})
 

@@ -267,6 +267,10 @@ class NodeClassFlags:
     """The Kubernetes version from which ``localDNS.mode: Preferred`` means on."""
     artifact_streaming_default: ArtifactStreamingDefault
     """Whether artifact streaming is on unless the AKSNodeClass says."""
+    trusted_launch: bool
+    """``spec.security.trustedLaunch`` counts: sizes that cannot do it are dropped, images are those made for it, Ubuntu without a
+    version is 22.04, also with FIPS, and machines are asked for with the vTPM and the secure boot that it names
+    (kaz ``pkg/apis/v1beta1/aksnodeclass.go`` IsTrustedLaunchEnabled)."""
     managed_subnets_refused: bool
     """An AKSNodeClass with a subnet of the cluster's managed virtual network is not ready."""
     nodeclass_hash_version: str
@@ -387,3 +391,8 @@ class ProviderRelease(InstanceTypeFlags, LabelFlags, NodeClassFlags, LaunchFlags
     def asks_fips(self, spec: Mapping[str, Any]) -> bool:
         """Whether an AKSNodeClass's spec asks for FIPS images; older releases do not have the field."""
         return "FIPSMode" in self.nodeclass_hash_fields and spec.get("fipsMode") == "FIPS"
+
+    def asks_trusted_launch(self, spec: Mapping[str, Any]) -> bool:
+        """Whether an AKSNodeClass's spec asks for a vTPM or secure boot; older releases do not have the field."""
+        asked = (spec.get("security") or {}).get("trustedLaunch") or {}
+        return self.trusted_launch and bool(asked.get("vtpm") or asked.get("secureBoot"))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.kube.api.versions import Version
+from harness.karpenter.releases.order import release_order
 
 __all__ = ["OPTIONS", "Option", "find_option", "option_of_variable", "options_of"]
 
@@ -41,7 +41,7 @@ class Option:
 
     def is_of(self, release: str) -> bool:
         """Whether a release of the provider has it."""
-        return Version.of(release) >= Version.of(self.since)
+        return release_order(release) >= release_order(self.since)
 
 
 OPTIONS: tuple[Option, ...] = (

@@ -91,6 +91,20 @@ class SchedulingRules:
     """The annotation ``karpenter.sh/do-not-disrupt`` may be a duration; else only ``true`` counts."""
     several_budgets_block: bool = True
     """A pod that several disruption budgets select cannot be evicted; else each is asked."""
+    min_values_admitted: bool = True
+    """``minValues`` counts the values of instance types that the requirement admits; else all values that they have
+    (core ``pkg/cloudprovider/types.go`` SatisfiesMinValues, since 1.14.3)."""
+    attach_limits: bool = True
+    """A new NodeClaim keeps the instance types whose nodes can attach all volumes of its pods, and a pod whose volumes cannot be
+    looked up is tried nowhere; else attach limits count on nodes only (core ``scheduling/nodeclaim.go``
+    filterInstanceTypesByVolumeAttachmentLimits, since 1.15.0). No size of Azure's has such a limit yet."""
+    default_spread: bool = True
+    """Pods without topology spread constraints get those of the option ``--scheduler-config``
+    (core ``scheduling/defaultconstraints.go``, since 1.15.0)."""
+    launchable_offerings: bool = True
+    """Of reserved offerings those count that have capacity left, in prices and capacity types; a NodeClaim falls back from a
+    reservation that is full (core ``pkg/cloudprovider/types.go`` Launchable, since 1.15.0). Azure sells no such offerings to
+    Karpenter."""
     settling_nodes_refuse: bool = True
     """In a simulation for consolidation, nodes within their NodePool's ``consolidateAfter`` take no pods of the nodes that would
     go."""
@@ -100,8 +114,10 @@ class SchedulingRules:
 
 
 _NEWEST = SchedulingRules()
+_V1_14_3 = replace(_NEWEST, attach_limits=False, default_spread=False, launchable_offerings=False)
+_V1_14 = replace(_V1_14_3, min_values_admitted=False)
 _V1_13 = replace(
-    _NEWEST,
+    _V1_14,
     settling_nodes_refuse=False,
     fits_needs_offering=False,
     daemons_by_instance_type=False,
@@ -154,7 +170,9 @@ _RULES: Mapping[str, SchedulingRules] = {
     "1.12.0": _V1_12_0,
     "1.12.1": _V1_12_1,
     "1.13.0": _V1_13,
-    "1.14.0": _NEWEST,
+    "1.14.0": _V1_14,
+    "1.14.3": _V1_14_3,
+    "1.15.0": _NEWEST,
 }
 
 

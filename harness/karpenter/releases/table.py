@@ -1,7 +1,7 @@
 """Every release of the provider: the first one in full, each later one as what it changed.
 
 Facts come from the sources of 1.4.0, 1.6.5, 1.6.6, 1.7.2, 1.10.2, 1.12.2, 1.13.1, 1.14.0 and 1.14.2. Between two of them a
-change stands at the first tag of the provider's repository that has it.
+change stands at the first tag of the provider's repository that has it. ``next`` is not released: docs/how-to/new-release.md.
 """
 
 from collections.abc import Mapping
@@ -173,6 +173,7 @@ _FIRST = ProviderRelease(
     zonal_failure_marks_family=False,
     unsupported_sizes_known=False,
     managed_subnets_refused=False,
+    trusted_launch=False,
     failures_named=False,
     additional_tags=False,
     machine_name_limit=35,
@@ -471,6 +472,15 @@ _CHANGES: Mapping[str, Change] = {
     ),
     "1.14.1": Change(),
     "1.14.2": Change(),
+    # The provider's main branch at 352646f5, with core 1.15.0 (its go.mod still names 1.14.0).
+    "next": Change(
+        core="1.15.0",
+        flags=lambda old: replace(
+            old,
+            trusted_launch=True,
+            nodeclass_hash_fields=old.nodeclass_hash_fields | {"Security.TrustedLaunch"},
+        ),
+    ),
 }
 
 

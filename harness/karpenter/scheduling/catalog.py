@@ -39,11 +39,12 @@ class CatalogIndex:
 
     ``full`` has every bit; ``zero_fits`` those of types that have a negative allocatable amount nowhere, which no pod fits;
     ``price_overlaid`` and ``capacity_overlaid`` those that NodeOverlays changed.
+    ``launchable``: a reserved offering without capacity left has no price (:attr:`SchedulingRules.launchable_offerings`).
     """
 
-    def __init__(self, types: Sequence[InstanceType], vocabulary: Vocabulary) -> None:
+    def __init__(self, types: Sequence[InstanceType], vocabulary: Vocabulary, *, launchable: bool = False) -> None:
         self.types = tuple(types)
-        self.vocabulary = vocabulary
+        self.vocabulary, self.launchable = vocabulary, launchable
         self.full = (1 << len(self.types)) - 1
         self.zero_fits = self._never_negative()
         self.price_overlaid = self._mask(lambda each: any(offering.price_overlaid for offering in each.offerings))
@@ -52,9 +53,12 @@ class CatalogIndex:
         self._compatible: dict[Requirement, int] = {}
         self._allocatable: dict[str, Amounts] = {}
         self._capacity: dict[str, Amounts] = {}
-        self._values: dict[str, list[int]] = {}
+        self._values: dict[tuple[str, Requirement | None], list[int]] = {}
+        self._limited = frozenset(driver for each in self.types for driver in each.attach_limits)
+        self._attaching: dict[tuple[str, int], int] = {}
         self._offering_sets: list[Requirements] = []
         self._offering_prices: list[dict[int, float]] = []
+        self._spent: dict[int, int] = {}
         self._index_offerings()
         self.offering_keys = tuple(sorted({key for offering in self._offering_sets for key in offering}))
         self._offered: dict[tuple[Requirement | None, ...], tuple[int, tuple[int, ...]]] = {}
@@ -99,7 +103,16 @@ class CatalogIndex:
                         self._offering_prices.append({})
                 prices = self._offering_prices[position]
                 prices[index] = min(prices.get(index, NO_PRICE), offering.price)
+                if self.launchable and not offering.reservation_capacity and self._reserved(position):
+                    self._spent[position] = self._spent.get(position, 0) | 1 << index
         self._offering_masks = [sum(1 << index for index in prices) for prices in self._offering_prices]
+
+    def _reserved(self, position: int) -> bool:
+        return RESERVED in self._offering_sets[position].get(CAPACITY_TYPE).values
+
+    def spent(self, position: int) -> int:
+        """The types for which a distinct offering is a reservation without capacity left, where that makes a difference."""
+        return self._spent.get(position, 0)
 
     def compatible(self, requirement: Requirement) -> int:
         """The types that do not contradict the requirement; types that say nothing about the key do not."""
@@ -177,8 +190,9 @@ class CatalogIndex:
         if found is None:
             found = [NO_PRICE] * len(self.types)
             for position in accepted:
+                spent = self.spent(position)
                 for index, price in self._offering_prices[position].items():
-                    if price < found[index]:
+                    if price < found[index] and not spent >> index & 1:
                         found[index] = price
             self._prices[accepted] = found
         return found
@@ -195,8 +209,10 @@ class CatalogIndex:
                 dearest: dict[int, float] = {}
                 for position in accepted:
                     if self._offering_sets[position].get(CAPACITY_TYPE).has(kind):
+                        spent = self.spent(position)
                         for index, price in self._offering_prices[position].items():
-                            dearest[index] = max(dearest.get(index, price), price)
+                            if not spent >> index & 1:
+                                dearest[index] = max(dearest.get(index, price), price)
                 for index, price in dearest.items():
                     found[index] = price
             self._launch_prices[accepted] = found
@@ -235,16 +251,31 @@ class CatalogIndex:
         """The types that have a distinct offering."""
         return self._offering_masks[position]
 
-    def distinct_values(self, key: str, mask: int) -> int:
-        """How many values of ``key`` the types of ``mask`` name."""
-        masks = self._values.get(key)
+    def distinct_values(self, key: str, mask: int, admitted: Requirement | None = None) -> int:
+        """How many values of ``key`` the types of ``mask`` name, of those that ``admitted`` has."""
+        masks = self._values.get((key, admitted))
         if masks is None:
             by_value: dict[str, int] = {}
             for requirement, sharing in self._by_key.get(key, {}).items():
                 for value in requirement.values:
                     by_value[value] = by_value.get(value, 0) | sharing
-            masks = self._values[key] = list(by_value.values())
+            masks = [sharing for value, sharing in by_value.items() if admitted is None or admitted.has(value)]
+            self._values[key, admitted] = masks
         return sum(1 for sharing in masks if sharing & mask)
+
+    def attaching(self, driver: str, count: int) -> int:
+        """The types whose nodes can attach so many volumes of a CSI driver; without a limit they can attach any number."""
+        if driver not in self._limited:
+            return self.full
+        mask = self._attaching.get((driver, count))
+        if mask is None:
+            limits = [each.attach_limits.get(driver, count) for each in self.types]
+            mask = self._attaching[driver, count] = sum(1 << i for i, limit in enumerate(limits) if limit >= count)
+        return mask
+
+    def most_attached(self, driver: str, mask: int) -> int:
+        """The largest limit for a CSI driver among the types of ``mask``; -1 without one."""
+        return max((self.types[index].attach_limits.get(driver, -1) for index in bits(mask)), default=-1)
 
     def keys(self) -> Mapping[str, Mapping[Requirement, int]]:
         """The distinct requirements of each key, with the types that have them."""
@@ -264,13 +295,13 @@ class CatalogIndexes:
     def __init__(self) -> None:
         self._found: dict[int, tuple[Sequence[InstanceType], CatalogIndex]] = {}
 
-    def of(self, types: Sequence[InstanceType], vocabulary: Vocabulary) -> CatalogIndex:
+    def of(self, types: Sequence[InstanceType], vocabulary: Vocabulary, *, launchable: bool = False) -> CatalogIndex:
         """The index over ``types``, which must not change afterwards."""
         known = self._found.get(id(types))
         if known is None or known[0] is not types or known[1].vocabulary is not vocabulary:
             while len(self._found) >= _KEPT:
                 del self._found[next(iter(self._found))]
-            known = self._found[id(types)] = (types, CatalogIndex(types, vocabulary))
+            known = self._found[id(types)] = (types, CatalogIndex(types, vocabulary, launchable=launchable))
         return known[1]
 
 

@@ -218,7 +218,7 @@ class PlannedNodeClaim:
         capacity_types = {
             min(index.offering_requirements(position).get(CAPACITY_TYPE).values, default="")
             for position in index.offered(requirements.items)[1]
-            if index.offering_types(position) & self.mask
+            if index.offering_types(position) & ~index.spent(position) & self.mask
         }
         if capacity_types:
             named = Requirement.of(CAPACITY_TYPE, IN, capacity_types, vocabulary=vocabulary)

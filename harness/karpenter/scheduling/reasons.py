@@ -90,19 +90,33 @@ class HostPortConflict:
         return f"checking host port usage, pod hostport conflicts with existing hostport configuration ({fields})"
 
 
+_ATTACHED = "checking volume usage, would exceed volume limit"
+
+
 @dataclass(frozen=True, slots=True)
 class VolumeLimitExceeded:
-    """The node cannot attach that many volumes of a CSI driver."""
+    """The node cannot attach that many volumes of a CSI driver; ``new``: no instance type of a new node can."""
 
     driver: str
     count: int
     limit: int
+    new: bool = False
 
     def __str__(self) -> str:
-        return (
-            "checking volume usage, would exceed volume limit "
-            f"(provisioner={self.driver}, volume-count={self.count}, volume-limit={self.limit})"
-        )
+        subject = "would exceed volume limit for all instance type options" if self.new else _ATTACHED
+        if not self.driver:
+            return subject
+        return f"{subject} (provisioner={self.driver}, volume-count={self.count}, volume-limit={self.limit})"
+
+
+@dataclass(frozen=True, slots=True)
+class VolumesUnknown:
+    """The pod's volumes cannot be looked up. ``text`` is what Karpenter says."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,11 +265,17 @@ class TruncationUnmet:
 
 @dataclass(frozen=True, slots=True)
 class ReservationsTaken:
-    """Strict reserved capacity: compatible reservations exist but cannot be had now (``lost``: would no longer be usable)."""
+    """Strict reserved capacity: compatible reservations exist but cannot be had now (``lost``: would no longer be usable).
+
+    ``full``: none of them has capacity left, and there is nothing else to buy.
+    """
 
     lost: bool
+    full: bool = False
 
     def __str__(self) -> str:
+        if self.full:
+            return "all compatible reserved offerings are full and no on-demand or spot fallback is available"
         if self.lost:
             return "satisfying updated nodeclaim constraints would remove all compatible reserved offering options"
         return "one or more instance types with compatible reserved offerings are available, but could not be reserved"
@@ -307,6 +327,7 @@ Reason = (
     | TopologyUnsatisfiable
     | HostPortConflict
     | VolumeLimitExceeded
+    | VolumesUnknown
     | NodeFull
     | NodeLimitReached
     | LimitsReached

@@ -66,20 +66,24 @@ class Reservations:
         self, host: str, held: frozenset[str], index: CatalogIndex, requirements: RequirementSet, mask: int
     ) -> frozenset[str] | ReservationsTaken:
         """What a NodeClaim would hold with these requirements and instance types; or that it would lose its reserved capacity."""
-        compatible = {
-            index.offering_requirements(position)
-            for position in index.offered(requirements.items)[1]
-            if index.offering_types(position) & mask
-        }
-        names = {
-            min(offering.get(self._label).values, default="")
-            for offering in compatible
-            if RESERVED in offering.get(CAPACITY_TYPE).values
-        }
+        names: set[str] = set()
+        full = other = False
+        for position in index.offered(requirements.items)[1]:
+            types = index.offering_types(position) & mask
+            offering = index.offering_requirements(position)
+            if not types:
+                continue
+            if RESERVED not in offering.get(CAPACITY_TYPE).values:
+                other = True
+            elif types & ~index.spent(position):
+                names.add(min(offering.get(self._label).values, default=""))
+            full = full or bool(types & index.spent(position))
         possible = frozenset(name for name in names if self.can_reserve(host, name))
-        if not possible and (names or held):
-            return ReservationsTaken(lost=not names)
-        return possible
+        if possible:
+            return possible
+        if full and not names and not other:
+            return ReservationsTaken(lost=False, full=True)
+        return ReservationsTaken(lost=not names) if names or held else possible
 
     def pinned(self, algebra: Algebra, requirements: RequirementSet, held: frozenset[str]) -> RequirementSet:
         """The requirements of a finished NodeClaim: with places held, only reserved capacity, of those reservations."""

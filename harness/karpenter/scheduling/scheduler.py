@@ -11,8 +11,9 @@ from harness.karpenter.scheduling.algebra import RequirementSet
 from harness.karpenter.scheduling.candidates import Candidates
 from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.existing import ExistingNode
+from harness.karpenter.scheduling.fitting import Fitting
 from harness.karpenter.scheduling.ground import Ground
-from harness.karpenter.scheduling.inflight import Fit, Fitting, InflightNodeClaim
+from harness.karpenter.scheduling.inflight import Fit, InflightNodeClaim
 from harness.karpenter.scheduling.order import InflightOrder
 from harness.karpenter.scheduling.reasons import (
     EveryNodePool,
@@ -23,6 +24,7 @@ from harness.karpenter.scheduling.reasons import (
     Reason,
     ReservationsTaken,
     ResourceClaimsUnsupported,
+    VolumesUnknown,
     is_deferred,
     lacks_key,
 )
@@ -176,6 +178,8 @@ class Scheduler:
     def _add(self, shape: PodShape, pod: Object) -> Reason | None:
         if shape.claims_resources:
             return ResourceClaimsUnsupported()
+        if self._rules.attach_limits and shape.volume_claims is None:
+            return VolumesUnknown(shape.volume_problem)
         if self._staying and shape.volume_claims is not None and self._add_to_existing(shape, pod):
             return None
         self._order.sort()

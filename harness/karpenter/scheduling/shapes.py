@@ -35,7 +35,7 @@ class PodShape:
     are the same at every step, by the id of the constraint. ``fit`` numbers what decides, apart from topology, whether a node has
     room. ``identity`` stands for namespace and labels. ``before`` is the shape that ``step`` led from; ``own`` and ``steps`` are
     what it leaves of the pod's groups, ``gone`` the group that it took away, ``alternatives`` the nodes that its spread
-    constraints count.
+    constraints count. ``volume_problem`` says why ``volume_claims`` is None.
     """
 
     __slots__ = (
@@ -75,6 +75,7 @@ class PodShape:
         "steps",
         "strict",
         "volume_claims",
+        "volume_problem",
         "volumes",
     )
 
@@ -93,6 +94,7 @@ class PodShape:
         self.strict: RequirementSet
         self.volumes: tuple[RequirementSet, ...] = ()
         self.volume_claims: dict[str, set[str]] | None = {}
+        self.volume_problem = ""
         self.claims_resources = self.deferred = False
         self.fit = -1
         self._begin()
@@ -157,6 +159,7 @@ _OF_THE_POD = (
     "requirements",
     "strict",
     "volume_claims",
+    "volume_problem",
     "volumes",
 )
 
@@ -164,7 +167,7 @@ _OF_THE_POD = (
 class ShapeCatalog:
     """Makes shapes, each once.
 
-    ``volumes_of(pod)`` gives (requirement alternatives, claims by driver), each None when it cannot be found out.
+    ``volumes_of(pod)`` gives (requirement alternatives, claims by driver, why not), the first two None when they cannot be found out.
     """
 
     def __init__(
@@ -172,7 +175,7 @@ class ShapeCatalog:
         algebra: Algebra,
         preference_policy: str,
         tolerate_preferences: bool,
-        volumes_of: Callable[[Object], tuple[tuple[RequirementSet, ...] | None, dict[str, set[str]] | None]],
+        volumes_of: Callable[[Object], tuple[tuple[RequirementSet, ...] | None, dict[str, set[str]] | None, str]],
         claims_in: ClaimsIn,
     ) -> None:
         self._algebra = algebra
@@ -205,7 +208,7 @@ class ShapeCatalog:
             shape.host_ports = host_ports(pod)
             shape.claims_resources = self._claims_in.found(pod)
             if claims:
-                alternatives, shape.volume_claims = self._volumes_of(pod)
+                alternatives, shape.volume_claims, shape.volume_problem = self._volumes_of(pod)
                 shape.deferred, shape.volumes = alternatives is None, alternatives or ()
             self._complete(shape)
         return shape

@@ -84,7 +84,7 @@ class Simulations:
     def _ground(self) -> Ground:
         vocabulary = self._release.vocabulary
         indexes = {
-            name_of(pool): self._indexes.of(types, vocabulary)
+            name_of(pool): self._indexes.of(types, vocabulary, launchable=self.rules.launchable_offerings)
             for pool in self.nodepools
             if (types := self._types.get(name_of(pool)))
         }

@@ -120,6 +120,7 @@ class Template:
     def __init__(self, nodepool: Object, index: CatalogIndex, algebra: Algebra, rules: SchedulingRules) -> None:
         self.nodepool, self.index = nodepool, index
         self.name = name_of(nodepool)
+        self._counts_admitted = rules.min_values_admitted
         template = spec_of(nodepool).get("template") or {}
         self.spec = spec_of(template)
         self.taints: tuple[Taint, ...] = tuple(self.spec.get("taints") or ())
@@ -162,7 +163,7 @@ class Template:
         if requirements.has_min_values and mask:
             for key, requirement in requirements.items.items():
                 if requirement.min_values is not None:
-                    present = self.index.distinct_values(key, mask)
+                    present = self.index.distinct_values(key, mask, requirement if self._counts_admitted else None)
                     if present < requirement.min_values:
                         unmet[key] = present
         return unmet

@@ -75,8 +75,11 @@ class VolumeLookup:
 
     def demands(
         self, algebra: Algebra, rules: SchedulingRules, pod: Object
-    ) -> tuple[tuple[RequirementSet, ...] | None, Volumes | None]:
-        """What the pod's volumes ask of a node, as alternatives, and its claims by driver; None for what cannot be looked up."""
+    ) -> tuple[tuple[RequirementSet, ...] | None, Volumes | None, str]:
+        """What the pod's volumes ask of a node, as alternatives, and its claims by driver; None for what cannot be looked up.
+
+        Last why the claims by driver cannot be, in Karpenter's words.
+        """
         alternatives: tuple[RequirementSet, ...] | None
         try:
             if rules.volumes_have_alternatives:
@@ -88,9 +91,9 @@ class VolumeLookup:
         except VolumeError:
             alternatives = None
         try:
-            return alternatives, self.of(pod)
-        except VolumeError:
-            return alternatives, None
+            return alternatives, self.of(pod), ""
+        except VolumeError as error:
+            return alternatives, None, str(error)
 
     def of(self, pod: Object) -> Volumes:
         """The pod's claims that count against attach limits, by driver. Missing claims do not count. Raises VolumeError."""

@@ -54,6 +54,39 @@ def _fips_family(arguments: Arguments) -> Predicate:
     return Predicate("fips-family", check, lambda _: (("fipsMode",), ("imageFamily",)))
 
 
+def _trusted_launch(spec: Mapping[str, Any]) -> bool:
+    asked = spec.get("security", {}).get("trustedLaunch", {})
+    return bool(asked.get("vtpm") or asked.get("secureBoot"))
+
+
+def _fips_family_trusted_launch(arguments: Arguments) -> Predicate:
+    families = frozenset(arguments["families"])
+
+    def check(spec: Mapping[str, Any], _: Any) -> bool:
+        family = spec.get("imageFamily")
+        if spec.get("fipsMode") != "FIPS":
+            return True
+        return family is not None and (family not in families or _trusted_launch(spec))
+
+    return Predicate(
+        "fips-family-trusted-launch", check, lambda _: (("fipsMode",), ("imageFamily",), ("security", "trustedLaunch"))
+    )
+
+
+def _trusted_launch_fips_families(arguments: Arguments) -> Predicate:
+    families = frozenset(arguments["families"])
+
+    def check(spec: Mapping[str, Any], _: Any) -> bool:
+        both = spec.get("fipsMode") == "FIPS" and _trusted_launch(spec)
+        return not both or "imageFamily" not in spec or spec["imageFamily"] in families
+
+    return Predicate(
+        "trusted-launch-fips-families",
+        check,
+        lambda _: (("imageFamily",), ("fipsMode",), ("security", "trustedLaunch")),
+    )
+
+
 def _fips_excludes(arguments: Arguments) -> Predicate:
     families = frozenset(arguments["families"])
 
@@ -163,6 +196,8 @@ NODECLASS_FAMILIES: Mapping[str, Callable[[Arguments], Predicate]] = {
     "external-not-forwarded": _external_not_forwarded,
     "fips-excludes": _fips_excludes,
     "fips-family": _fips_family,
+    "fips-family-trusted-launch": _fips_family_trusted_launch,
+    "trusted-launch-fips-families": _trusted_launch_fips_families,
     "key-length": _key_length,
     "keys-without": _keys_without,
     "port-between": _port_between,

@@ -137,6 +137,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
             ),
             _MEMORY,
         ),
+        "trusted_launch": "no release has it yet; scenarios/next and tests/launch/test_trusted_launch.py show it",
         **dict.fromkeys(("drift_of_machines", "drift_image", "drift_of_subnets"), _DRIFT),
         "repair_policies": _REPAIR,
         **dict.fromkeys(("managed_subnets_refused", "additional_tags", "machine_name_limit"), _RELEASES),
@@ -163,6 +164,10 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
     ),
     "scheduling": dict.fromkeys(
         (
+            "min_values_admitted",
+            "attach_limits",
+            "default_spread",
+            "launchable_offerings",
             "fits_needs_offering",
             "daemons_by_instance_type",
             "daemons_need_listed_resources",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from harness.kube.api.versions import Version
+from harness.karpenter.releases import DEFAULT_RELEASE, release_order
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.expectations import Accepted, Rejected
 from harness.scenario.running.matching import Difference, differences
@@ -23,11 +23,11 @@ def check(body: Rejected | Accepted, entry: Entry, run: Run) -> Iterator[Verdict
     if isinstance(body, Accepted):
         yield _accepted(concerned, body.object, entry, "")
         return
-    release = Version.find(run.case.given.karpenter or "") or Version(0)
-    if body.since is not None and release < (Version.find(body.since) or Version(0)):
+    release = release_order(run.case.given.karpenter or DEFAULT_RELEASE)
+    if body.since is not None and release < release_order(body.since):
         yield _accepted([one for one in concerned if _matches(body, one)], body.object, entry, f"before {body.since}")
         return
-    if body.until is not None and release >= (Version.find(body.until) or Version(0)):
+    if body.until is not None and release >= release_order(body.until):
         yield _accepted([one for one in concerned if _matches(body, one)], body.object, entry, f"from {body.until}")
         return
     fitting = [one for one in concerned if _matches(body, one)]
