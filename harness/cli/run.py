@@ -29,6 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--crds", metavar="DIR", help="CRD files (or a release) to judge objects by, in place of what the files say"
     )
+    parser.add_argument(
+        "--karpenter",
+        choices=("simulated", "simulated,real"),
+        default="simulated",
+        help="which Karpenter runs; with simulated,real each case runs under both, the real one by HARNESS_KARPENTER, and must come to the "
+        "same",
+    )
+    parser.add_argument(
+        "--kept-differences",
+        type=Path,
+        metavar="FILE",
+        help="known differences from the real Karpenter, with their reasons",
+    )
     parser.add_argument("-n", type=int, default=1, metavar="N", help="run cases in N processes (default 1)")
     parser.add_argument("-x", "--exitfirst", action="store_true", help="end with the first case that fails")
     parser.add_argument("--shard", metavar="I/N", help="only part I of N: every Nth case, from the Ith on")
@@ -81,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace, crds: object) -> int:
     from harness.cli.run_cases import Shard, each_report, progress
+    from harness.cli.run_real import comparing_runner
     from harness.karpenter.releases import provider
     from harness.reading.problems import Problem, ScenarioError
     from harness.reports.summary import Summary
@@ -90,6 +104,7 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     start = perf_counter()
     shard = Shard.parse(arguments.shard)
     runner = Runner(crds=crds)
+    comparing = comparing_runner(arguments, runner)
     release = provider(arguments.release).version if arguments.release is not None else None
     problems: list[Problem] = []
     cases = []
@@ -111,7 +126,7 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     interrupted = False
     told = progress(len(cases))
     try:
-        for number, outcome in each_report(runner, cases, arguments.n):
+        for number, outcome in each_report(comparing or runner, cases, arguments.n):
             if isinstance(outcome, ScenarioError):  # found only while it ran; the other cases are none the worse
                 problems += outcome.problems
                 continue
@@ -125,11 +140,17 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
         interrupted = True
     finally:
         told.end()
+        if comparing is not None:
+            comparing.close()
     summary = Summary(tuple(report for _, report in sorted(reports.items())), perf_counter() - start)
     try:
         _write(arguments, summary)
     finally:  # a full disk loses the files, not the verdicts
         _print(arguments, summary, ScenarioError(problems))
+    if comparing is not None and arguments.format == "text":
+        from harness.reports.agreement import render_agreement
+
+        print(render_agreement(comparing.found, verbose=arguments.verbose))
     if interrupted:
         print(f"interrupted: {len(reports)} of {len(cases)} cases ran", file=sys.stderr)
         return INTERRUPTED

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from harness.reading.problems import ScenarioError
     from harness.scenario.language.cases import Case
-    from harness.scenario.running.runner import Runner
     from harness.scenario.running.verdicts import CaseReport
 
     Outcome = CaseReport | ScenarioError
@@ -49,7 +48,13 @@ class Shard:
         return list(cases[self.number - 1 :: self.count])
 
 
-def each_report(runner: Runner, cases: Sequence[Case], processes: int = 1) -> Iterator[tuple[int, Outcome]]:
+class RunsCases(Protocol):
+    """Runs one case after the other."""
+
+    def run(self, case: Case) -> CaseReport: ...
+
+
+def each_report(runner: RunsCases, cases: Sequence[Case], processes: int = 1) -> Iterator[tuple[int, Outcome]]:
     """Number and outcome of each case as it ends; bad input that only the run found is a ScenarioError.
 
     Raises InputError for a number of processes that there cannot be.
@@ -63,7 +68,7 @@ def each_report(runner: Runner, cases: Sequence[Case], processes: int = 1) -> It
         yield from _in_processes(runner, cases, min(processes, len(cases)))
 
 
-def _outcome(runner: Runner, case: Case) -> Outcome:
+def _outcome(runner: RunsCases, case: Case) -> Outcome:
     from harness.reading.problems import ScenarioError
 
     try:
@@ -72,7 +77,7 @@ def _outcome(runner: Runner, case: Case) -> Outcome:
         return error
 
 
-def _in_processes(runner: Runner, cases: Sequence[Case], processes: int) -> Iterator[tuple[int, Outcome]]:
+def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> Iterator[tuple[int, Outcome]]:
     """Forks the processes, which know all cases already; each takes the next one that nobody has."""
     from multiprocessing import get_all_start_methods, get_context
     from multiprocessing.connection import wait
@@ -103,7 +108,7 @@ def _in_processes(runner: Runner, cases: Sequence[Case], processes: int) -> Iter
             worker.join()
 
 
-def _work(runner: Runner, cases: Sequence[Case], following: Any, answers: Connection) -> None:
+def _work(runner: RunsCases, cases: Sequence[Case], following: Any, answers: Connection) -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it

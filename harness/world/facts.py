@@ -39,6 +39,14 @@ _GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 _RETOLD = "Status condition transitioned"
 """How Events begin that retell conditions (operatorpkg status controller); of several in a moment it tells the last."""
 
+_AWAITING = frozenset({AWAITING, "NodeClassReadinessUnknown"})
+"""Reasons of conditions that wait for the first look at the object or at its NodeClass: who is seen in time is chance."""
+
+_UNSEEN = frozenset({WriteKind.SAME, WriteKind.WITHHELD})
+
+_PASSING = frozenset({"Registered", "Initialized"})
+"""Conditions that say on the way what they wait for: who looks at a Node at another moment sees it wait for something else."""
+
 _OF_MACHINES = frozenset({"virtualMachines", "networkInterfaces", "extensions", "machines", "disks"})
 
 
@@ -54,23 +62,27 @@ def facts_of(world: World) -> Facts:
     """The facts of a world as it is now."""
     claims = _claims(world)
     machines = _machines(world, claims)
-    zones = {name: each["labels"].get(ZONE, "") for name, each in claims.items()}
     told = _events(world)
+    nodes = {name_of(node): node for node in world.list("Node")}
     per_claim: dict[str, Any] = {}
+    drawn: list[str] = []
     for name, claim in claims.items():
-        nodes = [node for node in world.list("Node") if _is_of(node, name)]
+        own = [node for node in nodes.values() if _is_of(node, name)]
         one = {
             "NodeClaim": claim,
             "Azure": machines.pop(name, []),
-            "Node": [_node(world, node) for node in nodes],
-            "Events": told.pop(("NodeClaim", name), []),
+            "Node": [_node(world, node) for node in own],
+            "Events": told.pop(("NodeClaim", name), {}),
+            "Events of the Node": {
+                text: seen for node in own for text, seen in told.pop(("Node", name_of(node)), {}).items()
+            },
         }
-        per_claim[name] = _without_zone(one, zones[name])
+        zones = _drawn_zones(one, world.region)
+        drawn.append(f"{claim['labels'].get(NODEPOOL, '?')}: {', '.join(zones) or 'no zone'}")
+        per_claim[name] = _without_zones(one, zones)
     found: dict[str, Any] = {
         "NodeClaims": per_claim,
-        "Nodes of others": {
-            name_of(each): _node(world, each) for each in world.list("Node") if not _is_owned(each, claims)
-        },
+        "Nodes of others": {name: _node(world, node) for name, node in nodes.items() if not _is_owned(node, claims)},
         "Azure": machines,
         "Pods": _pods(world),
         "Ready": {
@@ -79,10 +91,6 @@ def facts_of(world: World) -> Facts:
         },
         "Events": {f"{kind} {name}": texts for (kind, name), texts in sorted(told.items())},
     }
-    drawn = [
-        f"{labels.get(NODEPOOL, '?')}: zone {zones[name] or 'none'}"
-        for name, labels in ((n, c["labels"]) for n, c in claims.items())
-    ]
     return Facts(_renamed(found, claims), sorted(drawn))
 
 
@@ -99,11 +107,13 @@ def _claims(world: World) -> dict[str, Any]:
         name = name_of(change.object)
         last[name] = change.object
         for each in conditions_of(change.object):
-            if each["type"] == READY or each.get("reason") == AWAITING:
+            if each["type"] == READY or each.get("reason") in _AWAITING:
                 continue
             said = _said(each)
             steps = course.setdefault(name, {}).setdefault(each["type"], [])
             if not steps or steps[-1] != said:
+                if steps and each["type"] in _PASSING and steps[-1].startswith("Unknown"):
+                    steps.pop()
                 steps.append(said)
         if change.type == "DELETED":
             gone.add(name)
@@ -157,8 +167,8 @@ def _node(world: World, node: Object) -> dict[str, Any]:
     return {
         "labels": dict(labels_of(node)),
         "writers": {
-            # that somebody wanted what was there already, only the simulated loop tells
-            key: [f"{each.kind} by {each.by}" for each in all_of_them if each.kind is not WriteKind.SAME]
+            # what somebody wanted and did not have to write, or did not send, only the simulated loop tells
+            key: [f"{each.kind} by {each.by}" for each in all_of_them if each.kind not in _UNSEEN]
             for key, all_of_them in writes.items()
         },
         "taints": _taints(node),
@@ -206,26 +216,40 @@ def _pods(world: World) -> dict[str, Any]:
     return {"bound": {name: sorted(each) for name, each in bound.items()}, "per Node": sorted(per_node.values())}
 
 
-def _events(world: World) -> dict[tuple[str, str], list[str]]:
+def _events(world: World) -> dict[tuple[str, str], dict[str, str]]:
     """What Karpenter told about each object, each thing once."""
-    found: dict[tuple[str, str], set[str]] = {}
+    found: dict[tuple[str, str], dict[str, str]] = {}
     owners = {name_of(pod): controller_of(pod) for pod in world.list("Pod")}
     for event in world.events:
         if event.source != "karpenter" or event.message.startswith(_RETOLD):
             continue
         owner = owners.get(event.object.name) if event.object.kind == "Pod" else None
         name = event.object.name if owner is None else f"of a {owner['kind']}"
-        found.setdefault((event.object.kind, name), set()).add(f"{event.type} {event.reason}: {event.message}")
-    return {slot: sorted(texts) for slot, texts in found.items()}
+        texts = found.setdefault((event.object.kind, name), {})
+        texts[f"{event.type} {event.reason}: {event.message}"] = "told"
+    return found
 
 
-def _without_zone(one: Any, zone: str) -> Any:
-    """Takes the zone of a machine out of everything that is said of it; one that is no zone stays."""
-    if "-" not in zone:
+def _drawn_zones(one: Mapping[str, Any], region: str) -> list[str]:
+    """The zones that a launch tried, in order; none where its NodeClaim left it no choice."""
+    pinned = [each for each in one["NodeClaim"]["requirements"] if each.startswith(f"{ZONE} In") and "," not in each]
+    if pinned:
+        return []
+    return [f"{region}-{number}" for call in one["Azure"] for number in re.findall(r'zones=\["(\d+)"\]', call)]
+
+
+def _without_zones(one: Any, zones: Sequence[str]) -> Any:
+    """The same without the names of zones that were drawn; how often one was tried stays."""
+    if not zones:
         return one
-    text = re.sub(rf"\b{re.escape(zone)}\b", "ZONE", json.dumps(one))
-    number = zone.rpartition("-")[2]
-    return json.loads(text.replace(f'zones=[\\"{number}\\"]', "zones=ZONE"))
+    region = zones[0].rpartition("-")[0]
+    text = re.sub(rf"\b{re.escape(region)}-\d+\b", "ZONE", json.dumps(one))
+    found = json.loads(re.sub(r'zones=\[\\"\d+\\"\]', "zones=ZONE", text))
+    requirements = found["NodeClaim"]["requirements"]
+    found["NodeClaim"]["requirements"] = [
+        each if not each.startswith(ZONE) else f"{ZONE} drawn" for each in requirements
+    ]
+    return found
 
 
 def _renamed(found: Mapping[str, Any], claims: Mapping[str, Any]) -> dict[str, Any]:

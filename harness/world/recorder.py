@@ -37,6 +37,24 @@ class LogLine:
     values: Mapping[str, object]
 
 
+_TOLD_APART = frozenset(
+    {
+        "ConsolidationCandidate",
+        "ConsolidationRejected",
+        "DisruptionLaunching",
+        "DisruptionTerminating",
+        "DoNotDisruptUntil",
+        "FailedConsistencyCheck",
+        "InvalidDoNotDisruptAnnotation",
+    }
+)
+"""Reasons of events that are others when their messages differ; of the rest one message hides another (DedupeValues in core's events)."""
+
+
+def _told_apart(kind: str, reason: str) -> bool:
+    return reason in _TOLD_APART or (kind == "NodePool" and reason == "DisruptionBlocked")
+
+
 class Recorder:
     """Keeps everything in order of arrival."""
 
@@ -62,10 +80,10 @@ class Recorder:
         source: str = "karpenter",
         dedupe_seconds: float = 120,
     ) -> None:
-        """Records an event unless the same one came within the dedupe window."""
+        """Records an event unless one of this reason about this object came within the dedupe window (core pkg/events/recorder.go)."""
         key = key_of(obj)
         if dedupe_seconds:
-            slot = (key, reason.lower(), message)
+            slot = (key, reason.lower(), message if _told_apart(key.kind, reason) else "")
             last = self._last.get(slot)
             if last is not None and self._clock.now - last < nanoseconds(dedupe_seconds):
                 return

@@ -142,5 +142,14 @@ def differences(left: Any, right: Any, path: str = "") -> Iterator[tuple[str, An
                 yield place, left.get(key, _MISSING), right.get(key, _MISSING)
             else:
                 yield from differences(left[key], right[key], place)
+    elif _are_alike(left, right):
+        for index, (one, other) in enumerate(zip(left, right, strict=True)):
+            yield from differences(one, other, f"{path}[{index}]")
     elif left != right:
         yield path, left, right
+
+
+def _are_alike(left: Any, right: Any) -> bool:
+    """Whether both are lists of as many mappings, which are compared one by one."""
+    both = isinstance(left, list) and isinstance(right, list) and len(left) == len(right)
+    return both and all(isinstance(each, Mapping) for each in (*left, *right))

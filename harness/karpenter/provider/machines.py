@@ -16,7 +16,7 @@ from harness.karpenter.launch.tags import NODEPOOL_TAG
 from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, InstanceNotFound
 from harness.karpenter.provider.arm import MACHINES, Answer, Arm
 from harness.karpenter.provider.failures import Phase
-from harness.karpenter.provider.promises import Promise
+from harness.karpenter.provider.promises import Promise, Step
 from harness.karpenter.provider.virtual_machines import Classify
 
 
@@ -64,8 +64,8 @@ class AksMachines:
         promise = Promise(plan.launch.nodeclaim, None, failed, lambda: self._clean_up(path), found=there.body)
         return promise, str(there.properties.get("resourceId") or "")
 
-    def _clean_up(self, path: str) -> None:
-        self._arm.call("DELETE", path, MACHINES)
+    def _clean_up(self, path: str) -> Sequence[Step]:
+        return (lambda: self._arm.call("DELETE", path, MACHINES),)
 
     def get(self, name: str) -> Instance:
         """A machine. Raises InstanceNotFound, CloudProviderError."""

@@ -20,6 +20,7 @@ from harness.kube.api.status import ApiError
 
 POLL_SECONDS = 3.0
 _MESSAGE_LIMIT = 500
+_ENDED = ("Succeeded", "Failed", "Canceled")
 
 Step = Callable[[], Answer]
 
@@ -30,15 +31,16 @@ class Promise:
 
     `operation` is the URL to poll, None when there is nothing to wait for. `steps` are the calls to make afterwards, one by
     one, each waited for. `found` is the machine, if there was one already: a controller that restarts meets what it made before. `failed`
-    classifies the answer in which an operation ended; `cleanup` removes what there is.
+    classifies the answer in which an operation ended; `cleanup` answers the calls that remove what there is, one by one, each waited for.
     """
 
     claim: Object
     operation: str | None
     failed: Callable[[Answer], LaunchError]
-    cleanup: Callable[[], None]
+    cleanup: Callable[[], Iterable[Step]]
     steps: deque[Step] = field(default_factory=deque)
     error: LaunchError | None = None
+    cleaning: bool = False
     found: Mapping[str, Any] | None = None
 
 
@@ -78,8 +80,12 @@ class Promises:
             return DONE
         if promise.error is None and self._advance(promise):
             return Result(POLL_SECONDS, Wait.POLL)
-        if promise.error is not None and not self._give_up(promise):
-            return DONE
+        if promise.error is not None:
+            if not promise.cleaning and not self._begin_cleaning(promise):
+                return DONE
+            if self._clean(promise):
+                return Result(POLL_SECONDS, Wait.POLL)
+            self._delete_claim(promise.claim)
         del self._open[str(key)]
         return DONE
 
@@ -87,9 +93,8 @@ class Promises:
         """Takes the launch as far as it goes now. Answers whether it has to be looked at again."""
         while True:
             if promise.operation is not None:
-                answer = self._arm.poll(promise.operation)
-                status = str(answer.body.get("status") or ("InProgress" if answer.status == 202 else "Succeeded"))
-                if answer.ok and status not in ("Succeeded", "Failed", "Canceled"):
+                answer, status = self._poll(promise.operation)
+                if answer.ok and status not in _ENDED:
                     return True
                 promise.operation = None
                 if not answer.ok or status != "Succeeded":
@@ -103,23 +108,43 @@ class Promises:
                 return False
             promise.operation = answer.operation
 
-    def _give_up(self, promise: Promise) -> bool:
-        """Cleans up after a failure. Answers False while the NodeClaim does not yet say that it was launched."""
-        claim, error = promise.claim, promise.error
+    def _poll(self, operation: str) -> tuple[Answer, str]:
+        answer = self._arm.poll(operation)
+        return answer, str(answer.body.get("status") or ("InProgress" if answer.status == 202 else "Succeeded"))
+
+    def _begin_cleaning(self, promise: Promise) -> bool:
+        """Says what failed, once. Answers False while the NodeClaim does not yet say that it was launched."""
+        claim = promise.claim
         present = self._view.get("NodeClaim", name_of(claim))
         if present is not None and uid_of(present) == uid_of(claim):
             launched = condition(present, "Launched")
             if launched is None or launched["status"] == "Unknown":
                 return False
-        text = str(error)
+        text = str(promise.error)
         shown = text if len(text) < _MESSAGE_LIMIT else text[:_MESSAGE_LIMIT] + "..."
         self._sink.event(claim, "Warning", "AsyncProvisioningError", f"Failed to register: {shown}")
         self._sink.log("error", self.name, "failed launching nodeclaim", NodeClaim=name_of(claim), error=text)
-        promise.cleanup()
+        promise.cleaning, promise.operation, promise.steps = True, None, deque(promise.cleanup())
+        return True
+
+    def _clean(self, promise: Promise) -> bool:
+        """Takes the cleaning as far as it goes now. Answers whether it has to be looked at again. What is refused is left."""
+        while True:
+            if promise.operation is not None:
+                answer, status = self._poll(promise.operation)
+                if answer.ok and status not in _ENDED:
+                    return True
+                promise.operation = None
+            if not promise.steps:
+                return False
+            answer = promise.steps.popleft()()
+            promise.operation = answer.operation if answer.ok else None
+
+    def _delete_claim(self, claim: Object) -> None:
+        present = self._view.get("NodeClaim", name_of(claim))
         if present is not None and uid_of(present) == uid_of(claim):
             try:
                 self._writer.delete("NodeClaim", name_of(claim), uid=uid_of(claim))
             except ApiError as refused:
                 if refused.code not in (404, 409):
                     raise
-        return True

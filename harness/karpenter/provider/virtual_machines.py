@@ -54,7 +54,8 @@ class VirtualMachines:
             return Promise(claim, None, failed, lambda: self.clean_up(name), found=there.body)
         answer = arm.call("PUT", path, COMPUTE, body=plan.vm)
         if not answer.ok:
-            self.clean_up(name)
+            for step in self.clean_up(name):
+                step()
             raise classify(answer, Phase.VM, name, path)
         steps: deque[Step] = deque([lambda: arm.call("GET", path, COMPUTE)])
         if command:
@@ -92,16 +93,21 @@ class VirtualMachines:
         if not answer.ok and answer.status != 404:
             raise CloudProviderError(f"deleting instance, {_error(answer)}")
 
-    def clean_up(self, name: str) -> None:
-        """Removes whatever a failed launch left behind."""
-        if self._arm.call("GET", self._arm.vm(name), COMPUTE).status == 200:
-            self._arm.call("DELETE", self._arm.vm(name), COMPUTE, query={"forceDeletion": "true"})
-        self._delete_nic(name)
+    def clean_up(self, name: str) -> Sequence[Step]:
+        """The calls that remove whatever a failed launch left behind: a VM takes its NIC along, so its end is to be waited for."""
+        return lambda: self._delete_vm(name), lambda: self._delete_nic(name)
 
-    def _delete_nic(self, name: str) -> None:
+    def _delete_vm(self, name: str) -> Answer:
+        """If it is there (deleteVirtualMachineIfExists)."""
+        found = self._arm.call("GET", self._arm.vm(name), COMPUTE)
+        if found.status != 200:
+            return found
+        return self._arm.call("DELETE", self._arm.vm(name), COMPUTE, query={"forceDeletion": "true"})
+
+    def _delete_nic(self, name: str) -> Answer:
         """Most often it went with its VM (deleteNicIfExists)."""
-        if self._arm.call("GET", self._arm.nic(name), NETWORK).status == 200:
-            self._arm.call("DELETE", self._arm.nic(name), NETWORK)
+        found = self._arm.call("GET", self._arm.nic(name), NETWORK)
+        return found if found.status != 200 else self._arm.call("DELETE", self._arm.nic(name), NETWORK)
 
 
 def _error(answer: Answer) -> str:

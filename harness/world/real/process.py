@@ -11,14 +11,14 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from harness.clusters.apiserver.processes import Processes, tail
 from harness.clusters.failures import ClusterFailed
-from harness.clusters.waiting import poll
+from harness.clusters.waiting import Patience, TimedOut, poll
 
 __all__ = ["TOKEN", "Controller", "ControllerDied", "missing_tools"]
 
@@ -28,6 +28,13 @@ TOKEN = "karpenter"
 _SECRETS = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 _PREPARE = f'mount -t tmpfs tmpfs /var/run && mkdir -p {_SECRETS} && printf {TOKEN} > {_SECRETS}/token && exec "$@"'
+
+
+_START_SECONDS = 60.0
+
+
+def _is_up(line: Mapping[str, Any]) -> bool:
+    return line.get("controller") == "provisioner" and line.get("message") == "Starting workers"
 
 
 class ControllerDied(ClusterFailed):
@@ -60,6 +67,17 @@ class Controller:
         variables = [f"{name}={value}" for name, value in self._environment.items()]
         shell = ("unshare", namespaces, "sh", "-c", _PREPARE, "sh")
         self._processes.start(self._name, *shell, "env", "-i", f"PATH={os.defpath}", *variables, str(self._binary))
+
+    def wait_until_up(self, pause: Callable[[], None]) -> None:
+        """Waits until its provisioner works; `pause` lets others work meanwhile. Raises TimedOut, ControllerDied."""
+        patience = Patience(_START_SECONDS)
+        while not any(_is_up(line) for line in self.lines()):
+            self.check()
+            if patience.passed:
+                raise TimedOut(
+                    f"the controller did not begin to work in {patience.waited}; the end of its log:\n{self.tail()}"
+                )
+            pause()
 
     def kill(self) -> None:
         """Ends the process at once, as a node that is lost does; returns when it is gone."""

@@ -24,7 +24,7 @@ from harness.clusters.apiserver.processes import free_ports
 from harness.clusters.http.events import ClientEvents
 from harness.clusters.http.server import ApiServer
 from harness.clusters.memory.cluster import MemoryCluster
-from harness.clusters.waiting import Patience
+from harness.clusters.waiting import Patience, crowding
 from harness.engine.engine import Settled
 from harness.engine.ids import Ids
 from harness.engine.ports import KARPENTER
@@ -74,7 +74,7 @@ class RealWorld(World):
         self._open.callback(self.lock.release)
         try:
             self.controller = self._start(binary, authority, elects)
-            self.controller.start()
+            self._start_controller()
         except BaseException:
             self._open.close()
             raise
@@ -162,7 +162,15 @@ class RealWorld(World):
     def restart_karpenter(self) -> None:
         """Kills the process and starts it again."""
         self.controller.kill()
+        self._start_controller()
+
+    def _start_controller(self) -> None:
         self.controller.start()
+        self.controller.wait_until_up(self._pause)
+
+    def _pause(self) -> None:
+        self._moved.wait(_LOOK_EVERY)
+        self._wall.catch_up()
 
     def _judge(self, allow_rejections: bool) -> None:
         refused = [each for each in self.recorder.rejections[self._told :] if is_mistake(each)]
@@ -194,8 +202,9 @@ class _Quiet:
             self._seen, self._since = state, self._world.clock.seconds
 
     def over(self, seconds: float) -> bool:
-        """Whether it has been quiet for that long, and nothing of ours is on its way."""
-        return self._world.clock.seconds - self._since >= seconds and not self._world.engine.progressing
+        """Whether it has been quiet for that long, on a machine that has little else to do, and nothing of ours is on its way."""
+        quiet = self._world.clock.seconds - self._since
+        return quiet >= seconds * crowding() and not self._world.engine.progressing
 
     def _state(self) -> tuple[int, int]:
         writes = sum(call.method not in ("GET", "POST") for call in self._world.cloud.journal)

@@ -1,0 +1,49 @@
+"""Runs cases under both Karpenters where a Runner would run them under one: a case that agrees has passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.scenario.comparing.comparison import Comparison, Result
+from harness.scenario.comparing.kept import KeptDifferences
+from harness.scenario.comparing.real_runs import RealRuns
+from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
+
+if TYPE_CHECKING:
+    from harness.scenario.language.cases import Case
+    from harness.scenario.running.runner import Runner
+
+__all__ = ["ComparingRunner"]
+
+
+class ComparingRunner:
+    """Answers each case as `Runner.run` does; `found` are the comparisons so far. Close it."""
+
+    def __init__(self, runner: Runner, binaries: Mapping[str, Path], kept: KeptDifferences) -> None:
+        self._runs = RealRuns(runner.shared.caches, binaries, kept, runner.shared.overrides)
+        self.found: list[Comparison] = []
+
+    def close(self) -> None:
+        """Removes what comparisons share."""
+        self._runs.close()
+
+    def run(self, case: Case) -> CaseReport:
+        """One case under both. Raises ScenarioError for bad input, ClusterFailed where a controller died."""
+        compared = self._runs.compare(case)
+        self.found.append(compared)
+        outcome, reason = Outcome.PASSED, ""
+        if compared.result is Result.DIFFER:
+            outcome = Outcome.FAILED
+        elif compared.result is not Result.AGREE:
+            outcome, reason = Outcome.SKIPPED, f"{compared.result}: {compared.reason}"
+        verdicts = tuple(
+            Verdict.failed(each.fact, case.mark, str(each.simulated), str(each.real))
+            for each in compared.differences
+            if not each.kept
+        )
+        tags = tuple(case.header.tags)
+        return CaseReport(
+            case.name, case.file, case.mark, outcome, verdicts, reason, seconds=compared.seconds, tags=tags
+        )
