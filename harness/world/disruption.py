@@ -75,6 +75,11 @@ class Departures:
         self.controllers: Sequence[Controller] = tuple(found)
         """All of them, in the order in which changes reach them."""
 
+    def disturbed(self) -> None:
+        """Somebody changed something from outside."""
+        if self.controller is not None:
+            self.controller.churn.forget()
+
     def wake(self) -> None:
         """Something changed that no object tells of: prices, what Azure sells."""
         if self.controller is not None:

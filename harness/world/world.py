@@ -233,6 +233,7 @@ class World:
         A namespace that is used and not there is made. A NodePool that the API server accepts may still be refused by Karpenter's
         own validation, a pod by its pod validation: such rejections are answered too. Everything refused is also kept in `rejections`.
         """
+        self._disturb()
         refused: list[Rejection] = []
         for obj in read(objects):
             refused.extend(self._apply(obj))
@@ -258,11 +259,13 @@ class World:
         """Deletes an object as `kubectl delete` does, without waiting. Raises ApiError 404."""
         known = KINDS.get(kind)
         place = (namespace or "default") if known is not None and known.namespaced else ""
+        self._disturb()
         self._applied.pop(Key(kind, place, name), None)
         self._writer.delete(kind, name, namespace=place)
 
     def change_azure(self, market: Mapping[str, Any]) -> None:
         """Changes Azure's market while the world runs; the same keys as `azure`, what is not named stays. Raises MarketError."""
+        self._disturb()
         self._azure.change(market)
         self._markets.append(market)
         if self._karpenter is not None:
@@ -274,6 +277,11 @@ class World:
         if running is None:
             raise LookupError(f"there is no machine of Node '{node}'")
         self.cloud.evict(running.machine.name)
+
+    def _disturb(self) -> None:
+        """What is done from outside is a reason for what comes, so that it is no circle."""
+        if self._karpenter is not None:
+            self._karpenter.departures.disturbed()
 
     def again(self, *markets: Mapping[str, Any]) -> World:
         """Another world with the same inputs and nothing in it yet, in memory; `markets` are laid over its market, as by `change_azure`."""

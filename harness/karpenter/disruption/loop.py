@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
-from harness.engine.clock import SECOND, nanoseconds
+from harness.engine.clock import SECOND, nanoseconds, parse
 from harness.engine.disruptions import Disrupted, Disruption
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink
+from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.changes import budget_changes, protection_ends
+from harness.karpenter.disruption.churn import Churn, Departure
 from harness.karpenter.disruption.controller import POLLING, Started, Turn, turn
 from harness.karpenter.disruption.executions import Executions
-from harness.karpenter.disruption.method import Findings, Method
+from harness.karpenter.disruption.method import DRIFTED, Findings, Method
 from harness.karpenter.disruption.methods import Memory, methods_of
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.disruption.orders import Hands
@@ -24,7 +26,8 @@ from harness.karpenter.labels.core import INITIALIZED
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.provider.offers import Offers
 from harness.karpenter.releases.disruption import DisruptionRules
-from harness.kube.api.objects import Object, is_terminating, labels_of, name_of, spec_of
+from harness.kube.api.labels import INSTANCE_TYPE
+from harness.kube.api.objects import Object, condition, is_terminating, labels_of, metadata_of, name_of, spec_of
 
 __all__ = ["DisruptionController"]
 
@@ -109,6 +112,7 @@ class DisruptionController:
         self._situation: Situation | None = None
         self._deliberation: Deliberation[Turn] | None = None
         self._told = 0
+        self.churn = Churn()
 
     def watches(self) -> Mapping[str, Router]:
         """Everything that a turn looks at."""
@@ -217,6 +221,24 @@ class DisruptionController:
         record = Disruption(at, method.reason, command.decision, gone, started.replacements, method.name, savings)
         self._sink.disrupted(record)
         self._executions.add(started, record)
+        runaway = self.churn.departs([_departure(each, started, at) for each in command.candidates])
+        if runaway is not None:
+            self._engine.report_runaway(runaway)
+
+
+def _departure(candidate: Candidate, started: Started, at: float) -> Departure:
+    drifted = condition(candidate.nodeclaim, DRIFTED)
+    created = metadata_of(candidate.nodeclaim).get("creationTimestamp")
+    return Departure(
+        name_of(candidate.nodeclaim),
+        candidate.pool,
+        candidate.state.labels.get(INSTANCE_TYPE) or "",
+        parse(created) / SECOND if created else 0.0,
+        at,
+        started.method.reason,
+        str(drifted.get("reason") or "") if drifted is not None and started.method.reason == DRIFTED else "",
+        started.replacements,
+    )
 
 
 def _unsettles(kind: str, change: Change) -> bool:

@@ -1,0 +1,81 @@
+"""The watch for nodes that are replaced again and again although nothing happens: each is hardly there when it has to go, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.engine.runaway import Loop, Runaway, RunawayDetector
+from harness.kube.api.labels import INSTANCE_TYPE
+
+__all__ = ["BOUND", "SHORT_LIFE", "Churn", "Departure"]
+
+BOUND = 5
+"""So many nodes of a kind in a row, each made after the one before had to go, are a circle."""
+
+SHORT_LIFE = 3600.0
+"""Seconds. What drifts every week, or is consolidated every night, goes in no circle."""
+
+
+_TICK = 1.0
+"""The precision of creation times, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A node that Karpenter decided to remove, ``at`` and ``created`` in virtual seconds; ``because`` of what, in Karpenter's words."""
+
+    nodeclaim: str
+    nodepool: str
+    size: str
+    created: float
+    at: float
+    reason: str
+    because: str = ""
+    replacements: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """What makes two of them alike."""
+        return self.nodepool, self.reason, self.size
+
+
+class Churn:
+    """Remembers when a node of each kind last had to go. A circle is told once."""
+
+    def __init__(self, bound: int = BOUND) -> None:
+        self._detector = RunawayDetector(bound)
+        self._last: dict[tuple[str, str, str], Departure] = {}
+        self._told: set[tuple[str, str, str]] = set()
+
+    def forget(self) -> None:
+        """Somebody changed something from outside: what comes now may have a reason."""
+        for kind in self._last:
+            self._detector.forget(_subject(kind))
+        self._last.clear()
+        self._told.clear()
+
+    def departs(self, departures: Sequence[Departure]) -> Runaway | None:
+        """Takes note of what one decision removes. Answers the circle that this closes, if any."""
+        for each in departures:
+            before = self._last.get(each.kind)
+            later = before is not None and each.created + _TICK >= before.at
+            if before is not None and not later:
+                continue  # one of those that were there already
+            again = later and each.at - each.created < SHORT_LIFE
+            self._last[each.kind] = each
+            if not again:
+                self._detector.forget(_subject(each.kind))
+            lived = f"lived {each.at - each.created:.0f} s and has to go: {each.because or each.reason}"
+            made = tuple(f"NodeClaim/{name}" for name in each.replacements)
+            loop = Loop(each.kind, each.at, made, None, f"NodeClaim/{each.nodeclaim} ({each.size}) {lived}")
+            found = self._detector.record(_subject(each.kind), loop)
+            if found is not None and each.kind not in self._told:
+                self._told.add(each.kind)
+                return found
+        return None
+
+
+def _subject(kind: tuple[str, str, str]) -> str:
+    nodepool, reason, size = kind
+    return f"NodePool/{nodepool}, {reason} {size or INSTANCE_TYPE}"

@@ -1,0 +1,48 @@
+"""Nodes that are replaced again and again for nothing are told as a circle; those that go for a reason are not."""
+
+from __future__ import annotations
+
+from harness.karpenter.disruption.churn import BOUND, SHORT_LIFE, Churn, Departure
+
+
+def departure(number: int, created: float, at: float, reason: str = "Drifted", size: str = "two") -> Departure:
+    return Departure(f"c{number}", "pool", size, created, at, reason, "ImageDrift", (f"c{number + 1}",))
+
+
+def chain(churn: Churn, length: int, every: float) -> list[bool]:
+    """Whether each of the nodes, made when the one before had to go, closes a circle."""
+    return [churn.departs([departure(n, n * every, (n + 1) * every)]) is not None for n in range(length)]
+
+
+def test_each_is_made_when_the_one_before_had_to_go() -> None:
+    assert chain(Churn(), BOUND + 3, 60) == [False] * (BOUND - 1) + [True] + [False] * 3
+
+
+def test_the_circle_says_who_and_why() -> None:
+    churn = Churn()
+    for number in range(BOUND - 1):
+        assert churn.departs([departure(number, number * 60, number * 60 + 60)]) is None
+    told = str(churn.departs([departure(9, 240, 300)]))
+    assert told.startswith("runaway: NodePool/pool, Drifted two repeats, 5 loops and no end (times are virtual)\n")
+    assert "created NodeClaim/c1 because NodeClaim/c0 (two) lived 60 s and has to go: ImageDrift" in told
+
+
+def test_what_goes_every_week_goes_in_no_circle() -> None:
+    assert not any(chain(Churn(), 4 * BOUND, SHORT_LIFE + 1))
+
+
+def test_a_fleet_that_shrinks_goes_in_no_circle() -> None:
+    churn = Churn()
+    assert not any(churn.departs([departure(n, 0, 100 + n * 15, "Underutilized")]) for n in range(4 * BOUND))
+
+
+def test_ever_smaller_sizes_are_no_circle() -> None:
+    churn = Churn()
+    assert not any(churn.departs([departure(n, n * 60, n * 60 + 60, size=f"s{n}")]) for n in range(4 * BOUND))
+
+
+def test_a_change_from_outside_is_a_reason() -> None:
+    churn = Churn()
+    for _ in range(4):
+        assert not any(chain(churn, BOUND - 1, 60))
+        churn.forget()
