@@ -140,6 +140,7 @@ class FakeAzure:
         self.journal = journal if journal is not None else Journal()
         self._router = router()
         self.state.types = self._router.types()
+        self.state.send = lambda method, path, query, body: self.request(method, path, query=query, body=body)
 
     # --- the port ---------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from functools import cache
 from fakeazure.aks import agent_pools, credentials, machines, managed_clusters, node_bootstrapping, versions
 from fakeazure.arm.routes import Router
 from fakeazure.resources import (
+    deployments,
     disks,
     groups,
     identities,
@@ -19,6 +20,7 @@ from fakeazure.resources import (
     plain,
     resource_graph,
     retail_prices,
+    scale_sets,
     skus,
     ssh_keys,
     subscriptions,
@@ -50,7 +52,9 @@ _PARTS = (
     identities,
     ssh_keys,
     placement_scores,
+    scale_sets,
     plain,
+    deployments,
     groups,
     managed_clusters,
     agent_pools,

@@ -10,7 +10,7 @@ from fakeazure.addresses import Addresses
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId, location_key
-from fakeazure.arm.messages import Document, Request
+from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.operations import Operation, Operations
 from fakeazure.arm.texts import refuse
 from fakeazure.arm.throttling import Throttle
@@ -58,6 +58,10 @@ class MachineFacts:
     """Keys of the disks that are attached beside the OS disk."""
 
 
+def _nobody(method: str, path: str, query: Mapping[str, str], body: Document) -> Response:
+    raise RuntimeError("this state belongs to no cloud")
+
+
 class State:
     """One world: store, market, time, operations, events."""
 
@@ -88,6 +92,14 @@ class State:
         self.subscriptions: dict[str, set[str]] = {settings.subscription.lower(): set()}
         """Known subscriptions → namespaces that are not registered there."""
         self.groups: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.instances: dict[str, Allocation] = {}
+        """Key of an instance of a uniform scale set → what it was let in with."""
+        self.next_instance: dict[str, int] = {}
+        """Key of a scale set → the number of its next instance."""
+        self.deployments: dict[str, object] = {}
+        """Deployments by id; what they are is theirs."""
+        self.send: Callable[[str, str, Mapping[str, str], Document], Response] = _nobody
+        """One more request to the cloud itself, for what makes resources by a template."""
         self.kubeconfigs: dict[str, str] = {}
         """Key of a managed cluster → the kubeconfig of the real one behind it."""
         self.types: Mapping[str, tuple[str, ...]] = {}

@@ -89,15 +89,18 @@ class Operations:
         self._keep(operation)
 
         def end() -> None:
-            if operation.status != RUNNING:
-                return
-            operation.failure = finish()
-            operation.status = SUCCEEDED if operation.failure is None else FAILED
-            operation.ended = self._timers.now()
+            if operation.status == RUNNING:
+                self.end(operation, finish())
 
         if seconds is not None:
             self._timers.after(seconds, end)
         return operation
+
+    def end(self, operation: Operation, failure: Failure | None) -> None:
+        """Let a running operation be over, with what it failed in, or None."""
+        operation.failure = failure
+        operation.status = SUCCEEDED if failure is None else FAILED
+        operation.ended = self._timers.now()
 
     def _keep(self, operation: Operation) -> None:
         """Remember an operation, and forget the oldest that have ended where there are too many: Azure forgets them too."""

@@ -1,4 +1,4 @@
-"""Azure's error codes with their HTTP status and text.
+"""Azure's error codes with their HTTP status and text: those that a fault can be, and how any row is filled.
 
 The texts are interface: clients match on parts of them (kaz pkg/providers/instance/offerings, azure-sdk-for-go-extensions
 pkg/errors). Placeholders are filled by `failure`. Where no recorded text was at hand the row says `guess`.
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.refusals import REFUSALS
 
 _GUIDANCE = "Read more about improving likelihood of allocation success at http://aka.ms/allocation-guidance"
 _SKU_HELP = "See https://aka.ms/azureskunotavailable for details."
@@ -22,37 +23,7 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
     {
         # ARM itself
         "AuthenticationFailed": (401, "Authentication failed. The 'Authorization' header is missing."),
-        "AuthenticationFailedInvalidHeader": (
-            401,
-            "Authentication failed. The 'Authorization' header is provided in an invalid format.",
-        ),
-        "InvalidAuthenticationToken": (401, "The access token is invalid."),
-        "ExpiredAuthenticationToken": (
-            401,
-            "The access token expiry UTC time '{expiry}' is earlier than current UTC time '{now}'.",
-        ),
-        "InvalidAuthenticationTokenTenant": (
-            401,
-            "The access token is from the wrong issuer '{issuer}'. It must match the tenant '{own}' associated with this "
-            "subscription. Please use the authority (URL) 'https://login.windows.net/{tenant}' to get the token. Note, if "
-            "the subscription is transferred to another tenant there is no impact to the services, but information about "
-            "new tenant could take time to propagate (up to an hour). If you just transferred your subscription and see "
-            "this error message, please try back later.",
-        ),
-        "InvalidAuthenticationTokenAudience": (
-            401,
-            "The access token has been obtained for wrong audience or resource '{audience}'. It should exactly match with "
-            "one of the allowed audiences {allowed}.",
-        ),
         # what no resource provider sees; Azure's front end answers some of these with HTML, so the words are ours
-        "BadRequest": (400, "The request is invalid. {reason}"),
-        "RequestTimeout": (408, "The request did not arrive within the time allowed."),
-        "RequestContentTooLarge": (413, "Request content size exceeds the maximum size of {limit} MB."),
-        "RequestUriTooLong": (414, "The request URI is longer than {limit} bytes."),
-        "RequestHeaderFieldsTooLarge": (431, "The request has more than {limit} bytes of headers."),
-        "TransferEncodingNotSupported": (501, "The transfer encoding '{coding}' is not supported."),
-        "TooManyConnections": (503, "More than {limit} connections are open. Please retry later."),
-        "HttpVersionNotSupported": (505, "The version '{version}' of HTTP is not supported."),
         "MissingApiVersionParameter": (
             400,
             "The api-version query parameter (?api-version=) is required for all requests.",
@@ -85,21 +56,6 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
             400,
             "No registered resource provider found for location '{location}' and API version '{version}' for type "
             "'{type}'. The supported api-versions are '{versions}'. The supported locations are '{locations}'.",
-        ),
-        "InvalidResourceGroupLocation": (
-            409,
-            "Invalid resource group location '{location}'. The Resource group already exists in location '{location}'.",
-        ),
-        "LocationRequired": (400, "The location property is required for this definition."),
-        "LocationNotAvailableForResourceType": (
-            400,
-            "The provided location '{location}' is not available for resource type '{type}'. List of available regions for "
-            "the resource type is '{locations}'.",
-        ),
-        "LocationNotAvailableForResourceGroup": (
-            400,
-            "The provided location '{location}' is not available for resource group. List of available regions is "
-            "'{locations}'.",
         ),
         "MissingSubscriptionRegistration": (
             409,
@@ -211,66 +167,8 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
         ),
         "PropertyChangeNotAllowed": (409, "Changing property '{property}' is not allowed."),
         "OperationPreempted": (409, "The operation was preempted by a more recent operation."),
-        "DiskSizeRequired": (400, "Required parameter 'disk.diskSizeGB' is missing (null)."),
-        "DiskSizeOutOfRange": (  # guess: shortened
-            400,
-            "The value '{size}' of disk size in GB is out of range. The value must be between '1' and '{largest}', inclusive.",
-        ),
-        "DiskShrinkNotAllowed": (
-            409,
-            "Shrinking disk '{name}' from size {before} GB to {size} GB is not allowed.",  # guess
-        ),
-        "DiskInUse": (409, "Disk {name} is attached to VM {user}."),
-        "NoBootDiagnostics": (409, "The boot diagnostics are not enabled on VM '{name}'."),  # guess
-        "VMNotRunningToRestart": (409, "Cannot restart VM '{name}': the VM is not running."),  # guess
-        "VMNotRunningToRun": (409, "The operation requires the VM to be running (or set to run)."),
-        "InvalidSshKey": (400, "The provided public key is not a valid SSH public key."),  # guess
-        "GalleryNotFound": (404, "The gallery {gallery} is not available in {location} region."),  # guess
-        "ImageNotFound": (
-            404,
-            "Artifact: VMImage was not found.",
-        ),
-        "PlatformImageNotFound": (
-            404,
-            "The platform image '{image}' is not available. Verify that all fields in the storage profile are correct. "
-            "For more details about storage profile information, please refer to https://aka.ms/storageprofile",
-        ),
         # Microsoft.Authorization, Microsoft.ManagedIdentity, Microsoft.Resources
-        "RoleDefinitionDoesNotExist": (
-            400,
-            "The specified role definition with ID '{role}' does not exist.",
-        ),
-        "RoleAssignmentExists": (
-            409,
-            "The role assignment already exists. The ID of the conflicting role assignment is {name}.",
-        ),
-        "RoleAssignmentNotFound": (404, "The role assignment '{name}' is not found."),
-        "FederatedCredentialExists": (  # guess: shortened
-            409,
-            "Issuer and subject combination already exists for this Managed Identity: '{issuer}', '{subject}'.",
-        ),
         # Microsoft.Network
-        "SecurityRuleInvalidPriority": (
-            400,
-            "Security rule has invalid Priority. Value provided: {priority} Allowed range 100-4096.",
-        ),
-        "SecurityRuleConflict": (
-            400,
-            "Security rule {one} conflicts with rule {other}. Rules cannot have the same Priority and Direction.",
-        ),
-        "StandardAddressMustBeStatic": (
-            400,
-            "Standard sku publicIp {id} must have AllocationMethod set to Static.",
-        ),
-        "PublicIPAddressCannotBeDeleted": (
-            400,
-            "Public IP address {id} can not be deleted since it is still allocated to resource {user}.",
-        ),
-        "InUseSubnetCannotBeDeleted": (
-            400,
-            "Subnet {name} is in use by {user} and cannot be deleted. In order to delete the subnet, delete all the "
-            "resources within the subnet. See aka.ms/deletesubnet.",
-        ),
         "NotFound": (404, "Resource {id} not found."),
         "InvalidResourceReference": (
             400,
@@ -301,16 +199,6 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
             404,
             "The agent pool '{pool}' was not found in the managed cluster '{cluster}'.",
         ),  # guess
-        "K8sVersionNotSupported": (
-            400,
-            "Managed cluster version {version} is not supported in location {location}. Please use [az aks get-versions] "
-            "command to get the supported version list in this region.",  # guess: shortened
-        ),
-        "AksPropertyChangeNotAllowed": (400, "Changing property '{property}' is not allowed."),
-        "LastSystemPool": (
-            400,
-            "There has to be at least one system agent pool: '{pool}' is the last one.",  # guess
-        ),
         "NoValidMachines": (400, "Cannot find any valid machines to delete. Please check your input machine names."),
         "VMSizeNotSupported": (
             400,
@@ -332,20 +220,7 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
 
 _CODES: MappingProxyType[str, str] = MappingProxyType(
     {
-        "AuthenticationFailedInvalidHeader": "AuthenticationFailed",
         "SkuNotAvailableInZones": "SkuNotAvailable",
-        "InvalidSshKey": "InvalidParameter",
-        "DiskSizeRequired": "InvalidParameter",
-        "DiskSizeOutOfRange": "InvalidParameter",
-        "DiskShrinkNotAllowed": "OperationNotAllowed",
-        "DiskInUse": "OperationNotAllowed",
-        "NoBootDiagnostics": "OperationNotAllowed",
-        "VMNotRunningToRestart": "OperationNotAllowed",
-        "VMNotRunningToRun": "OperationNotAllowed",
-        "ImageNotFound": "NotFound",
-        "SecurityRuleConflict": "SecurityRuleConflict",
-        "StandardAddressMustBeStatic": "StandardSkuPublicIPAddressesMustBeStatic",
-        "FederatedCredentialExists": "Conflict",
         "InvalidVmSize": "InvalidParameter",
         "SpotNotSupported": "InvalidParameter",
         "HypervisorGeneration": "BadRequest",
@@ -358,8 +233,6 @@ _CODES: MappingProxyType[str, str] = MappingProxyType(
         "MachineNotFound": "NotFound",
         "AgentPoolNotFound": "NotFound",
         "NoValidMachines": "InvalidParameter",
-        "AksPropertyChangeNotAllowed": "PropertyChangeNotAllowed",
-        "LastSystemPool": "OperationNotAllowed",
         "SpotSystemMachine": "InvalidParameter",
         "MachineChangeNotAllowed": "OperationNotAllowed",
     }
@@ -378,8 +251,11 @@ def failure(
 
     KeyError for an unknown row.
     """
-    status, text = TEXTS[row]
-    return Failure(_CODES.get(row, row), text.format_map(_Facts({**(facts or {}), **more})), status, target)
+    if row in REFUSALS:
+        status, code, text = REFUSALS[row]
+    else:
+        (status, text), code = TEXTS[row], _CODES.get(row, row)
+    return Failure(code, text.format_map(_Facts({**(facts or {}), **more})), status, target)
 
 
 def refuse(

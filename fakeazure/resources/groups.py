@@ -13,7 +13,7 @@ from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.market.match import Subject
-from fakeazure.resources import network_interfaces, vm_lifecycle
+from fakeazure.resources import network_interfaces, scale_sets, vm_lifecycle
 from fakeazure.state import State
 from fakeazure.store import Entry
 
@@ -101,6 +101,8 @@ def clear(state: State, entry: Entry) -> None:
     kind = entry.id.type.lower()
     if kind == network_interfaces.FULL_TYPE.lower():
         network_interfaces.remove(state, entry.id)
+    elif kind == scale_sets.SETS.type.lower():
+        scale_sets.clear(state, entry)
     elif state.store.get(entry.id) is not None:
         state.store.remove(entry.id)
         state.addresses.pop(entry.id.key, None)

@@ -1,170 +1,250 @@
-"""The part of Kusto's query language that Resource Graph clients here send: `Resources | where ... | project ...`.
+"""The part of Kusto's query language that clients of Resource Graph send: `Resources | where ... | summarize ... | project ...`.
 
-Operators: `where` with `==`, `!=`, `=~`, `!~`, `has`, `has_cs`, `contains`, `contains_cs`, `startswith`, `endswith`, `in`,
-`in~`, `and`, `or`, `not(...)`, `isnotempty(...)`, `isempty(...)`, `isnull(...)`, `isnotnull(...)`; `project`, `limit` or `take`,
-`count`, `order by`. Columns are paths: `tags['key']`, `properties.priority`.
+Operators: `where`, `extend`, `project`, `project-away`, `project-keep`, `project-rename`, `summarize`, `distinct`, `count`, `limit` and
+`take`, `top`, `order by` and `sort by`, `mv-expand`, `join`, `union`. Expressions are in `kql_expressions`.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 
-from fakeazure.arm.tokens import Conditions, Predicate, at_path
+from fakeazure.resources.kql_expressions import Expression, Expressions, Row
+from fakeazure.resources.kql_functions import QueryError, sort_key, text_of
 
-Row = Mapping[str, Any]
-Stage = Callable[[list[Row]], list[Row]]
+__all__ = ["QueryError", "Row", "Tables", "compile_query"]
 
-_TOKEN = re.compile(
-    r"""\s*(?:(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<number>\d+(?:\.\d+)?)"""
-    r"""|(?P<word>[A-Za-z_]\w*~?)|(?P<mark>==|!=|=~|!~|<=|>=|[<>|(),.\[\]=]))"""
-)
-_WORD = re.compile(r"\w+")
-
-
-class QueryError(ValueError):
-    """The query is not understood; the text says where."""
+Tables = Callable[[str], list[Row]]
+"""The rows of a table by its name. Raises QueryError for one that does not exist."""
+Stage = Callable[[list[Row], Tables], list[Row]]
+Query = Callable[[Tables], list[Row]]
+_JOINS = ("inner", "innerunique", "leftouter", "leftsemi", "leftanti")
+_DEEPEST = 4
+"""How deep queries may be nested in joins and unions; Azure allows three joins."""
 
 
-def compile_query(text: str) -> tuple[str, Stage]:
-    """A query as (table, function over its rows)."""
-    parser = _Parser(text, _TOKEN, QueryError)
-    table = parser.take()
-    stages: list[Stage] = []
-    while parser.peek() is not None:
-        parser.take("|")
-        stages.append(parser.stage())
-
-    def run(rows: list[Row]) -> list[Row]:
-        for stage in stages:
-            rows = stage(rows)
-        return rows
-
-    return table, run
+def compile_query(text: str) -> Query:
+    """A query as a function of its tables. Raises QueryError for what is not understood."""
+    parser = _Parser(text)
+    query = parser.query(0)
+    if parser.peek() is not None:
+        raise QueryError(f"unexpected {parser.peek()!r}")
+    return query
 
 
-def _text(value: Any) -> str:
-    """How an operator on text sees a value: objects as their JSON."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-
-
-def _has(value: str, term: str) -> bool:
-    """`has`: the term occurs with no letter or digit before or after it."""
-    start = value.find(term)
-    while start >= 0:
-        end = start + len(term)
-        before = value[start - 1] if start else " "
-        after = value[end] if end < len(value) else " "
-        if not (before.isalnum() and term[:1].isalnum()) and not (after.isalnum() and term[-1:].isalnum()):
-            return True
-        start = value.find(term, start + 1)
-    return False
-
-
-_OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "==": lambda left, right: bool(left == right),
-    "!=": lambda left, right: bool(left != right),
-    "=~": lambda left, right: _text(left).lower() == _text(right).lower(),
-    "!~": lambda left, right: _text(left).lower() != _text(right).lower(),
-    "has": lambda left, right: _has(_text(left).lower(), _text(right).lower()),
-    "has_cs": lambda left, right: _has(_text(left), _text(right)),
-    "contains": lambda left, right: _text(right).lower() in _text(left).lower(),
-    "contains_cs": lambda left, right: _text(right) in _text(left),
-    "startswith": lambda left, right: _text(left).lower().startswith(_text(right).lower()),
-    "endswith": lambda left, right: _text(left).lower().endswith(_text(right).lower()),
-}
-_MEMBERSHIP: Mapping[str, Callable[[Any, Sequence[Any]], bool]] = {
-    "in": lambda left, right: left in right,
-    "in~": lambda left, right: _text(left).lower() in {_text(item).lower() for item in right},
-}
-_TESTS: Mapping[str, Callable[[Any], bool]] = {
-    "isempty": lambda value: value in (None, "", {}, []),
-    "isnotempty": lambda value: value not in (None, "", {}, []),
-    "isnull": lambda value: value is None,
-    "isnotnull": lambda value: value is not None,
-}
-
-
-class _Parser(Conditions):
-    def stage(self) -> Stage:
-        name = self.take("where", "project", "limit", "take", "count", "order")
-        if name == "where":
-            predicate = self.either()
-            return lambda rows: [row for row in rows if predicate(row)]
-        if name == "count":
-            return lambda rows: [{"Count": len(rows)}]
-        if name in ("limit", "take"):
-            token = self.take()
-            if not token.isdigit():
-                raise QueryError(f"expected a number, found {token!r}")
-            count = int(token)
-            return lambda rows: rows[:count]
-        if name == "order":
-            self.take("by")
-            path = self.path(self.take())
-            descending = self.peek() in ("asc", "desc") and self.take() == "desc"
-            return lambda rows: sorted(rows, key=lambda row: _text(at_path(row, path)), reverse=descending)
-        columns = [self.path(self.take())]
-        while self.peek() == ",":
+class _Parser(Expressions):
+    def query(self, depth: int) -> Query:
+        """A table and the stages behind it, up to the end or a closing parenthesis."""
+        if depth > _DEEPEST:
+            raise QueryError(f"queries are nested more than {_DEEPEST} deep")
+        table = self.take()
+        stages: list[Stage] = []
+        while self.peek() == "|":
             self.take()
-            columns.append(self.path(self.take()))
-        return lambda rows: [{".".join(path): at_path(row, path) for path in columns} for row in rows]
+            stages.append(self.stage(depth))
 
-    def unary(self) -> Predicate:
+        def run(tables: Tables) -> list[Row]:
+            rows = tables(table)
+            for stage in stages:
+                rows = stage(rows, tables)
+            return rows
+
+        return run
+
+    def stage(self, depth: int) -> Stage:
+        name = self.take(*_STAGES)
+        if name == "join":
+            return self._join(depth)
+        if name == "union":
+            return self._union(depth)
+        stage = _STAGES[name](self, name)
+        return lambda rows, tables: stage(rows)
+
+    def _where(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        predicate = self.expression()
+        return lambda rows: [row for row in rows if predicate(row) is True]
+
+    def _count(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        return lambda rows: [{"Count": len(rows)}]
+
+    def _number(self) -> int:
         token = self.take()
-        if token == "not":
-            self.take("(")
-            inner = self.either()
-            self.take(")")
-            return lambda row: not inner(row)
-        if token == "(":
-            inner = self.either()
-            self.take(")")
-            return inner
-        if token in _TESTS:
-            self.take("(")
-            path = self.path(self.take())
-            self.take(")")
-            test = _TESTS[token]
-            return lambda row: test(at_path(row, path))
-        return self.comparison(token)
+        if not token.isdigit() or len(token) > 9:
+            raise QueryError(f"expected a number, found {token!r}")
+        return int(token)
 
-    def comparison(self, token: str) -> Predicate:
-        path = self.path(token)
-        operator = self.take(*_OPERATORS, *_MEMBERSHIP)
-        if operator in _MEMBERSHIP:
-            self.take("(")
-            values = [self.literal(self.take())]
-            while self.peek() == ",":
+    def _limit(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        most = self._number()
+        return lambda rows: rows[:most]
+
+    def _order(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        most = self._number() if name == "top" else None
+        self.take("by")
+        keys = []
+        for expression in self.several(self.expression):
+            descending = self.peek() not in ("asc", "desc") or self.take() == "desc"
+            if self.peek() == "nulls":
                 self.take()
-                values.append(self.literal(self.take()))
-            self.take(")")
-            member = _MEMBERSHIP[operator]
-            return lambda row: member(at_path(row, path), values)
-        compare, value = _OPERATORS[operator], self.literal(self.take())
-        return lambda row: compare(at_path(row, path), value)
+                self.take("first", "last")
+            keys.append((expression, descending))
 
-    def path(self, token: str) -> tuple[str, ...]:
-        if not _WORD.fullmatch(token):
-            raise QueryError(f"expected a column, found {token!r}")
-        parts = [token]
-        while self.peek() in (".", "["):
-            if self.take() == ".":
-                parts.append(self.take())
+        def run(rows: list[Row]) -> list[Row]:
+            found = list(rows)
+            for expression, descending in reversed(keys):
+                found.sort(key=lambda row, value=expression: sort_key(value(row)), reverse=descending)  # type: ignore[misc]
+            return found if most is None else found[:most]
+
+        return run
+
+    def _columns(self) -> list[tuple[str, Expression]]:
+        """`a`, `b = expression`, `expression`: the names with what fills them."""
+        numbers = count(1)
+        return [(name or f"Column{next(numbers)}", value) for name, value in self.several(self.named)]
+
+    def _project(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        columns = self._columns()
+        return lambda rows: [{column: value(row) for column, value in columns} for row in rows]
+
+    def _extend(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        columns = self._columns()
+
+        def one(row: Row) -> Row:
+            found = dict(row)
+            for column, value in columns:
+                found[column] = value(found)
+            return found
+
+        return lambda rows: [one(row) for row in rows]
+
+    def _away(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        names = set(self.several(self.take))
+        keep = name == "project-keep"
+        return lambda rows: [{key: value for key, value in row.items() if (key in names) is keep} for row in rows]
+
+    def _rename(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        def pair() -> tuple[str, str]:
+            new = self.take()
+            self.take("=")
+            return self.take(), new
+
+        names = dict(self.several(pair))
+        return lambda rows: [{names.get(key, key): value for key, value in row.items()} for row in rows]
+
+    def _distinct(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        columns = self._columns()
+
+        def run(rows: list[Row]) -> list[Row]:
+            found = ({column: value(row) for column, value in columns} for row in rows)
+            return list({text_of(row): row for row in found}.values())
+
+        return run
+
+    def _summarize(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        measures = self.several(self.aggregate) if self.peek() != "by" else []
+        groups: list[tuple[str, Expression]] = []
+        if self.peek() == "by":
+            self.take()
+            groups = self._columns()
+
+        def run(rows: list[Row]) -> list[Row]:
+            found: dict[str, tuple[Row, list[Row]]] = {}
+            if not groups:
+                found[""] = ({}, rows)
             else:
-                parts.append(str(self.literal(self.take())))
-                self.take("]")
-        return tuple(parts)
+                for row in rows:
+                    key = {column: value(row) for column, value in groups}
+                    found.setdefault(text_of(key), (key, []))[1].append(row)
+            return [{**key, **{column: value(inside) for column, value in measures}} for key, inside in found.values()]
 
-    def literal(self, token: str) -> Any:
-        if token[0] in "\"'":
-            return re.sub(r"\\(.)", r"\1", token[1:-1])
-        if token in ("true", "false"):
-            return token == "true"
-        if token[0].isdigit():
-            return float(token) if "." in token else int(token)
-        raise QueryError(f"expected a literal, found {token!r}")
+        return run
+
+    def _expand(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        column, value = self.named()
+        if self.peek() == "limit":
+            self.take()
+            self._number()
+
+        def one(row: Row) -> Iterable[Row]:
+            items = value(row)
+            if isinstance(items, Mapping):
+                items = [{key: item} for key, item in items.items()]
+            for item in items if isinstance(items, list | tuple) and items else [None]:
+                yield {**row, column: item}
+
+        return lambda rows: [found for row in rows for found in one(row)]
+
+    def _nested(self, depth: int) -> Query:
+        self.take("(")
+        query = self.query(depth + 1)
+        self.take(")")
+        return query
+
+    def _union(self, depth: int) -> Stage:
+        queries = self.several(lambda: self._nested(depth))
+        return lambda rows, tables: [*rows, *(row for query in queries for row in query(tables))]
+
+    def _join(self, depth: int) -> Stage:
+        kind = "innerunique"
+        if self.peek() == "kind":
+            self.take()
+            self.take("=")
+            kind = self.take(*_JOINS)
+        query = self._nested(depth)
+        self.take("on")
+        pairs = self.several(self._pair)
+        return lambda rows, tables: _joined(kind, rows, query(tables), pairs)
+
+    def _pair(self) -> tuple[str, str]:
+        """`a`, or `$left.a == $right.b`."""
+        if self.peek() != "$left":
+            name = self.take()
+            return name, name
+        self.take()
+        self.take(".")
+        left = self.take()
+        self.take("==")
+        self.take("$right")
+        self.take(".")
+        return left, self.take()
+
+
+def _joined(kind: str, left: Sequence[Row], right: Sequence[Row], pairs: Sequence[tuple[str, str]]) -> list[Row]:
+    """Two tables joined; columns of the right that the left has too get a `1`, as Kusto names them."""
+    index: dict[str, list[Row]] = {}
+    for row in right:
+        index.setdefault(text_of([row.get(name) for _, name in pairs]), []).append(row)
+    if kind == "innerunique":
+        left = list({text_of([row.get(name) for name, _ in pairs]): row for row in reversed(left)}.values())[::-1]
+    found: list[Row] = []
+    for row in left:
+        matches = index.get(text_of([row.get(name) for name, _ in pairs]), [])
+        if kind in ("leftsemi", "leftanti"):
+            if bool(matches) is (kind == "leftsemi"):
+                found.append(row)
+            continue
+        for other in matches or ([{}] if kind == "leftouter" else []):
+            found.append({**row, **{f"{key}1" if key in row else key: value for key, value in other.items()}})
+    return found
+
+
+_STAGES: Mapping[str, Callable[[_Parser, str], Callable[[list[Row]], list[Row]]]] = {
+    "where": _Parser._where,
+    "filter": _Parser._where,
+    "count": _Parser._count,
+    "limit": _Parser._limit,
+    "take": _Parser._limit,
+    "top": _Parser._order,
+    "order": _Parser._order,
+    "sort": _Parser._order,
+    "project": _Parser._project,
+    "project-away": _Parser._away,
+    "project-keep": _Parser._away,
+    "project-rename": _Parser._rename,
+    "extend": _Parser._extend,
+    "distinct": _Parser._distinct,
+    "summarize": _Parser._summarize,
+    "mv-expand": _Parser._expand,
+    "mvexpand": _Parser._expand,
+    "join": _Parser._where,
+    "union": _Parser._where,
+}

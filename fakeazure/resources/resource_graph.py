@@ -27,21 +27,40 @@ def _row(state: State, entry: Entry) -> dict[str, Any]:
     }
 
 
+def _containers(state: State, wanted: set[str]) -> list[Row]:
+    """Subscriptions and resource groups."""
+    tenant = {"tenantId": state.settings.tenant}
+    found: list[Row] = []
+    for subscription in state.subscriptions:
+        if not wanted or subscription in wanted:
+            id_, type_ = f"/subscriptions/{subscription}", "microsoft.resources/subscriptions"
+            found.append({"id": id_, "name": "fakeazure", "type": type_, "subscriptionId": subscription, **tenant})
+    for (subscription, name), group in state.groups.items():
+        if not wanted or subscription in wanted:
+            own = {"type": "microsoft.resources/subscriptions/resourcegroups", "resourceGroup": name}
+            found.append({**group, **own, "subscriptionId": subscription, **tenant})
+    return found
+
+
 def _query(state: State, request: Request) -> Response:
     body = body_of(request)
+    wanted = {item.lower() for item in texts(body, "subscriptions")}
+
+    def tables(name: str) -> list[Row]:
+        if name.lower() == "resourcecontainers":
+            return _containers(state, wanted)
+        if name.lower() != _TABLE:
+            raise QueryError(f"table '{name[:100]}' is not known")
+        return [
+            _row(state, entry)
+            for entry in state.store.as_of(state.now() - state.timing.graph_lag)
+            if len(entry.id.types) == 1 and (not wanted or entry.id.subscription.lower() in wanted)
+        ]
+
     try:
-        table, run = compile_query(text(body, "query"))
+        found = compile_query(text(body, "query"))(tables)
     except QueryError as error:
         raise ArmError(_invalid(str(error))) from None
-    if table.lower() != _TABLE:
-        raise ArmError(_invalid(f"table '{table}' is not known"))
-    wanted = {item.lower() for item in texts(body, "subscriptions")}
-    rows: list[Row] = [
-        _row(state, entry)
-        for entry in state.store.as_of(state.now() - state.timing.graph_lag)
-        if len(entry.id.types) == 1 and (not wanted or entry.id.subscription.lower() in wanted)
-    ]
-    found = run(rows)
     options = section(body, "options")
     skip = _number(options, "$skipToken", "$skip")
     top = min(_number(options, "$top") or _MAX_PAGE, _MAX_PAGE)

@@ -114,8 +114,12 @@ def _(c: Any) -> None:
     image = "AKSUbuntu-2404gen2containerd-202512.18.0"
     body = {"zones": ["1"], "properties": {"hardware": {"vmSize": "Standard_D2s_v5"}, "nodeImageVersion": image}}
     names = (c.place.group, c.place.cluster, "aksmanagedap", "m1")
-    made = c.aks.machines.begin_create_or_update(*names, body).result()
-    assert made.properties.provisioning_state == "Succeeded"
+    # the stable SDK only reads machines
+    pool = (
+        c.place.id(c.place.group, "Microsoft.ContainerService/managedClusters", c.place.cluster)
+        + "/agentPools/aksmanagedap"
+    )
+    c.resource.resources.begin_create_or_update_by_id(f"{pool}/machines/m1", "2026-04-02-preview", body).result()
     found = c.aks.machines.get(*names)
     assert (found.zones, found.properties.hardware.vm_size) == (["1"], "Standard_D2s_v5")
 

@@ -102,7 +102,7 @@ def _(c: Any) -> None:
 @_operation("compute community_gallery_images.list")
 def _(c: Any) -> None:
     images = {image.name: image for image in c.compute.community_gallery_images.list(c.place.location, GALLERY)}
-    assert (images[DEFINITION].hyper_v_generation, images[DEFINITION].os_type) == ("V2", "Linux")
+    assert (images[DEFINITION].properties.hyper_v_generation, images[DEFINITION].properties.os_type) == ("V2", "Linux")
 
 
 @_operation("compute galleries.list (SIG)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError, ResourceModifiedError, ResourceNotFoundError
 
 from tests.clients.operation import Suite
@@ -193,7 +194,7 @@ def _(c: Any) -> None:
 def _(c: Any) -> None:
     try:
         c.compute.virtual_machines.begin_create_or_update(
-            c.place.nodes, "v1", vm_body(c, "n1"), if_none_match="*"
+            c.place.nodes, "v1", vm_body(c, "n1"), etag="x", match_condition=MatchConditions.IfMissing
         ).result()
     except HttpResponseError as error:
         assert error.status_code == 412
@@ -204,7 +205,9 @@ def _(c: Any) -> None:
 @_operation("compute vm wrong If-Match")
 def _(c: Any) -> None:
     try:
-        c.compute.virtual_machines.begin_update(c.place.nodes, "v1", {"tags": {}}, if_match='"x"').result()
+        c.compute.virtual_machines.begin_update(
+            c.place.nodes, "v1", {"tags": {}}, etag='"x"', match_condition=MatchConditions.IfNotModified
+        ).result()
     except (ResourceModifiedError, HttpResponseError) as error:
         assert error.status_code == 412
     else:

@@ -1,0 +1,193 @@
+"""Refusals of requests that can never work: row → (HTTP status, code, text). What a market can be short of is in `texts`.
+
+The texts are interface, as those are. Where no recorded text was at hand the row says `guess`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
+    {
+        "AuthenticationFailedInvalidHeader": (
+            401,
+            "AuthenticationFailed",
+            "Authentication failed. The 'Authorization' header is provided in an invalid format.",
+        ),
+        "InvalidAuthenticationToken": (401, "InvalidAuthenticationToken", "The access token is invalid."),
+        "ExpiredAuthenticationToken": (
+            401,
+            "ExpiredAuthenticationToken",
+            "The access token expiry UTC time '{expiry}' is earlier than current UTC time '{now}'.",
+        ),
+        "InvalidAuthenticationTokenTenant": (
+            401,
+            "InvalidAuthenticationTokenTenant",
+            "The access token is from the wrong issuer '{issuer}'. It must match the tenant '{own}' associated with "
+            "this subscription. Please use the authority (URL) 'https://login.windows.net/{tenant}' to get the token."
+            " Note, if the subscription is transferred to another tenant there is no impact to the services, but "
+            "information about new tenant could take time to propagate (up to an hour). If you just transferred your "
+            "subscription and see this error message, please try back later.",
+        ),
+        "InvalidAuthenticationTokenAudience": (
+            401,
+            "InvalidAuthenticationTokenAudience",
+            "The access token has been obtained for wrong audience or resource '{audience}'. It should exactly match "
+            "with one of the allowed audiences {allowed}.",
+        ),
+        "BadRequest": (400, "BadRequest", "The request is invalid. {reason}"),
+        "RequestTimeout": (408, "RequestTimeout", "The request did not arrive within the time allowed."),
+        "RequestContentTooLarge": (
+            413,
+            "RequestContentTooLarge",
+            "Request content size exceeds the maximum size of {limit} MB.",
+        ),
+        "RequestUriTooLong": (414, "RequestUriTooLong", "The request URI is longer than {limit} bytes."),
+        "RequestHeaderFieldsTooLarge": (
+            431,
+            "RequestHeaderFieldsTooLarge",
+            "The request has more than {limit} bytes of headers.",
+        ),
+        "TransferEncodingNotSupported": (
+            501,
+            "TransferEncodingNotSupported",
+            "The transfer encoding '{coding}' is not supported.",
+        ),
+        "TooManyConnections": (
+            503,
+            "TooManyConnections",
+            "More than {limit} connections are open. Please retry later.",
+        ),
+        "HttpVersionNotSupported": (
+            505,
+            "HttpVersionNotSupported",
+            "The version '{version}' of HTTP is not supported.",
+        ),
+        "InvalidResourceGroupLocation": (
+            409,
+            "InvalidResourceGroupLocation",
+            "Invalid resource group location '{location}'. The Resource group already exists in location '{location}'.",
+        ),
+        "InstanceNotFound": (404, "NotFound", "The instances {name} were not found in the scale set."),  # guess
+        "InvalidTemplate": (
+            400,
+            "InvalidTemplate",
+            "Deployment template validation failed: '{reason}'.",
+        ),
+        "DeploymentNotFound": (404, "DeploymentNotFound", "Deployment '{name}' could not be found."),
+        "LocationRequired": (400, "LocationRequired", "The location property is required for this definition."),
+        "LocationNotAvailableForResourceType": (
+            400,
+            "LocationNotAvailableForResourceType",
+            "The provided location '{location}' is not available for resource type '{type}'. List of available "
+            "regions for the resource type is '{locations}'.",
+        ),
+        "LocationNotAvailableForResourceGroup": (
+            400,
+            "LocationNotAvailableForResourceGroup",
+            "The provided location '{location}' is not available for resource group. List of available regions is "
+            "'{locations}'.",
+        ),
+        "DiskSizeRequired": (400, "InvalidParameter", "Required parameter 'disk.diskSizeGB' is missing (null)."),
+        "DiskSizeOutOfRange": (
+            400,
+            "InvalidParameter",
+            "The value '{size}' of disk size in GB is out of range. The value must be between '1' and '{largest}', "
+            "inclusive.",
+        ),  # guess
+        "DiskShrinkNotAllowed": (
+            409,
+            "OperationNotAllowed",
+            "Shrinking disk '{name}' from size {before} GB to {size} GB is not allowed.",
+        ),  # guess
+        "DiskInUse": (409, "OperationNotAllowed", "Disk {name} is attached to VM {user}."),
+        "NoBootDiagnostics": (
+            409,
+            "OperationNotAllowed",
+            "The boot diagnostics are not enabled on VM '{name}'.",
+        ),  # guess
+        "VMNotRunningToRestart": (
+            409,
+            "OperationNotAllowed",
+            "Cannot restart VM '{name}': the VM is not running.",
+        ),  # guess
+        "VMNotRunningToRun": (
+            409,
+            "OperationNotAllowed",
+            "The operation requires the VM to be running (or set to run).",
+        ),
+        "InvalidSshKey": (400, "InvalidParameter", "The provided public key is not a valid SSH public key."),  # guess
+        "GalleryNotFound": (
+            404,
+            "GalleryNotFound",
+            "The gallery {gallery} is not available in {location} region.",
+        ),  # guess
+        "ImageNotFound": (404, "NotFound", "Artifact: VMImage was not found."),
+        "PlatformImageNotFound": (
+            404,
+            "PlatformImageNotFound",
+            "The platform image '{image}' is not available. Verify that all fields in the storage profile are "
+            "correct. For more details about storage profile information, please refer to "
+            "https://aka.ms/storageprofile",
+        ),
+        "RoleDefinitionDoesNotExist": (
+            400,
+            "RoleDefinitionDoesNotExist",
+            "The specified role definition with ID '{role}' does not exist.",
+        ),
+        "RoleAssignmentExists": (
+            409,
+            "RoleAssignmentExists",
+            "The role assignment already exists. The ID of the conflicting role assignment is {name}.",
+        ),
+        "RoleAssignmentNotFound": (404, "RoleAssignmentNotFound", "The role assignment '{name}' is not found."),
+        "FederatedCredentialExists": (
+            409,
+            "Conflict",
+            "Issuer and subject combination already exists for this Managed Identity: '{issuer}', '{subject}'.",
+        ),  # guess
+        "SecurityRuleInvalidPriority": (
+            400,
+            "SecurityRuleInvalidPriority",
+            "Security rule has invalid Priority. Value provided: {priority} Allowed range 100-4096.",
+        ),
+        "SecurityRuleConflict": (
+            400,
+            "SecurityRuleConflict",
+            "Security rule {one} conflicts with rule {other}. Rules cannot have the same Priority and Direction.",
+        ),
+        "StandardAddressMustBeStatic": (
+            400,
+            "StandardSkuPublicIPAddressesMustBeStatic",
+            "Standard sku publicIp {id} must have AllocationMethod set to Static.",
+        ),
+        "PublicIPAddressCannotBeDeleted": (
+            400,
+            "PublicIPAddressCannotBeDeleted",
+            "Public IP address {id} can not be deleted since it is still allocated to resource {user}.",
+        ),
+        "InUseSubnetCannotBeDeleted": (
+            400,
+            "InUseSubnetCannotBeDeleted",
+            "Subnet {name} is in use by {user} and cannot be deleted. In order to delete the subnet, delete all the "
+            "resources within the subnet. See aka.ms/deletesubnet.",
+        ),
+        "K8sVersionNotSupported": (
+            400,
+            "K8sVersionNotSupported",
+            "Managed cluster version {version} is not supported in location {location}. Please use [az aks get-"
+            "versions] command to get the supported version list in this region.",
+        ),  # guess
+        "AksPropertyChangeNotAllowed": (
+            400,
+            "PropertyChangeNotAllowed",
+            "Changing property '{property}' is not allowed.",
+        ),
+        "LastSystemPool": (
+            400,
+            "OperationNotAllowed",
+            "There has to be at least one system agent pool: '{pool}' is the last one.",
+        ),  # guess
+    }
+)

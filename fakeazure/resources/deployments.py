@@ -1,0 +1,237 @@
+"""Deployments of a resource group: a template's resources are PUT one after the other as their dependencies allow, by the cloud itself.
+
+Templates have parameters, variables, resources (also nested ones), conditions, `dependsOn`, outputs and the functions of
+`template_expressions`; copy loops and linked templates are refused in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from fakeazure.arm.bodies import body_of, section, text
+from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.operations import Operation
+from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
+from fakeazure.guids import guid_of
+from fakeazure.resources.deployment_template import Scope, Step, names
+from fakeazure.resources.deployment_template import steps as template_steps
+from fakeazure.resources.template_expressions import TemplateError, evaluate
+from fakeazure.state import State
+from fakeazure.timers import timestamp
+
+_GROUP = "/subscriptions/{subscription}/resourceGroups/{group}"
+_ALL = f"{_GROUP}/providers/Microsoft.Resources/deployments"
+ONE = f"{_ALL}/{{name}}"
+_PAUSE = 1.0
+"""Seconds between two looks at what is still running."""
+
+
+@dataclass(slots=True)
+class Deployment:
+    """A deployment while it runs and after."""
+
+    id: str
+    name: str
+    properties: dict[str, Any]
+    steps: list[Step] = field(default_factory=list)
+    operation: Operation | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As ARM shows it."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "type": "Microsoft.Resources/deployments",
+            "properties": self.properties,
+        }
+
+
+def _read(state: State, request: Request) -> tuple[Deployment, Scope]:
+    properties = section(body_of(request), "properties")
+    template = section(properties, "template")
+    if not template:
+        raise refuse("InvalidTemplate", reason="only templates in the request are emulated by fakeazure, no links")
+    try:
+        scope = Scope(state, request, template, section(properties, "parameters"))
+        steps = list(template_steps(scope, request, template.get("resources") or []))
+    except TemplateError as error:
+        raise refuse("InvalidTemplate", reason=str(error)) from None
+    group = state.group(request.params["subscription"], request.params["group"])
+    name = request.params["name"]
+    shown: dict[str, Any] = {
+        "provisioningState": "Accepted",
+        "mode": text(properties, "mode", "Incremental").capitalize(),
+        "templateHash": str(int(guid_of(repr(template)).replace("-", ""), 16))[:19],
+        "parameters": {key: {"type": type(value).__name__, "value": value} for key, value in scope.parameters.items()},
+        "timestamp": timestamp(state.now()),
+        "duration": "PT0S",
+        "correlationId": guid_of(f"{group['id']}/{name}"),
+        "providers": [],
+        "dependencies": [],
+    }
+    for key, declared in section(template, "parameters").items():
+        if str(section({"it": declared}, "it").get("type", "")).lower().startswith("secure"):
+            shown["parameters"][key] = {"type": declared["type"]}
+    deployment = Deployment(f"{group['id']}/providers/Microsoft.Resources/deployments/{name}", name, shown, steps)
+    return deployment, scope
+
+
+def _put(state: State, request: Request) -> Response:
+    deployment, scope = _read(state, request)
+    template = section(section(body_of(request), "properties"), "template")
+    existed = deployment.id.lower() in state.deployments
+    state.deployments[deployment.id.lower()] = deployment
+    group = state.group(request.params["subscription"], request.params["group"])
+    failed: list[Failure] = []
+
+    def finish() -> Failure | None:
+        return failed[0] if failed else None
+
+    deployment.operation = state.operations.start(
+        "PUT deployments",
+        subscription=request.params["subscription"],
+        namespace="Microsoft.Resources",
+        location=group["location"],
+        seconds=None,
+        finish=finish,
+    )
+    started = state.now()
+
+    def turn() -> None:
+        failure = _go_on(state, deployment, scope)
+        if failure is None and not all(step.done for step in deployment.steps):
+            state.timers.after(_PAUSE, turn)
+            return
+        if failure is None:
+            try:
+                outputs = evaluate(section(template, "outputs"), scope.functions)
+            except TemplateError as error:
+                failure = Failure("DeploymentOutputEvaluationFailed", f"Unable to evaluate template outputs: {error}")
+        if failure is not None:
+            failed.append(failure)
+            deployment.properties |= {"provisioningState": "Failed", "error": failure.document()}
+        else:
+            deployment.properties |= {"provisioningState": "Succeeded", "outputs": outputs}
+        deployment.properties["outputResources"] = [{"id": str(step.id)} for step in deployment.steps if step.done]
+        deployment.properties["duration"] = f"PT{state.now() - started:.1f}S"
+        if deployment.operation is not None:
+            state.operations.end(deployment.operation, failure)
+
+    turn()
+    status = 200 if existed else 201
+    return state.operations.accepted(status, deployment.operation, request.api_version, deployment.document())
+
+
+def _go_on(state: State, deployment: Deployment, scope: Scope) -> Failure | None:
+    """PUT what can be PUT now. Returns why the deployment has failed, None while it has not."""
+    deployment.properties["provisioningState"] = "Running"
+    progress = True
+    while progress:
+        progress = False
+        for step in deployment.steps:
+            waiting = step.status == 0 and any(
+                names(after, other) and not other.done for after in step.after for other in deployment.steps
+            )
+            if step.status == 0 and not waiting:
+                _send(state, step, scope)
+                progress = True
+    failures = [step.failure for step in deployment.steps if step.failure is not None]
+    for step in deployment.steps:
+        if step.operation is not None and step.operation.failure is not None:
+            failures.append(step.operation.failure)
+    if not failures and not any(step.status and not step.done for step in deployment.steps):
+        stuck = [step for step in deployment.steps if step.status == 0]
+        if stuck:
+            failures.append(Failure("InvalidTemplate", f"Circular dependency detected on resource: '{stuck[0].id}'."))
+    if not failures:
+        return None
+    message = (
+        "At least one resource deployment operation failed. Please list deployment operations for details. Please see "
+        "https://aka.ms/arm-deployment-operations for usage details."
+    )
+    return Failure("DeploymentFailed", message, 409, details=tuple(failures))
+
+
+def _send(state: State, step: Step, scope: Scope) -> None:
+    try:
+        body = evaluate(step.body, scope.functions)
+    except TemplateError as error:
+        step.status, step.failure = 400, Failure("InvalidTemplate", str(error))
+        return
+    answer = state.send("PUT", str(step.id), {"api-version": step.version}, body)
+    step.status = answer.status
+    if answer.status >= 400:
+        told = (answer.body or {}).get("error", {})
+        step.failure = Failure(str(told.get("code")), str(told.get("message")), answer.status, told.get("target"))
+    elif url := answer.headers.get("Azure-AsyncOperation"):
+        step.operation = state.operations.get(url.partition("?")[0].rpartition("/")[2])
+
+
+def _found(state: State, request: Request) -> Deployment:
+    group = state.group(request.params["subscription"], request.params["group"])
+    found = state.deployments.get(
+        f"{group['id']}/providers/Microsoft.Resources/deployments/{request.params['name']}".lower()
+    )
+    if not isinstance(found, Deployment):
+        raise refuse("DeploymentNotFound", name=request.params["name"])
+    return found
+
+
+def _get(state: State, request: Request) -> Response:
+    return Response(200, body=_found(state, request).document())
+
+
+def _list(state: State, request: Request) -> Response:
+    group = state.group(request.params["subscription"], request.params["group"])
+    head = f"{group['id']}/providers/".lower()
+    found = [one for key, one in state.deployments.items() if key.startswith(head) and isinstance(one, Deployment)]
+    return Response(200, body={"value": [one.document() for one in found]})
+
+
+def _validate(state: State, request: Request) -> Response:
+    deployment, _ = _read(state, request)
+    resources = [{"id": str(step.id)} for step in deployment.steps]
+    properties = {**deployment.properties, "provisioningState": "Succeeded", "validatedResources": resources}
+    return Response(200, body={**deployment.document(), "properties": properties})
+
+
+def _operations(state: State, request: Request) -> Response:
+    found = _found(state, request)
+    value = []
+    for number, step in enumerate(found.steps):
+        failure = step.failure or (step.operation.failure if step.operation is not None else None)
+        state_ = "Failed" if failure is not None else "Succeeded" if step.done else "Running"
+        properties: dict[str, Any] = {
+            "provisioningOperation": "Create",
+            "provisioningState": state_,
+            "statusCode": "OK" if failure is None else failure.code,
+            "targetResource": {"id": str(step.id), "resourceType": step.id.type, "resourceName": step.id.name},
+        }
+        if failure is not None:
+            properties["statusMessage"] = {"status": "Failed", "error": failure.document()}
+        id_ = guid_of(f"{found.id}/{number}").replace("-", "")[:16].upper()
+        value.append({"id": f"{found.id}/operations/{id_}", "operationId": id_, "properties": properties})
+    return Response(200, body={"value": value})
+
+
+def _delete(state: State, request: Request) -> Response:
+    try:
+        found = _found(state, request)
+    except ArmError:
+        return Response(204)
+    del state.deployments[found.id.lower()]
+    return Response(204)
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    yield Route("PUT", ONE, _put)
+    yield Route("GET", ONE, _get)
+    yield Route("DELETE", ONE, _delete)
+    yield Route("GET", _ALL, _list)
+    yield Route("POST", f"{ONE}/validate", _validate)
+    yield Route("GET", f"{ONE}/operations", _operations)
