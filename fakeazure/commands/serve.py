@@ -62,6 +62,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="the cluster's, for the printed environment (default: %(default)s)",
     )
+    parser.add_argument(
+        "--kubeconfig", type=Path, help="what the cluster's credentials are: the kubeconfig of a real one"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of ids and of faults that come by chance (default: 0)")
+    parser.add_argument(
+        "--retry-after",
+        type=int,
+        default=1,
+        metavar="SECONDS",
+        help="what polls of long operations are told to wait; az polls every 30 s without; -1: leave it out (default: 1)",
+    )
+    parser.add_argument("--format", choices=("shell", "json"), default="shell", help="how the environment is printed")
     parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast the cloud's clock runs")
     parser.add_argument("--instant", action="store_true", help="long-running operations are over at once")
     parser.add_argument("--throttle", action="store_true", help="answer 429 where ARM's limits on requests would")
@@ -81,6 +93,8 @@ def run(options: argparse.Namespace) -> int:
             catalogue=catalogue,
             sku_regions=_regions(options.sku_regions, catalogue),
             clock=clock,
+            seed_value=options.seed,
+            retry_after=None if options.retry_after < 0 else options.retry_after,
             azure=market,
             timing=INSTANT if options.instant else None,
             throttle=REAL_BUCKETS if options.throttle else None,
@@ -89,6 +103,8 @@ def run(options: argparse.Namespace) -> int:
     except (MarketError, ValueError) as error:
         print(f"fakeazure: {error}", file=sys.stderr)
         return BAD_INPUT
+    if options.kubeconfig is not None:
+        cloud.attach_kubeconfig(options.kubeconfig.read_text())
     front = Front(cloud, authenticate=not options.no_auth)
     with contextlib.ExitStack() as stack:
         try:
@@ -131,15 +147,24 @@ def _market(path: Path | None) -> dict[str, Any]:
 def _environment(
     cloud: FakeAzure, plain: HttpServer, secure: HttpServer | None, options: argparse.Namespace
 ) -> Iterator[str]:
-    state: Path = options.state
-    names = cloud.state.settings
-    yield f"# fakeazure serves {names.location}: {plain.url}" + (f" and {secure.url}" if secure is not None else "")
-    if secure is None:
+    variables: dict[str, str] = {}
+    if secure is not None:
+        found = controller_variables(
+            cloud,
+            plain=plain.url,
+            secure=secure.url,
+            state=options.state,
+            mode=options.mode,
+            api_server=options.api_server,
+        )
+        variables = dict(found)
+    if options.format == "json":
+        urls = {"http": plain.url, "https": None if secure is None else secure.url}
+        yield json.dumps({**urls, "environment": variables})
         return
-    variables = controller_variables(
-        cloud, plain=plain.url, secure=secure.url, state=state, mode=options.mode, api_server=options.api_server
-    )
-    for name, value in variables:
+    shown = plain.url + (f" and {secure.url}" if secure is not None else "")
+    yield f"# fakeazure serves {cloud.state.settings.location}: {shown}"
+    for name, value in variables.items():
         yield f"export {name}={value}"
 
 

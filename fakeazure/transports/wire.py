@@ -14,7 +14,7 @@ from fakeazure.arm.texts import failure
 from fakeazure.cloud import FakeAzure
 from fakeazure.guids import Guids
 from fakeazure.resources.retail_prices import ORIGIN
-from fakeazure.transports import json_text
+from fakeazure.transports import json_text, own
 from fakeazure.transports.bearer import Judge
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.live import wall_time
@@ -22,7 +22,9 @@ from fakeazure.transports.metadata import audiences, endpoints
 from fakeazure.transports.tokens import Tokens
 
 _ABSOLUTE = ("Azure-AsyncOperation", "Location")
-_OPEN = ("/metadata/", "/api/retail/", "/_fakeazure/")
+_LINKS = {"nextLink": "", "NextPageLink": ORIGIN, "consoleScreenshotBlobUri": "", "serialConsoleLogBlobUri": ""}
+"""Fields that clients follow → the host that they begin with; the cloud's own where none is named."""
+_OPEN = ("/metadata/", "/api/retail/")
 """What needs no token."""
 _KEPT = 8
 """So many large bodies are kept as they were written."""
@@ -78,6 +80,10 @@ class Front:
             return self._reply(token, origin)
         if path.lower().rstrip("/") == "/metadata/endpoints" and method == "GET":
             return self._bytes(200, {}, json_text.write(endpoints(origin, query.get("api-version", ""))))
+        if path.lower().startswith(own.PREFIX):
+            with self.lock:
+                status, kind, content = own.answer(self.cloud, method, path)
+            return Reply(status, {"Content-Type": kind, "Content-Length": str(len(content))}, content)
         if self._authenticate and not path.lower().startswith(_OPEN):
             authorization = lowered.get("authorization")
             refused = self._judge.problem(authorization, audiences=audiences(origin), now=self.tokens.now())
@@ -115,10 +121,10 @@ class Front:
         if answer.body is None:
             return Reply(answer.status, {**headers, "Content-Length": "0"}, b"")
         body = answer.body
-        for link, host in (("nextLink", base), ("NextPageLink", ORIGIN)):
-            following = body.get(link)
-            if isinstance(following, str) and following.startswith(host):
-                body = {**body, link: origin + following.removeprefix(host)}
+        for link, host in _LINKS.items():
+            following, own_host = body.get(link), host or base
+            if isinstance(following, str) and following.startswith(own_host):
+                body = {**body, link: origin + following.removeprefix(own_host)}
         if answer.content is None:
             return self._bytes(answer.status, headers, json_text.write(body))
         plain, compressed = self._written(answer.content, body)

@@ -22,17 +22,24 @@ ROOT = Path(__file__).parents[2]
 @contextmanager
 def served(folder: Path) -> Iterator[dict[str, str]]:
     """A served cloud: the variables that it prints."""
-    command = [sys.executable, "-m", "fakeazure", "serve", "--http-port", "0", "--https-port", "0", "--speed", "10"]
+    command = [
+        sys.executable,
+        "-m",
+        "fakeazure",
+        "serve",
+        "--http-port",
+        "0",
+        "--https-port",
+        "0",
+        "--speed",
+        "10",
+        "--format",
+        "json",
+    ]
     process = subprocess.Popen([*command, "--state", str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        found = {}
-        for line in process.stdout:
-            name, _, value = line.strip().removeprefix("export ").partition("=")
-            if line.startswith("export "):
-                found[name] = value
-            if name == "NODEBOOTSTRAPPING_SERVER_URL":
-                break
+        found: dict[str, str] = json.loads(process.stdout.readline())["environment"]
         yield found
     finally:
         process.terminate()

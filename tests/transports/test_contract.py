@@ -253,6 +253,21 @@ def test_open_endpoints_need_no_token(client: Client) -> None:
     assert prices.body["Count"] == 4
 
 
+def test_files_that_answers_point_at_can_be_had(client: Client) -> None:
+    driver = client.driver
+    client.call("PUT", f"{driver.nic_path('a')}?api-version=2022-01-01", driver.nic_body("a"))
+    body = driver.vm_body("a", diagnosticsProfile={"bootDiagnostics": {"enabled": True}})
+    client.call("PUT", f"{driver.vm_path('a')}?api-version=2025-04-01", body)
+    path = f"{driver.vm_path('a')}/retrieveBootDiagnosticsData?api-version=2025-04-01"
+    url = client.call("POST", path).body["serialConsoleLogBlobUri"]
+    assert url.startswith(f"{client.origin}/_fakeazure/")
+    found = Front(driver.cloud).handle("GET", url, {}, b"", origin=client.origin)
+    assert (found.status, b"a: starting" in found.body) == (200, True)
+    aliases = client.call("GET", "/_fakeazure/image-aliases.json", token=None).body["outputs"]["aliases"]["value"]
+    assert aliases["Linux"]["Ubuntu2404"]["offer"] == "ubuntu-24_04-lts"
+    assert client.call("GET", "/_fakeazure/nothing", token=None).status == 404
+
+
 def test_untrusted_certificate_is_no_crash(pki: Pki) -> None:
     driver = Driver()
     with HttpServer(Front(driver.cloud), context=pki.server_context()) as server:

@@ -108,6 +108,16 @@ def test_serve_prints_all_that_a_controller_needs(
     assert ("USE_SIG" in exported) == bool(more)
 
 
+def test_serve_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "kubeconfig"
+    config.write_text("apiVersion: v1\n")
+    ports = ["--http-port", "0", "--https-port", "-1", "--kubeconfig", str(config), "--for", "0.1"]
+    assert run(["serve", *ports, "--format", "json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["http"].startswith("http://127.0.0.1:")
+    assert (printed["https"], printed["environment"]) == (None, {})
+
+
 def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import socket
 

@@ -1,0 +1,49 @@
+"""What a served cloud answers under `/_fakeazure/`, which Azure does not have: files that its own answers point at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from fakeazure.cloud import FakeAzure
+from fakeazure.resources.marketplace import aliases
+from fakeazure.resources.vm_actions import serial_log
+from fakeazure.transports import json_text
+from fakeazure.transports.metadata import ALIASES
+
+PREFIX = "/_fakeazure/"
+_CONSOLE = f"{PREFIX}console/"
+JSON, TEXT = "application/json; charset=utf-8", "text/plain; charset=utf-8"
+Answer = tuple[int, str, bytes]
+"""Status, content type, body."""
+
+
+def answer(cloud: FakeAzure, method: str, path: str) -> Answer:
+    """The answer to a request under `/_fakeazure/`."""
+    lowered = path.lower()
+    if method in ("GET", "HEAD"):
+        if lowered == ALIASES:
+            return 200, JSON, json_text.write(aliases())
+        if lowered.startswith(_CONSOLE):
+            return _console(cloud, unquote(path[len(_CONSOLE) - 1 :]))
+    return _error(404, "NotFound", f"{method} {path[:200]} is nothing that fakeazure has.")
+
+
+def _console(cloud: FakeAzure, path: str) -> Answer:
+    vm, _, leaf = path.rpartition("/")
+    text = serial_log(cloud.state, vm)
+    if text is None or leaf not in ("serial.log", "screenshot.bmp"):
+        return _error(404, "BlobNotFound", "The specified blob does not exist.")
+    if leaf == "serial.log":
+        return 200, TEXT, text.encode()
+    return 200, "image/bmp", _BITMAP
+
+
+def _error(status: int, code: str, message: str) -> Answer:
+    body: Mapping[str, Any] = {"error": {"code": code, "message": message}}
+    return status, JSON, json_text.write(body)
+
+
+_BITMAP = b"BM:\0\0\0\0\0\0\x006\0\0\0(\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\x18\0\0\0\0\0\x04\0\0\0" + bytes(20)
+"""One black pixel."""
