@@ -27,9 +27,9 @@ class Disrupted:
 class Disruption:
     """One decision at ``at``, in virtual seconds.
 
-    ``reason`` is Empty, Drifted, Underutilized, Expired or Unhealthy, ``method`` the disruption method's name, empty for the last two.
-    ``replacements`` are names of NodeClaims. ``savings`` are Karpenter's own figure in USD per hour. ``ended`` and ``problem`` say when
-    its nodes were told to go, or why they stay after all.
+    ``reason`` is Empty, Drifted, Underutilized, Expired or Unhealthy, ``drift`` says of which kind, ``method`` is the disruption method's
+    name, empty for the last two. ``replacements`` are names of NodeClaims. ``savings`` are Karpenter's own figure in USD per hour.
+    ``ended`` and ``problem`` say when its nodes were told to go, or why they stay after all.
     """
 
     at: float
@@ -39,5 +39,6 @@ class Disruption:
     replacements: tuple[str, ...] = ()
     method: str = ""
     savings: float = 0.0
+    drift: str = ""
     ended: float | None = None
     problem: str = ""

@@ -89,7 +89,7 @@ class Kubelets:
         self._writer_for = writer_for
         self._sink = sink
         self._machines = machines
-        self._version = kubernetes_version
+        self.version = kubernetes_version
         self.timing = timing or Timing()
         self._stopping: dict[tuple[str, str, str], int] = {}
 
@@ -166,7 +166,7 @@ class Kubelets:
     def _register(self, running: Running) -> Result:
         machine = running.machine
         try:
-            plan = running.plan = boot_plan(machine, kubernetes_version=self._version)
+            plan = running.plan = boot_plan(machine, kubernetes_version=self.version)
         except BootError as error:
             return self._fail(running, str(error))
         if (

@@ -93,17 +93,18 @@ class Karpenter:
         )
         self.overlays = _overlays(engine, view, writer, offers)
         static = self._static(engine, view, writer, sink, offers)
+        self.nodeclasses = NodeClasses(
+            view,
+            writer,
+            engine.clock,
+            cloud,
+            release=release,
+            options=options,
+            region=region,
+            kubernetes=kubernetes,
+        )
         self.controllers: tuple[Controller, ...] = (
-            NodeClasses(
-                view,
-                writer,
-                engine.clock,
-                cloud,
-                release=release,
-                options=options,
-                region=region,
-                kubernetes=kubernetes,
-            ),
+            self.nodeclasses,
             NodePools(view, writer, engine.clock, release, self.lifecycle.health),
             *self.overlays,
             self.provisioner,

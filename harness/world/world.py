@@ -299,6 +299,20 @@ class World:
         self.cluster.update_crds(crd_set(crds) if isinstance(crds, str) else crds)
         self._inputs["crds"] = crds
 
+    def upgrade_kubernetes(self, version: str) -> None:
+        """The control plane runs another version of Kubernetes; Karpenter notices within a quarter of an hour, and nodes are behind.
+
+        Raises ValueError for no version, LookupError where the cluster is not the harness's own.
+        """
+        upgrade = getattr(self.cluster, "upgrade", None)
+        if upgrade is None:
+            raise LookupError("the control plane of this cluster cannot be upgraded")
+        upgrade(version)
+        self.cloud.upgrade_cluster(version)
+        self.kubelets.version = self.kubernetes = self._inputs["kubernetes"] = version
+        if self._karpenter is not None:
+            self._karpenter.nodeclasses.upgraded(version)
+
     def change_timing(self, **seconds: float) -> None:
         """Changes how long things take from now on, by the names of the fields of Timing and Pace. Raises TypeError for others."""
         of_machines = {name: value for name, value in seconds.items() if name in _TIMING_FIELDS}

@@ -128,6 +128,11 @@ class HttpCluster:
         with self.server.lock:
             self._memory.update_crds(crds)
 
+    def upgrade(self, kubernetes: str) -> None:
+        """The control plane runs another version from now on."""
+        with self.server.lock:
+            self._memory.upgrade(kubernetes)
+
     def writer(self, identity: Identity) -> RestWriter:
         """A Writer in the name of this identity."""
         if identity not in self._writers:

@@ -26,7 +26,7 @@ from harness.kube.api.objects import Key
 from harness.kube.api.versions import Version
 from harness.kube.custom_resources.admission import api_server
 
-_CRDS = 3  # the place of the CRDs among the judges
+_DEFAULTS, _CRDS, _VALIDATION = 1, 3, 4  # places among the judges
 
 
 class MemoryCluster:
@@ -49,8 +49,9 @@ class MemoryCluster:
             self.store.adopt(namespace)
         self._kubernetes = kubernetes
         self.store.subscribe(engine.notify)
+        self._scheduler = KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, version)
         engine.add(
-            KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, version),
+            self._scheduler,
             *controllers(self.store, self.writer(CONTROLLER_MANAGER), engine.clock, self.store.exists),
             TaintEviction(self.store, self.writer(CONTROLLER_MANAGER), engine.clock),
             VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
@@ -67,6 +68,15 @@ class MemoryCluster:
     def update_crds(self, crds: Crds) -> None:
         """Replaces the CRDs, for writes that come from now on."""
         self.store.admission[_CRDS] = custom_resources(crds, self._kubernetes, updated=True)
+
+    def upgrade(self, kubernetes: str) -> None:
+        """The control plane runs another version from now on. The rules of the CRDs stay those of the version before."""
+        version = Version.of(kubernetes)
+        self.store.admission[_DEFAULTS] = defaults(lambda: self.store, version)
+        self.store.admission[_VALIDATION] = partial(
+            validation, merged=merges_spread(version), server=api_server(kubernetes)
+        )
+        self._scheduler.version = version
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node, in order."""

@@ -46,7 +46,7 @@ class KubeScheduler:
         self._sink = sink
         self._clock = clock
         self._rng = rng
-        self._version = version
+        self.version = version
         self._infos: dict[str, NodeInfo] = {}
         self._again: set[tuple[str, str]] = set()
         self._all = False
@@ -114,7 +114,7 @@ class KubeScheduler:
                 pod,
                 nodes,
                 choose=lambda names: names[0] if len(names) == 1 else self._rng.choice("kube-scheduler", names),
-                version=self._version,
+                version=self.version,
                 volumes=volumes,
                 nominated=nominated,
                 budgets=budgets,

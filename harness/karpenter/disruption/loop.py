@@ -22,6 +22,7 @@ from harness.karpenter.disruption.methods import Memory, methods_of
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.disruption.orders import Hands
 from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.disruption.voice import Voice
 from harness.karpenter.labels.core import INITIALIZED
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.provider.offers import Offers
@@ -112,6 +113,7 @@ class DisruptionController:
         self._situation: Situation | None = None
         self._deliberation: Deliberation[Turn] | None = None
         self._told = 0
+        self._voice = Voice(engine.clock)
         self.churn = Churn()
 
     def watches(self) -> Mapping[str, Router]:
@@ -149,6 +151,7 @@ class DisruptionController:
             self._awake = False
             self._memory.rested = False
             self._told = 0
+            self._voice.begin()
             view = self._observer.look(self._executions.nodes)
             self._situation = Situation(view, spot_to_spot=self._spot_to_spot)
             self._deliberation = turn(
@@ -171,7 +174,9 @@ class DisruptionController:
     def _tell(self) -> None:
         assert self._situation is not None
         events = self._situation.events
-        self._hands.say(*events[self._told :])
+        for each in events[self._told :]:
+            self._voice.say(each)
+            self._hands.say(each)
         self._told = len(events)
 
     def _end(self, made: Turn) -> Result:
@@ -197,7 +202,7 @@ class DisruptionController:
         """The next moment at which time alone changes what a turn comes to."""
         assert self._situation is not None
         view, now = self._situation.view, self._engine.clock.now
-        moments = [*self._marks.nominations()]
+        moments = [*self._marks.nominations(), *self._voice.unheard()]
         moments += protection_ends(view.snapshot.pods, now)
         moments += budget_changes(list(view.nodepools.values()), now)
         if self._memory.rested or not self._rules.by_savings:
@@ -218,7 +223,17 @@ class DisruptionController:
             for each in command.candidates
         )
         at = self._engine.clock.seconds
-        record = Disruption(at, method.reason, command.decision, gone, started.replacements, method.name, savings)
+        found = condition(command.candidates[0].nodeclaim, DRIFTED) if method.reason == DRIFTED else None
+        record = Disruption(
+            at,
+            method.reason,
+            command.decision,
+            gone,
+            started.replacements,
+            method.name,
+            savings,
+            drift=str((found or {}).get("reason") or ""),
+        )
         self._sink.disrupted(record)
         self._executions.add(started, record)
         runaway = self.churn.departs([_departure(each, started, at) for each in command.candidates])

@@ -29,6 +29,7 @@ from harness.kube.api.versions import Version
 
 FINALIZER = "karpenter.azure.com/termination"
 _REFRESH = 180.0
+_VERSION_TTL = 900.0
 _IMAGE_TTL = 3 * 24 * 3600.0
 _NO_SIG = (
     "FIPS images require UseSIG to be enabled, but UseSIG is false (note: UseSIG is only supported in AKS managed NAP)"
@@ -60,9 +61,22 @@ class NodeClasses:
         self._release = release
         self._options = options
         self._region = region
-        self._kubernetes = kubernetes
+        self._server, self._kubernetes = kubernetes, kubernetes
+        self._read_at = clock.seconds
         self._versions: dict[str, str] = {}
         self._newest: dict[tuple[str, str], tuple[str, float]] = {}
+
+    def upgraded(self, kubernetes: str) -> None:
+        """The API server runs another version, which is noticed when it is next asked for its own."""
+        self._server = kubernetes
+
+    def _version(self, nodeclass: Object) -> str:
+        """The version of new nodes: the API server's, as it was last read, and never an older one than before (kubernetesversion.go)."""
+        if self._clock.seconds - self._read_at >= _VERSION_TTL:
+            self._kubernetes, self._read_at = self._server, self._clock.seconds
+        known = str(status_of(nodeclass).get("kubernetesVersion") or "")
+        before, now = Version.find(known), Version.find(self._kubernetes)
+        return known if before is not None and now is not None and before > now else self._kubernetes
 
     def watches(self) -> Mapping[str, Router]:
         """AKSNodeClasses, and NodeClaims for the sake of those that wait to be deleted."""
@@ -92,7 +106,7 @@ class NodeClasses:
         nodeclass = self._hashed(nodeclass)
         conditions = Conditions(nodeclass, self._dependents, self._clock.timestamp())
         status: dict[str, Any] = dict(status_of(nodeclass))
-        status["kubernetesVersion"] = self._kubernetes
+        status["kubernetesVersion"] = self._version(nodeclass)
         conditions.set_true("KubernetesVersionReady")
         self._images(nodeclass, status, conditions)
         problem = self._subnet(nodeclass, conditions)
@@ -143,12 +157,12 @@ class NodeClasses:
             status.pop("images", None)
             conditions.set_false("ImagesReady", "SIGRequiredForFIPS", _NO_SIG)
             return
-        family = image_family(spec, kubernetes=self._kubernetes, release=self._release)
+        family = image_family(spec, kubernetes=status["kubernetesVersion"], release=self._release)
         definitions = family.default_images(spec, self._release, use_sig=self._options.use_sig)
         images = [
             {"id": image_id, "requirements": _sorted(definition.requirements())}
             for definition in definitions
-            if (image_id := self._image_id(family, definition)) is not None
+            if (image_id := self._image_id(family, definition, status["kubernetesVersion"])) is not None
         ]
         if not images:
             status.pop("images", None)
@@ -157,18 +171,18 @@ class NodeClasses:
         status["images"] = images
         conditions.set_true("ImagesReady")
 
-    def _image_id(self, family: ImageFamily, definition: ImageDefinition) -> str | None:
+    def _image_id(self, family: ImageFamily, definition: ImageDefinition, kubernetes: str) -> str | None:
         if self._options.use_sig:
             version = self._gallery_versions().get(definition.name)
             if version is None:
                 return None
             return gallery_image_id(family, definition, version, subscription=self._options.sig_subscription_id)
-        version = self._community_version(family, definition)
+        version = self._community_version(family, definition, kubernetes)
         return community_image_id(family, definition, version) if version is not None else None
 
-    def _community_version(self, family: ImageFamily, definition: ImageDefinition) -> str | None:
+    def _community_version(self, family: ImageFamily, definition: ImageDefinition, kubernetes: str) -> str | None:
         """The version published last; remembered for three days."""
-        slot = (definition.name, self._kubernetes)
+        slot = (definition.name, kubernetes)
         known = self._newest.get(slot)
         if known is not None and self._clock.seconds < known[1]:
             return known[0]
@@ -239,7 +253,7 @@ class NodeClasses:
         mode = (spec_of(nodeclass).get("localDNS") or {}).get("mode")
         enabled = mode == "Required"
         if mode == "Preferred":
-            version = Version.find(self._kubernetes) or Version(0)
+            version = Version.find(status["kubernetesVersion"]) or Version(0)
             enabled = status.get("localDNSState") == "Enabled" or version.reaches(
                 self._release.local_dns_preferred_from
             )

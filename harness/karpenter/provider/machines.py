@@ -18,6 +18,7 @@ from harness.karpenter.provider.arm import MACHINES, Answer, Arm
 from harness.karpenter.provider.failures import Phase
 from harness.karpenter.provider.promises import Promise, Step
 from harness.karpenter.provider.virtual_machines import Classify
+from harness.kube.go.text import quote
 
 
 class AksMachines:
@@ -36,12 +37,12 @@ class AksMachines:
         headers = {"AllowSpotVMSystemNode": "true"} if plan.launch.release.spot_system_machines else None
         answer = self._arm.call("PUT", path, MACHINES, body=plan.body, headers=headers)
         if not answer.ok:
-            self._arm.call("DELETE", path, MACHINES)
+            self._delete(name)
             raise classify(answer, Phase.MACHINE, name, path)
         got = self._arm.call("GET", path, MACHINES)
         problem = (got.properties.get("status") or {}).get("provisioningError")
         if problem:
-            self._arm.call("DELETE", path, MACHINES)
+            self._delete(name)
             raise classify(_failed(problem), Phase.MACHINE_EARLY, name, path)
 
         def failed(ended: Answer) -> LaunchError:
@@ -49,7 +50,7 @@ class AksMachines:
             found = (now.properties.get("status") or {}).get("provisioningError")
             return classify(_failed(found) if found else ended, Phase.MACHINE_OPERATION, name, path)
 
-        promise = Promise(plan.launch.nodeclaim, answer.operation, failed, lambda: self._clean_up(path))
+        promise = Promise(plan.launch.nodeclaim, answer.operation, failed, lambda: self._clean_up(name))
         return promise, str(got.properties.get("resourceId") or "")
 
     def _reused(self, plan: MachinePlan, there: Answer, classify: Classify, path: str) -> tuple[Promise, str]:
@@ -61,11 +62,17 @@ class AksMachines:
         def failed(ended: Answer) -> LaunchError:
             return classify(ended, Phase.MACHINE_OPERATION, plan.given.name, path)
 
-        promise = Promise(plan.launch.nodeclaim, None, failed, lambda: self._clean_up(path), found=there.body)
+        name = plan.given.name
+        promise = Promise(plan.launch.nodeclaim, None, failed, lambda: self._clean_up(name), found=there.body)
         return promise, str(there.properties.get("resourceId") or "")
 
-    def _clean_up(self, path: str) -> Sequence[Step]:
-        return (lambda: self._arm.call("DELETE", path, MACHINES),)
+    def _clean_up(self, name: str) -> Sequence[Step]:
+        return (lambda: self._delete(name),)
+
+    def _delete(self, name: str) -> Answer:
+        """The agent pool deletes its machines, by their names (deleteMachine)."""
+        pool = self._arm.machines.removesuffix("/machines")
+        return self._arm.call("POST", f"{pool}/deleteMachines", MACHINES, body={"machineNames": [name]})
 
     def get(self, name: str) -> Instance:
         """A machine. Raises InstanceNotFound, CloudProviderError."""
@@ -87,9 +94,9 @@ class AksMachines:
         """Starts the deletion of a machine. Raises InstanceNotFound once it is gone."""
         if self.get(name).deleting:
             return
-        answer = self._arm.call("DELETE", f"{self._arm.machines}/{name}", MACHINES)
+        answer = self._delete(name)
         if not answer.ok and answer.status != 404:
-            raise CloudProviderError(f"deleting AKS machine, {answer.status}")
+            raise CloudProviderError(f"failed to begin delete AKS machine {quote(name)}: {answer.status}")
 
 
 def _failed(error: Mapping[str, Any]) -> Answer:

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.kube.api.versions import version_mistake
 from harness.reading.documents import Document
 from harness.reading.problems import Problem, dotted
 from harness.scenario.language.cases import Case
 from harness.scenario.language.crds import CrdDirectories, UnknownCrds, unknown_crds
 from harness.scenario.language.hosting import hosting_options, violations_of
 from harness.scenario.language.models.base import Model
-from harness.scenario.language.models.expectations import RequirementsExpectation
 from harness.scenario.language.models.given import Given, Market, Timing
+from harness.scenario.language.models.requirements import RequirementsExpectation
 from harness.scenario.language.models.steps import StepMap
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def case_problems(
     given = {**_before_hosting(case.given), **overrides}
     wrong = [_at_given(case, mistake) for mistake in input_mistakes(given, caches)]
     wrong += _crds_problems(case, overrides, directories)
+    wrong += _version_problems(case)
     if not wrong and not any(entry.expectation.kind == "limits" for entry in case.then):
         wrong += [
             Problem(case.given_mark("cluster", one.limit.field), f"given.cluster.{one.limit.field}", one.text)
@@ -127,6 +129,16 @@ def _crds_problems(case: Case, overrides: Mapping[str, Any], directories: CrdDir
         except UnknownCrds as error:
             mark = case.given_mark("crds") if path[0] == "given" else case.given_document.position(path)
             yield Problem(mark, dotted(path), error.what, error.hint)
+
+
+def _version_problems(case: Case) -> Iterator[Problem]:
+    """Versions of Kubernetes that steps upgrade to and that are none."""
+    for step, path in zip(case.header.when, case.when_paths, strict=True):
+        if isinstance(step, StepMap) and step.kubernetes is not None:
+            mistake = version_mistake(step.kubernetes)
+            if mistake:
+                place = (*path, "kubernetes")
+                yield Problem(case.given_document.position(place), dotted(place), mistake)
 
 
 def _size_problems(case: Case, given: Mapping[str, Any], caches: Caches | None) -> Iterator[Problem]:

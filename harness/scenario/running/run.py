@@ -65,6 +65,8 @@ class Run:
     runaways: list[Runaway] = field(default_factory=list)
     runaway_expected: bool = False
     exhausted: list[str] = field(default_factory=list)
+    cost_before: float | None = None
+    """USD per hour before the first `advance`; None without one."""
 
     def manifest(self, reference: str) -> Manifest | None:
         """The object of the file that is called so."""

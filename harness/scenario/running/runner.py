@@ -19,6 +19,7 @@ from harness.scenario.language.core_objects import core_problems, duration_probl
 from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.running.checks import check
+from harness.scenario.running.machines import happen
 from harness.scenario.running.run import Refusal, Run
 from harness.scenario.running.seeds import seeded_verdicts
 from harness.scenario.running.shared import Shared
@@ -160,6 +161,10 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
         _settle(run)
         return True
     if step.advance is not None:
+        if run.cost_before is None and any(entry.expectation.cost is not None for entry in run.case.then):
+            from harness.explain.price import price_per_hour
+
+            run.cost_before = price_per_hour(run.world)
         settled = run.world.advance(step.advance)
         if settled.runaway is not None:
             run.runaways.append(settled.runaway)
@@ -184,6 +189,10 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
         run.world.restart_karpenter()
     for name in step.evict or ():
         _evict(run, name, mark)
+    if step.kubernetes is not None:
+        run.world.upgrade_kubernetes(step.kubernetes)
+    if step.machine is not None:
+        happen(run, step.machine, mark)
     if step.azure is not None:
         run.world.change_azure(azure_arguments(step.azure))
     return False

@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from harness.scenario.language.models.base import Body, Flag, Integer, Layer, Model, Reference, Text
+from harness.scenario.language.models.disruption import Disrupted, NotDisrupted
 from harness.scenario.language.models.labels import LabelTable, NodeLabel
 from harness.scenario.language.models.matchers import (
     CountMatch,
@@ -18,6 +19,7 @@ from harness.scenario.language.models.matchers import (
     RequirementMatch,
     TextMatch,
 )
+from harness.scenario.language.models.requirements import RequirementsExpectation
 
 __all__ = [
     "Accepted",
@@ -38,38 +40,6 @@ __all__ = [
     "RequirementsExpectation",
     "Runaway",
 ]
-
-
-class OfferingMatch(Model):
-    """One way to buy a size."""
-
-    zone: TextMatch | None = Field(None, description="Zone label, for example eastus-1; 0 in a region without zones.")
-    capacity_type: Literal["on-demand", "spot"] | None = Field(None, description="Capacity type.")
-    price: NumberMatch | None = Field(None, description="USD per hour.")
-    available: Flag | None = Field(None, description="Whether Karpenter may choose it now.")
-
-
-class RequirementsExpectation(Body):
-    """What Karpenter computes for a size: its requirements, capacity and offerings, or the filter that drops it."""
-
-    of: Text = Field(description="VM size, for example Standard_D4s_v5.")
-    nodepool: Text | None = Field(
-        None, description="Intersect with this NodePool of the file: what a NodeClaim could ask for."
-    )
-    nodeclass: Text | None = Field(
-        None, description="Compute with this AKSNodeClass of the file (image, disk, pods, FIPS)."
-    )
-    are: dict[Text, RequirementMatch] = Field(
-        default_factory=dict, description="Requirement by key: its only value, or conditions."
-    )
-    absent: list[Text] = Field(
-        default_factory=list, description="Keys that it has no value for: no requirement, or DoesNotExist."
-    )
-    capacity: dict[Text, QuantityMatch] = Field(default_factory=dict, description="Capacity by resource.")
-    allocatable: dict[Text, QuantityMatch] = Field(default_factory=dict, description="Allocatable by resource.")
-    offerings: list[OfferingMatch] = Field(default_factory=list, description="Offerings that exist, in any order.")
-    offering_count: CountMatch | None = Field(None, description="How many offerings there are.")
-    dropped: TextMatch | None = Field(None, description="The size is no instance type, because of this filter.")
 
 
 class Rejected(Body):
@@ -259,6 +229,7 @@ class Cost(Body):
     """What the Nodes that exist in the end cost."""
 
     per_hour: NumberMatch = Field(description="USD per hour.")
+    before: NumberMatch | None = Field(None, description="USD per hour before the first `advance`.")
 
 
 class Runaway(Body):
@@ -317,6 +288,8 @@ class ExpectationMap(Model):
     azure: AzureExpectation | None = Field(None, description="Calls to Azure and quotas.")
     cost: Cost | None = Field(None, description="What it costs.")
     elapsed: Elapsed | None = Field(None, description="Virtual time between two moments.")
+    disrupted: Disrupted | None = Field(None, description="Nodes that Karpenter made go.")
+    not_disrupted: NotDisrupted | None = Field(None, description="Nodes that stay, and what keeps them.")
     runaway: Runaway | None = Field(None, description="A loop without end.")
     limits: Limits | None = Field(None, description="Documented limits that the cluster breaks.")
 
@@ -352,6 +325,8 @@ Expectation = (
     | AzureExpectation
     | Cost
     | Elapsed
+    | Disrupted
+    | NotDisrupted
     | Runaway
     | Limits
 )

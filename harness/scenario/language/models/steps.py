@@ -11,7 +11,7 @@ from harness.scenario.language.models.base import Duration, Integer, Model, Refe
 from harness.scenario.language.models.given import Market, Timing
 from harness.scenario.language.models.matchers import Partial
 
-__all__ = ["Patch", "Scale", "Step", "StepMap"]
+__all__ = ["MachineStep", "Patch", "Scale", "Step", "StepMap"]
 
 
 def _texts(value: Any) -> Any:
@@ -46,6 +46,16 @@ class Scale(Model):
     replicas: Integer = Field(description="How many pods it has afterwards.")
 
 
+class MachineStep(Model):
+    """Something that happens to machines, and that no object of the cluster tells."""
+
+    of: Reference = Field(description="Whose machines, as in then.node: Pod/web, Node/*, NodePool/default.")
+    becomes: Literal["outdated", "stopped", "lost"] = Field(
+        description="outdated: AKS wants its machine made anew (driftAction Recreate); stopped: the VM has no power; "
+        "lost: it is gone without a word."
+    )
+
+
 class StepMap(Model):
     """One step: exactly one key."""
 
@@ -72,6 +82,10 @@ class StepMap(Model):
         None,
         description="Spot VMs that Azure takes 30 s after a notice, by Node, NodeClaim or pod as Kind/name; `*` stands for any text.",
     )
+    kubernetes: Text | None = Field(
+        None, description="The control plane runs this version of Kubernetes from here on; nodes are behind."
+    )
+    machine: MachineStep | None = Field(None, description="Something happens to machines.")
     azure: Market | None = Field(
         None, description="Azure changes: the same keys as in given.azure but asOf; what is not named stays."
     )

@@ -30,6 +30,8 @@ MODULES = {
     "elapsed": "elapsed",
     "runaway": "runaways",
     "limits": "limits",
+    "disrupted": "disruption",
+    "not_disrupted": "disruption",
 }
 
 

@@ -12,7 +12,7 @@ from harness.kube.api.quantity import Quantity
 from harness.reading.problems import did_you_mean
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.base import Model
-from harness.scenario.language.models.expectations import RequirementsExpectation
+from harness.scenario.language.models.requirements import RequirementsExpectation
 from harness.scenario.running.checks.requirement_match import render, requirement_differences
 from harness.scenario.running.matching import Difference, differences
 from harness.scenario.running.run import Run

@@ -1,0 +1,143 @@
+"""`disrupted` and `notDisrupted`: the decisions that nodes go, and Karpenter's words about those that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+from harness.engine.disruptions import Disruption
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.kube.api.objects import labels_of, name_of, spec_of, status_of
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.base import split_reference
+from harness.scenario.language.models.disruption import Disrupted, NotDisrupted
+from harness.scenario.running.checks.counts import count_differences
+from harness.scenario.running.matching import Difference, differences, said, show
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["check"]
+
+_BLOCKED = frozenset({"DisruptionBlocked", "Unconsolidatable", "ConsolidationRejected", "NodeRepairBlocked"})
+
+
+def check(body: Disrupted | NotDisrupted, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict."""
+    if isinstance(body, NotDisrupted):
+        yield _stays(body, entry, run)
+        return
+    made = [(one, _wrong(body, one, run)) for one in run.world.disruptions]
+    fitting = sum(not wrong for _, wrong in made)
+    if body.count is not None:
+        found = count_differences(body.count, fitting)
+        yield Verdict.of(entry.label, entry.mark("count"), found)
+    elif fitting:
+        yield Verdict(entry.label, entry.mark())
+    elif made:
+        nearest, wrong = min(made, key=lambda each: len(each[1]))
+        note = f"the nearest of {len(made)}: {_told(nearest, run)}"
+        found = [Difference(each.path, each.expected, each.actual, each.note or note) for each in wrong]
+        yield Verdict.of(entry.label, entry.mark(), found)
+    else:
+        yield Verdict.failed(entry.label, entry.mark(), "such a decision", "no node was disrupted")
+
+
+def _wrong(body: Disrupted, one: Disruption, run: Run) -> list[Difference]:
+    """In what a decision is not the expected one."""
+    found: list[Difference] = []
+    if body.node is not None and not any(_is(body.node, each) for each in one.nodes):
+        found.append(Difference("node", body.node, ", ".join(each.node or each.nodeclaim for each in one.nodes)))
+    if body.taken_back is None and one.problem:
+        found.append(Difference("takenBack", "nothing", one.problem))
+    for key, value in (
+        ("reason", one.reason),
+        ("decision", one.decision),
+        ("method", one.method),
+        ("drift", one.drift),
+        ("taken_back", one.problem),
+        ("savings", round(one.savings, 6)),
+        ("nodes", len(one.nodes)),
+    ):
+        wanted = getattr(body, key)
+        if wanted is not None:
+            found += differences(wanted, value, key)
+    if body.size is not None:
+        for each in one.nodes:
+            found += differences(body.size, each.labels.get(INSTANCE_TYPE, ""), "size")
+    if body.replacement is not None:
+        wanted = said(body.replacement)
+        compared: list[list[Difference]] = [
+            differences(wanted, _launched(name, run), "replacement") for name in one.replacements
+        ]
+        if compared:
+            found += sorted(compared, key=len)[0]
+        else:
+            found.append(Difference("replacement", show(wanted), "none"))
+    return found
+
+
+def _is(reference: str, gone: Any) -> bool:
+    kind, _, name = split_reference(reference)
+    known = {"Node": gone.node, "NodeClaim": gone.nodeclaim, "NodePool": gone.nodepool}
+    return fnmatchcase(known.get(kind) or "", name)
+
+
+def _launched(name: str, run: Run) -> dict[str, str]:
+    """What a replacement is, also one that is gone by now."""
+    writes = (write.after for write in run.world.journal if write.key.kind == "NodeClaim" and write.key.name == name)
+    labels: dict[str, str] = {}
+    for after in writes:
+        labels = {**labels, **labels_of(after or {})}
+    return {
+        "nodepool": labels.get(NODEPOOL, ""),
+        "size": labels.get(INSTANCE_TYPE, ""),
+        "zone": labels.get(ZONE, ""),
+        "capacityType": labels.get(CAPACITY_TYPE, ""),
+    }
+
+
+def _told(one: Disruption, run: Run) -> str:
+    names = ", ".join(each.node or each.nodeclaim for each in one.nodes)
+    drift = f" ({one.drift})" if one.drift else ""
+    text = f"at {one.at:g}s {one.reason}{drift}: {one.decision} {names}"
+    if one.replacements:
+        text += f" -> {show([_launched(name, run) for name in one.replacements])}"
+    return f"{text}, taken back: {one.problem}" if one.problem else text
+
+
+def _stays(body: NotDisrupted, entry: Entry, run: Run) -> Verdict:
+    nodes, missing = run.nodes_of(body.node)
+    if not nodes:
+        return Verdict.failed(entry.label, entry.mark("node"), f"a Node of {body.node}", missing)
+    for node in nodes:
+        for one in run.world.disruptions:
+            if not one.problem and any(each.node == name_of(node) for each in one.nodes):
+                return Verdict.failed(entry.label, entry.mark("node"), f"{name_of(node)} stays", _told(one, run))
+        if body.because is not None:
+            told = _words(node, run)
+            if not any(not differences(body.because, text) for text in told):
+                found = show(list(dict.fromkeys(told)), 900) if told else "Karpenter said nothing about it"
+                return Verdict.failed(entry.label, entry.mark("because"), show(_plain(body.because)), found)
+    return Verdict(entry.label, entry.mark())
+
+
+def _plain(wanted: Any) -> Any:
+    return wanted if isinstance(wanted, str) else said(wanted)
+
+
+def _words(node: Any, run: Run) -> list[str]:
+    """What was said about a Node, its NodeClaim and its NodePool that keeps it, in order."""
+    machine = spec_of(node).get("providerID")
+    claims = [name_of(each) for each in run.world.list("NodeClaim") if status_of(each).get("providerID") == machine]
+    about = {
+        ("Node", name_of(node)),
+        ("NodePool", labels_of(node).get(NODEPOOL, "")),
+        *(("NodeClaim", name) for name in claims),
+    }
+    return [
+        event.message
+        for event in run.world.events
+        if event.reason in _BLOCKED and (event.object.kind, event.object.name) in about
+    ]
