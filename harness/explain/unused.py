@@ -25,6 +25,10 @@ def unused_lines(world: World) -> Iterator[str]:
 def inert_lines(world: World) -> Iterator[str]:
     """A line for objects of each kind that changes nothing."""
     if world.options.gate("NodeOverlay"):
+        for one in world.list("NodeOverlay"):
+            told = condition(one, "ValidationSucceeded")
+            if told is not None and told["status"] == "False":
+                yield f"NodeOverlay {name_of(one)} changes nothing: {told['message']}"
         return
     if overlays := [name_of(one) for one in world.list("NodeOverlay")]:
         # core pkg/operator/options: the gate is off unless FEATURE_GATES says otherwise

@@ -71,3 +71,11 @@ def test_a_kind_that_the_release_lacks_is_a_mistake(
     (line,) = err.splitlines()
     assert line.startswith("a.yaml:12:")
     assert 'no matches for kind "NodeOverlay" in version "karpenter.sh/v1alpha1", which the CRDs of 1.6.5 lack' in line
+
+
+@pytest.mark.parametrize("command", ["explain", "simulate"])
+def test_an_overlay_that_another_one_contradicts(here: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    (here / "a.yaml").write_text("---".join([POOL, OVERLAY, OVERLAY.replace("cheap", "dear"), POD]))
+    _, out, _ = call(capsys, command, "a.yaml", "--option", "feature-gates=NodeOverlay=true")
+    lines = [line for line in out.splitlines() if line.startswith("NodeOverlay")]
+    assert lines == ["NodeOverlay cheap changes nothing: conflict with another overlay"]
