@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     unused = [*(unused_lines(world) if not pools else ()), *inert_lines(world)]
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
     asked = [arguments.size] if arguments.size else []
-    changes = (change.size for one in explained for change in one.changes if change.size)
+    changes = (change.size for one in explained for change in one.changes if change.size and not change.region)
     turns = [*(of_size(world, size) for size in asked), *(of_choice(world, size) for size in (*named, *changes))]
     guesses = guesses_of(world, [*turns, *of_nodes(world, {one.node for one in explained if one.node})])
     if arguments.format == "json":

@@ -8,13 +8,14 @@ from typing import Any
 from harness.explain.alters import alterations
 from harness.explain.candidates import Candidate, Looked, NodeClassSeen, Rank, pod_candidates
 from harness.explain.changes import Advice, Types, smallest_changes
+from harness.explain.elsewhere import other_regions, other_sizes, other_zones
 from harness.explain.places import regions_with
 from harness.explain.pool_candidates import nodeclass_candidates, pool_candidates
 from harness.explain.trials import Trials
 from harness.explain.typos import Words, reference_candidates, word_candidates
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
 from harness.kube.api.fingerprint import fingerprint
-from harness.kube.api.labels import INSTANCE_TYPE
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import name_of, namespace_of, spec_of
 from harness.world import World
 
@@ -69,6 +70,11 @@ class Advisor:
         for entry in looked_at:
             if entry.nodepool in pools:
                 yield from pool_candidates(pod, pools[entry.nodepool], entry, needed)
+        own = [pools[entry.nodepool] for entry in looked_at if entry.nodepool in pools]
+        zones = [f"{world.region}-{one}" for one in world.caches.catalogue.region(world.region).zones]
+        yield from other_zones(pod, own, zones)
+        yield from other_sizes(pod, own, looked_at, world.release.skewer)
+        yield from other_regions(world, pod, own)
         for seen in self._classes(snapshot, {entry.nodepool for entry in looked_at}):
             yield from nodeclass_candidates(seen)
 
@@ -92,10 +98,17 @@ class Advisor:
                 snapshot.nodes,
                 types,
                 self._world.release.vocabulary,
-                lambda size: regions_with(self._world, INSTANCE_TYPE, size),
+                self._exists,
             )
             known = self._words[id(snapshot)] = (snapshot, words)
         return known[1]
+
+    def _exists(self, key: str, value: str) -> bool:
+        """Whether a size is sold anywhere, or a zone is one of the region's: no word that somebody mistook."""
+        if key == ZONE:
+            region, _, zone = value.rpartition("-")
+            return region == self._world.region and zone in self._world.caches.catalogue.region(region).zones
+        return key == INSTANCE_TYPE and bool(regions_with(self._world, key, value))
 
     def _decide(self, snapshot: ClusterSnapshot, types: Types) -> SchedulingResults:
         options = self._world.karpenter.provisioner.options

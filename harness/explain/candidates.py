@@ -43,8 +43,9 @@ class Rank:
     ADD = 2
     SHRINK = 3
     ALLOW = 4
-    REMOVE_WISH = 5
-    REMOVE_RULE = 6
+    OTHER = 5
+    REMOVE_WISH = 6
+    REMOVE_RULE = 7
 
 
 @dataclass(frozen=True, slots=True)

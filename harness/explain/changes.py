@@ -32,7 +32,8 @@ class Change:
     """A change, tried in a world like this one: with it `pods` of `wanted` pods got Nodes.
 
     `nodepool` is that of most of their Nodes, `size` likewise, `price` USD per hour of all `nodes`; no new Node when `nodes` is 0.
-    `meant`: the word that was probably meant. `alters`: what of the machines becomes other than was asked for.
+    `region`: the one that it would be done in, where that is another. `meant`: the word that was probably meant. `alters`: what of
+    the machines becomes other than was asked for.
     """
 
     text: str
@@ -44,6 +45,7 @@ class Change:
     wanted: int = 1
     meant: str = ""
     alters: tuple[str, ...] = ()
+    region: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Chang
         outcome.wanted,
         " and ".join(part.meant for part in parts if part.meant),
         () if all(part.meant for part in parts) else tuple(alter(outcome)),
+        next((str(part.market["region"]) for part in parts if part.market and "region" in part.market), ""),
     )
 
 

@@ -181,6 +181,7 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
                     "pods": one.pods,
                     "meant": one.meant or None,
                     "alters": list(one.alters),
+                    "region": one.region or None,
                 }
                 for one in pod.changes
             ],

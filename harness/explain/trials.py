@@ -77,9 +77,12 @@ class Trials:
         for part in parts:
             limits |= (part.market or {}).get("quota", {})
         here = {f"{self._world.region}/{name}": limit for name, limit in limits.items()}
-        trial = self._world.again(*([{"quota": here}] if here else ()))
+        region = next((part.market["region"] for part in parts if part.market and "region" in part.market), None)
+        trial = self._world.again(*([{"quota": here}] if here else ()), region=region)
         wanted = Counter(map(workload_of, pods))
         edited = [self._edited(one, wanted, parts) for one in self._objects]
+        if region is not None:
+            edited = [_moved(one, self._world.region, region) for one in edited]
         refused = trial.apply(*(one for one in edited if one is not None))
         if any(one for one in refused if parts):
             return Outcome(0, len(pods))
@@ -168,6 +171,17 @@ class Trials:
             _use(trial),
             _quota_use(trial),
         )
+
+
+def _moved(value: Any, old: str, new: str) -> Any:
+    """Objects whose zones are named after another region."""
+    if isinstance(value, Mapping):
+        return {key: _moved(one, old, new) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_moved(one, old, new) for one in value]
+    if isinstance(value, str) and (value == old or (value.startswith(f"{old}-") and value[len(old) + 1 :].isdecimal())):
+        return new + value[len(old) :]
+    return value
 
 
 def _is_for(part: Candidate, target: Target, own: bool) -> bool:

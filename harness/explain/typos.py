@@ -14,7 +14,6 @@ from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import UndefinedKey
 from harness.karpenter.scheduling.ledger import PoolFiltered, PoolTried
 from harness.karpenter.scheduling.reasons import RequirementsIncompatible, TaintsNotTolerated
-from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import labels_of, name_of, namespace_of, spec_of
 
 __all__ = ["Words", "nearest", "reference_candidates", "word_candidates"]
@@ -26,7 +25,7 @@ _MEANT = 2
 class Words:
     """The label keys of a cluster that mean something, and the values that a Node could have for each.
 
-    `sold` tells of a VM size whether any region sells it.
+    `exists` tells of a key and a value whether Azure has it, here or elsewhere.
     """
 
     def __init__(
@@ -35,10 +34,10 @@ class Words:
         nodes: Iterable[Mapping[str, Any]],
         types: Mapping[str, Sequence[InstanceType]],
         vocabulary: Vocabulary,
-        sold: Callable[[str], object],
+        exists: Callable[[str, str], bool],
     ) -> None:
         self._vocabulary = vocabulary
-        self._sold = sold
+        self._exists = exists
         self._types = {id(sizes): sizes for sizes in types.values()}
         self._values: dict[str, dict[str, None]] = {NODEPOOL: dict.fromkeys(map(name_of, nodepools))}
         for pool in nodepools:
@@ -61,8 +60,8 @@ class Words:
         return list(dict.fromkeys([*self._values, *sorted(self._vocabulary.well_known)]))
 
     def meant(self, key: str, value: str, known: Iterable[str] | None = None) -> list[str]:
-        """What a value of a key that no Node can have was meant for; nothing for a size that is sold somewhere."""
-        if key == INSTANCE_TYPE and self._sold(value):
+        """What a value of a key that no Node can have was meant for; nothing for one that exists, but not for this pod."""
+        if self._exists(key, value):
             return []
         return nearest(value, self.values(key) if known is None else known)
 

@@ -283,9 +283,12 @@ class World:
         if self._karpenter is not None:
             self._karpenter.departures.disturbed()
 
-    def again(self, *markets: Mapping[str, Any]) -> World:
-        """Another world with the same inputs and nothing in it yet, in memory; `markets` are laid over its market, as by `change_azure`."""
-        new = World(**self._inputs)
+    def again(self, *markets: Mapping[str, Any], region: str | None = None) -> World:
+        """Another world with the same inputs and nothing in it yet, in memory; `markets` are laid over its market, as by `change_azure`.
+
+        `region`: it lies in another one.
+        """
+        new = World(**{**self._inputs, "region": region or self._inputs["region"]})
         for market in (*self._markets, *markets):
             new.change_azure(market)
         return new

@@ -289,3 +289,42 @@ def test_a_taint_and_pods_of_replicasets_that_are_not_given() -> None:
     (change,) = explained.changes
     assert change.text == "tolerate the taint dedicated:NoSchedule of NodePool default"
     assert (change.pods, change.wanted) == (3, 3)
+
+
+REFUSED = {"what": "SkuNotAvailable", "times": "always"}
+
+
+def test_another_zone_is_named() -> None:
+    fault = {"what": "ZonalAllocationFailed", "where": {"zone": "1"}, "times": "always"}
+    pool = nodepool((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5"))
+    changes = first(pool, deployment(nodeSelector={ZONE: "eastus-1"}), azure={"faults": [fault]}).changes
+    assert [change.text for change in changes] == [
+        f"ask for {ZONE}: eastus-{zone} in place of eastus-1 in the pod's nodeSelector" for zone in "23"
+    ]
+    pool = nodepool((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5"), (ZONE, "eastus-1"))
+    (change, _) = first(pool, deployment(), azure={"faults": [fault]}).changes
+    assert change.text == f"ask for {ZONE}: eastus-2 in place of eastus-1 in NodePool default"
+
+
+def test_another_size_like_the_one_that_is_not_to_be_had() -> None:
+    fault = {**REFUSED, "where": {"size": "Standard_D4s_v5"}}
+    changes = first(AMD64, deployment(nodeSelector={SIZE: "Standard_D4s_v5"}), azure={"faults": [fault]}).changes
+    assert len(changes) == 2
+    for change in changes:
+        assert change.text == f"ask for {SIZE}: {change.size} in place of Standard_D4s_v5 in the pod's nodeSelector"
+        assert change.size.startswith("Standard_D4")
+        assert change.alters == ()
+
+
+def test_another_region_sells_it() -> None:
+    """Only for a cluster without Nodes: those are where they are."""
+    gpu = deployment(nodeSelector={"karpenter.azure.com/sku-gpu-name": "H100", ZONE: "qatarcentral-1"}, replicas=1)
+    pool = nodepool((CAPACITY, "on-demand"))
+    explained = first(pool, gpu, region="qatarcentral")
+    told = [change for change in explained.changes if change.region]
+    assert told
+    for change in told:
+        assert change.text == f"have the cluster in region {change.region}, which sells H100"
+        assert "H100" in change.size
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "1"}}}
+    assert not [change for change in first(pool, gpu, node, region="qatarcentral").changes if change.region]
