@@ -62,6 +62,18 @@ class Ranges:
         for release in known[since : until + 1]:
             self.add(path, value, release)
 
+    def follow(self, before: Iterable[tuple[str, Any]]) -> None:
+        """Puts each row that only older releases have behind the one that it followed there."""
+        order = [key for key, releases in self.rows.items() if self.releases[-1] in releases]
+        new = set(order)
+        older = [(path, json.dumps(value, sort_keys=True)) for path, value in before]
+        last = None
+        for key in dict.fromkeys(older):
+            if key not in new:
+                order.insert(order.index(last) + 1 if last is not None else 0, key)
+            last = key
+        self.rows = {key: self.rows[key] for key in order}
+
     def result(self) -> list[list[Any]]:
         """Rows ``[path, value, first release, last release]``; a gap makes two rows."""
         rows = []
@@ -102,7 +114,10 @@ def definitions(folder: Path) -> list[Mapping[str, Any]]:
 
 
 def with_release(tables: Mapping[str, Any], release: str, crds: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The tables with one more release, the newest. Its order is the order of the rows."""
+    """The tables with one more release, the newest. Rows stand in the order of every release that has them.
+
+    What the new release lacks stays behind the row that it followed; where releases disagree the new one counts.
+    """
     releases = [*tables["releases"], release]
     result: dict[str, Any] = {}
     for crd in crds:
@@ -122,7 +137,19 @@ def with_release(tables: Mapping[str, Any], release: str, crds: Iterable[Mapping
             mine["fields"].extend(path, row, first, last)
         for path, definition, message, first, last in table["rules"]:
             mine["rules"].extend(path, [definition, message], first, last)
+        mine["fields"].follow([(path, row) for path, row, _, _ in table["fields"]])
+        mine["rules"].follow([(path, [definition, message]) for path, definition, message, _, _ in table["rules"]])
     return _rendered(result, releases)
+
+
+def of_release(tables: Mapping[str, Any], release: str) -> dict[str, list[list[Any]]]:
+    """What one release has, in its order: fields and rules by resource, without the ranges."""
+    place = tables["releases"].index
+    return {
+        f"{name} {part}": [row[:-2] for row in table[part] if place(row[-2]) <= place(release) <= place(row[-1])]
+        for name, table in tables["crds"].items()
+        for part in ("fields", "rules")
+    }
 
 
 def without_release(tables: Mapping[str, Any], release: str) -> dict[str, Any]:
@@ -139,6 +166,14 @@ def without_release(tables: Mapping[str, Any], release: str) -> dict[str, Any]:
             mine["rules"].extend(path, [definition, message], first, last)
         result[name] = mine
     return _rendered(result, releases)
+
+
+def without_later(tables: Mapping[str, Any], release: str) -> dict[str, Any]:
+    """The tables as they were when a release was the newest."""
+    result = dict(tables)
+    for later in reversed(tables["releases"][tables["releases"].index(release) + 1 :]):
+        result = without_release(result, later)
+    return result
 
 
 def _rendered(crds: Mapping[str, Mapping[str, Any]], releases: list[str]) -> dict[str, Any]:

@@ -1,28 +1,36 @@
-"""What a release of the provider brings: lists and versions read from its sources, and what a person has to decide.
+"""What a release of the provider brings: what can be read from its sources, and what a person has to decide.
 
-    python -m tools.new_release SOURCES VERSION [--previous SOURCES] [--write]
+    python -m tools.new_release SOURCES VERSION [--previous SOURCES] [--core OWN OTHER] [--write]
 
-SOURCES is a folder with the sources of karpenter-provider-azure at that release. Lists of sizes are compared with those in
-harness/karpenter/releases/data; `--write` puts a list that no release has yet there under VERSION. Versions of libraries and restricted
-sizes are compared with the newest release of the table. `--previous` names the sources of the release before: the changed files are then
-listed by the records of flags that they may concern. The page docs/how-to/new-release.md has the steps around this one.
+SOURCES is a folder with the sources of karpenter-provider-azure at that release. Label sets, versions of libraries and restricted sizes
+are compared with the release of the table that VERSION is or follows. Lists of sizes and CRDs are compared with those in
+harness/karpenter/releases/data; `--write` puts what no release has yet there under VERSION. `--previous` names the sources of the release
+before: the changed files are then listed by the records of flags that they may concern, and with `--write` kept as decisions to be made in
+tools/decisions. `--core` names the sources of the core that SOURCES is built with and of the one that it is taken to have instead; their
+changed files are to be decided, too. The page docs/how-to/new-release.md has the steps around this one.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import difflib
 import io
+import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
 
-from harness.karpenter.releases import ALL_PROVIDER_RELEASES, provider, sizes
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, KNOWN_RELEASES, ProviderRelease, provider, sizes
+from tools.core_crds import on_other_core
+from tools.crd_tables import TARGET, definitions, of_release, render, with_release, without_later, without_release
+from tools.release_decisions import CORE_CONCERNS, DECISIONS, Decision, changed, merged, problems
+from tools.release_decisions import read as read_decisions
+from tools.release_decisions import write as write_decisions
+from tools.release_labels import differences, label_sets, sets_of
 
 DATA = Path(sizes.__file__).parent / "data"
 _SYSTEMS = {"ubuntu": "ubuntu", "azurelinux": "azurelinux", "azurelinux2": "azurelinux", "azurelinux3": "azurelinux"}
@@ -30,35 +38,6 @@ _RESTRICTED = re.compile(
     r"(?:AKSRestrictedVMSizes|karpenterRestrictedVMSKUs)\s*=\s*sets\.New\w*(?:\[string\])?\((.*?)\n?\)", re.DOTALL
 )
 _TEXT = re.compile(r'"([A-Za-z]+_[A-Za-z0-9_-]+)"')
-
-CONCERNS: Mapping[str, tuple[str, ...]] = {
-    "labels and vocabulary (LabelFlags, well_known, known_values)": (
-        "pkg/apis/v1beta1/labels.go",
-        "pkg/providers/labels/",
-    ),
-    "instance types (InstanceTypeFlags)": (
-        "pkg/providers/instancetype/",
-        "pkg/providers/pricing/",
-        "pkg/providers/quota/",
-        "pkg/utils/sku/",
-    ),
-    "AKSNodeClass (NodeClassFlags)": ("pkg/apis/v1beta1/", "pkg/controllers/nodeclass/"),
-    "launch (LaunchFlags)": (
-        "pkg/providers/instance/",
-        "pkg/providers/allocationstrategy/",
-        "pkg/providers/imagefamily/",
-        "pkg/cloudprovider/",
-    ),
-    "boot (BootFlags, gpu_drivers)": (
-        "pkg/providers/imagefamily/bootstrap/",
-        "pkg/providers/launchtemplate/",
-        "pkg/utils/gpu.go",
-    ),
-    "failures (FailureFlags)": ("pkg/providers/instance/offerings/", "pkg/cache/"),
-    "options": ("pkg/operator/options/",),
-    "CRDs (tools/crd_tables.py)": ("pkg/apis/crds/",),
-}
-"""What a person looks at, by the places in the sources; the first place that fits a file counts, longer ones before shorter ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +67,10 @@ def read(root: Path) -> Sources:
 
 
 def _version(modules: str, path: str) -> str:
-    found = re.search(rf"^\s*{re.escape(path)} v(\S+)", modules, re.MULTILINE)
+    """The version of a module; of a commit between two versions, which replaces it, the later one."""
+    found = re.search(rf"^replace {re.escape(path)} => \S+ v([\d.]+)", modules, re.MULTILINE) or re.search(
+        rf"^\s*{re.escape(path)} v(\S+)", modules, re.MULTILINE
+    )
     if found is None:
         raise ValueError(f"go.mod does not name {path}")
     return found[1]
@@ -156,9 +138,14 @@ def _with_list(present: list[dict[str, str]], rows: set[tuple[str, str, str]], v
     return text.getvalue()
 
 
-def facts(found: Sources) -> Iterator[str]:
-    """A line for each value that the newest release of the table has otherwise."""
-    newest = provider(ALL_PROVIDER_RELEASES[-1])
+def compared_with(version: str) -> ProviderRelease:
+    """The release of the table that a version is, or else follows."""
+    known = version if version in KNOWN_RELEASES else ALL_PROVIDER_RELEASES[-1]
+    return provider(known)
+
+
+def facts(found: Sources, newest: ProviderRelease) -> Iterator[str]:
+    """A line for each value that a release of the table has otherwise."""
     if found.core != newest.core.version:
         yield f'core="{found.core}": CORE_RELEASES, CORE_VOCABULARIES and the tables of scheduling and disruption rules need an entry'
     if found.skewer != newest.skewer:
@@ -168,42 +155,46 @@ def facts(found: Sources) -> Iterator[str]:
         yield f"restricted_skus: new {sorted(new)}, gone {sorted(gone)}"
 
 
-def changed(previous: Path, sources: Path) -> Mapping[str, list[str]]:
-    """By record of flags the Go and YAML files that differ, each with the number of lines that came and went; tests are left out."""
-    result: dict[str, list[str]] = {}
-    names = {
-        path.relative_to(root).as_posix()
-        for root in (previous, sources)
-        for path in root.rglob("pkg/**/*")
-        if _counts(path.relative_to(root))
-    }
-    for name in sorted(names):
-        old, new = (_lines(root / name) for root in (previous, sources))
-        if old != new:
-            marks = [line[0] for line in difflib.unified_diff(old, new, n=0) if line[:3] not in ("+++", "---")]
-            result.setdefault(_concern(name), []).append(f"{name}: +{marks.count('+')} -{marks.count('-')}")
+def crds(root: Path, version: str, core: Sequence[Path] | None, write: bool) -> Iterator[str]:
+    """What is new in the CRDs, and it is written if asked for. Raises ValueError for a rule that nobody has a predicate for."""
+    found = definitions(root / "pkg/apis/crds")
+    if core is not None:
+        own, other = (definitions(each / "pkg/apis/crds") for each in core)
+        found = on_other_core(found, own, other)
+    tables = json.loads(TARGET.read_text(encoding="utf-8"))
+    if version in tables["releases"]:
+        known = without_later(tables, version)
+        made = with_release(without_release(known, version), version, found)
+        new, old = of_release(made, version), of_release(known, version)
+        same = {name: sorted(map(str, rows)) for name, rows in new.items()} == {
+            name: sorted(map(str, rows)) for name, rows in old.items()
+        }
+        how = "the same as" if new == old else "in another order than" if same else "NOT"
+        yield f"crds: {how} those of {version} in the tables"
+        return
+    made = with_release(tables, version, found)
+    for name, table in made["crds"].items():
+        for part in ("rules", "fields"):
+            new = [row for row in table[part] if row[-2] == version]
+            gone = [row for row in table[part] if row[-1] == tables["releases"][-1]]
+            yield from (
+                f"crds: {mark} {name} {row[0]} {row[1]}" for mark, rows in (("+", new), ("-", gone)) for row in rows
+            )
+    if write:
+        TARGET.write_text(render(made), encoding="utf-8")
+
+
+def decisions(given: argparse.Namespace, version: str) -> list[Decision]:
+    """The changed files of the provider and of core, with what was decided about them; written if asked for."""
+    found = list(changed(given.previous, given.sources)) if given.previous is not None else []
+    if given.core is not None:
+        rows = changed(*given.core, concerns=CORE_CONCERNS)
+        found += [replace(row, concern=f"core: {row.concern}") for row in rows]
+    path = DECISIONS / f"{version}.csv"
+    result = merged(found, read_decisions(path))
+    if given.write and found:
+        write_decisions(path, result)
     return result
-
-
-def _counts(path: Path) -> bool:
-    generated = path.name.startswith("zz_generated.deepcopy")
-    return (
-        path.suffix in (".go", ".yaml")
-        and not generated
-        and not path.name.endswith("_test.go")
-        and not {"fake", "test"} & set(path.parts)
-    )
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-
-
-def _concern(name: str) -> str:
-    places = sorted(
-        ((place, what) for what, all_ in CONCERNS.items() for place in all_), key=lambda pair: -len(pair[0])
-    )
-    return next((what for place, what in places if name.startswith(place)), "elsewhere")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -212,17 +203,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("sources", type=Path, metavar="SOURCES")
     parser.add_argument("version", metavar="VERSION")
     parser.add_argument("--previous", type=Path, metavar="SOURCES", help="the sources of the release before")
-    parser.add_argument("--write", action="store_true", help="write the lists that no release has yet")
+    parser.add_argument("--core", type=Path, nargs=2, metavar=("OWN", "OTHER"), help="the core of go.mod, and another")
+    parser.add_argument("--write", action="store_true", help="write what no release has yet, and what is to be decided")
     given = parser.parse_args(arguments)
+    version = given.version.removeprefix("v")
+    newest = compared_with(version)
     try:
         found = read(given.sources)
-        differences = changed(given.previous, given.sources) if given.previous is not None else {}
+        lines = [*facts(found, newest), *lists(found, version, given.write)]
+        lines += differences(label_sets(given.sources), sets_of(newest))
+        lines += crds(given.sources, version, given.core, given.write)
+        undecided = list(problems(decisions(given, version)))
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(f"tools.new_release: {given.sources} has no sources of the provider: {error}", file=sys.stderr)
         return 2
-    print("Read:", *facts(found), *lists(found, given.version.removeprefix("v"), given.write), sep="\n  ")
-    for what, files in differences.items():
-        print(f"Decide: {what}", *files, sep="\n  ")
+    print(f"Read, beside {newest.version}:", *lines, sep="\n  ")
+    if undecided:
+        print("Decide:", *undecided, sep="\n  ")
     return 0
 
 

@@ -9,11 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
+
 from fakeazure.catalog.errors import CatalogueError, places_text
 from fakeazure.market.spec import market_mistakes
 from harness.karpenter.releases import (
     ALL_PROVIDER_RELEASES,
     DEFAULT_RELEASE,
+    KNOWN_RELEASES,
     OPTIONS,
     ProviderOptions,
     ProvisionMode,
@@ -21,6 +24,7 @@ from harness.karpenter.releases import (
     find_option,
     provider,
 )
+from harness.karpenter.scheduling.default_spread import scheduler_config_problem
 from harness.kube.api.versions import version_mistake
 from harness.wording import did_you_mean
 from harness.world.caches import Caches, default_caches
@@ -84,7 +88,7 @@ def release_mistake(name: str) -> InputMistake | None:
     try:
         provider(name)
     except UnknownRelease as error:
-        hint = did_you_mean(error.version.removeprefix("v"), ALL_PROVIDER_RELEASES, limit=0)
+        hint = did_you_mean(error.version.removeprefix("v"), KNOWN_RELEASES, limit=0)
         known = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}"
         return InputMistake(("karpenter",), f"unknown release '{error.version}'", hint or known)
     return None
@@ -144,13 +148,31 @@ def typed_options(options: Mapping[str, Any], release: str | None = None) -> tup
             mistakes.append(InputMistake(path, what, f"it came with {option.since}"))
             continue
         default = getattr(defaults, option.field)
-        value = _typed(given, default) if isinstance(given, str) else given
+        if option.field == "scheduler_config":
+            value, problem = _scheduler_config(given)
+            if problem is not None:
+                mistakes.append(InputMistake(path, problem))
+                continue
+        else:
+            value = _typed(given, default) if isinstance(given, str) else given
         if value is None:
             kinds = {bool: "'true' or 'false'", int: "a whole number", float: "a number", dict: "KEY=VALUE,…"}
             mistakes.append(InputMistake(path, f"{kinds.get(type(default), 'a value')} is expected, not '{given}'"))
         else:
             found[option.field] = value
     return found, mistakes
+
+
+def _scheduler_config(given: Any) -> tuple[Any, str | None]:
+    """The document as it is or as text, and what the controller says against it."""
+    if isinstance(given, str):
+        try:
+            given = yaml.safe_load(given) or {}
+        except yaml.YAMLError:
+            return None, "decoding scheduler config: neither YAML nor JSON"
+    if not isinstance(given, Mapping):
+        return None, "decoding scheduler config: no object"
+    return given, scheduler_config_problem(given)
 
 
 def _typed(text: str, default: Any) -> Any:

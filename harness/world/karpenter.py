@@ -25,6 +25,7 @@ from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
+from harness.karpenter.scheduling.default_spread import default_constraints
 from harness.karpenter.staticpools.controllers import GATE as STATIC_CAPACITY
 from harness.karpenter.staticpools.controllers import StaticDeprovisioning, StaticProvisioning
 from harness.kube.api.objects import Object
@@ -70,6 +71,7 @@ class Karpenter:
             options=SchedulingOptions(
                 preference_policy=options.preference_policy,
                 min_values_policy=options.min_values_policy,
+                default_spread=default_constraints(options.scheduler_config),
                 choose=labels.randrange,
                 draw=rng.pick,
                 attempt_seconds=attempt_seconds,

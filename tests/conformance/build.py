@@ -11,18 +11,25 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import yaml
+
+from tools.core_crds import on_other_core
+from tools.crd_tables import definitions
 
 __all__ = [
     "BUILDABLE",
+    "UNRELEASED",
     "BuildError",
     "Oracle",
     "build",
@@ -44,10 +51,13 @@ def _number(release: str) -> tuple[int, ...]:
     return tuple(int(part) for part in release.removeprefix("v").split("."))
 
 
+_GLUED = tuple(folder.name.removeprefix("v") for folder in (ORACLE / "releases").iterdir())
+
 #: the releases that there is glue for, oldest first
-BUILDABLE: tuple[str, ...] = tuple(
-    sorted((folder.name.removeprefix("v") for folder in (ORACLE / "releases").iterdir()), key=_number)
-)
+BUILDABLE: tuple[str, ...] = tuple(sorted((name for name in _GLUED if name[0].isdigit()), key=_number))
+
+#: what there is glue for, and no release yet: built only where it is named
+UNRELEASED: tuple[str, ...] = tuple(sorted(name for name in _GLUED if not name[0].isdigit()))
 
 
 class BuildError(Exception):
@@ -141,7 +151,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def find_source(release: str, folder: Path | None = None) -> Source | None:
     """The source of `release` (``1.14.0``) in KARPENTER_SOURCES or `folder`, or None."""
-    folder = folder or sources_folder()
+    folder, release = folder or sources_folder(), Module.of(release).source or release
     for name in (f"{NAME}-v{release}", f"{NAME}-{release}", f"v{release}"):
         for suffix in (".tar.xz", ".tar.gz", ".tgz", ".tar"):
             if (folder / (name + suffix)).is_file():
@@ -155,6 +165,27 @@ def find_source(release: str, folder: Path | None = None) -> Source | None:
             if found.returncode == 0:
                 return Source("clone", clone, found.stdout.strip())
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """What stands in ``module.json`` beside the glue of something unreleased: it is built otherwise than its go.mod says.
+
+    ``source`` names the sources instead of the release, ``core`` the version of core, ``requires`` other modules.
+    """
+
+    source: str = ""
+    core: str = ""
+    requires: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, release: str) -> Module:
+        path = _of_release(release, "module.json")
+        return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else cls()
+
+
+def _of_release(release: str, name: str) -> Path:
+    return ORACLE / "releases" / f"v{release}" / name
 
 
 def has_extension(release: str, extension: str) -> bool:
@@ -174,7 +205,7 @@ def build(release: str, *, log: bool = True) -> Oracle:
 
     Raises BuildError with one line that says what is missing.
     """
-    if release not in BUILDABLE:
+    if release not in (*BUILDABLE, *UNRELEASED):
         raise BuildError(f"there is no oracle for {release}; there is one for {', '.join(BUILDABLE)}")
     for tool, purpose in (("go", "to build the oracle"), ("git", "to apply the oracle's patches")):
         if shutil.which(tool) is None:
@@ -201,7 +232,9 @@ def build(release: str, *, log: bool = True) -> Oracle:
 def _key(release: str, source: Source) -> str:
     digest = hashlib.sha256(_go("version").encode())
     digest.update(source.identity().encode())
-    for file in (*oracle_program(release), *sorted((ORACLE / "patches").iterdir())):
+    changes = (_of_release(release, name) for name in ("module.json", "provider.patch", "core.patch"))
+    files = (*oracle_program(release), *sorted((ORACLE / "patches").iterdir()), *filter(Path.exists, changes))
+    for file in files:
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -209,7 +242,7 @@ def _key(release: str, source: Source) -> str:
 def _compile(release: str, source: Source, work: Path, target: Path) -> None:
     provider, core = work / "provider", work / "core"
     source.unpack(provider)
-    module = json.loads(_go("mod", "download", "-json", CORE, folder=provider))
+    module = _on_other_modules(release, provider)
     shutil.copytree(module["Dir"], core)
     for path in (core, *core.rglob("*")):
         path.chmod(path.stat().st_mode | 0o200)  # the module cache is read-only
@@ -217,6 +250,7 @@ def _compile(release: str, source: Source, work: Path, target: Path) -> None:
         ORACLE / "patches" / "determinism.patch",
         ORACLE / "patches" / f"determinism-{module['Version']}.patch",
         ORACLE / "patches" / f"disruption-{module['Version']}.patch",
+        _of_release(release, "core.patch"),
     ):
         if patch.exists():
             # -C1: between core releases the lines around a change differ, the changed ones do not
@@ -238,6 +272,29 @@ def _compile(release: str, source: Source, work: Path, target: Path) -> None:
         if time.time() - old.stat().st_mtime > 86_400:
             old.unlink()
     shutil.move(built, target)
+
+
+def _on_other_modules(release: str, provider: Path) -> Mapping[str, str]:
+    """The module of core, after what ``module.json`` and ``provider.patch`` change in the unpacked sources."""
+    wanted = Module.of(release)
+    own: Mapping[str, str] = json.loads(_go("mod", "download", "-json", CORE, folder=provider))
+    if not wanted.core:
+        return own
+    crds = provider / "pkg" / "apis" / "crds"
+    for name, version in {**wanted.requires, CORE: wanted.core}.items():
+        _go("mod", "edit", f"-require={name}@{version}", folder=provider)
+    other: Mapping[str, str] = json.loads(_go("mod", "download", "-json", CORE, folder=provider))
+    # the main module says which Go it takes, and GOTOOLCHAIN=auto brings it
+    language = re.search(r"^go (\S+)", (Path(other["Dir"]) / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
+    if language is not None:
+        _go("mod", "edit", f"-go={language[1]}", folder=provider)
+    found = (definitions(Path(folder) / "pkg/apis/crds") for folder in (provider, own["Dir"], other["Dir"]))
+    for crd in on_other_core(*found):
+        (crds / f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml").write_text(yaml.safe_dump(crd))
+    patch = _of_release(release, "provider.patch")
+    if patch.exists():
+        _run(["git", "apply", "-p1", str(patch)], provider, f"{patch.name} does not apply to {wanted.source}")
+    return other
 
 
 def _go(*arguments: str, folder: Path | None = None) -> str:

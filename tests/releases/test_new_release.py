@@ -1,13 +1,17 @@
 """The command that reads a release's sources: what it derives equals the tables that are there."""
 
 import csv
+import os
 from pathlib import Path
 
 import pytest
 import yaml
 
-from harness.karpenter.releases import provider, sizes
-from tools.new_release import changed, facts, lists, main, read
+from harness.karpenter.releases import KNOWN_RELEASES, provider, sizes
+from tests.conformance.build import find_source
+from tools.new_release import compared_with, facts, lists, main, read
+from tools.release_decisions import DECISIONS, Decision, changed, merged, problems
+from tools.release_decisions import read as read_decisions
 
 NEWEST = provider("1.14.0")
 
@@ -70,14 +74,14 @@ def test_a_list_that_is_there_already_is_named(tmp_path: Path) -> None:
         'known_skus="1.14.0": 1502 sizes, the list of 1.14.0',
         'gpu_registry="1.14.0": 89 sizes, the list of 1.14.0',
     ]
-    assert list(facts(found)) == []
+    assert list(facts(found, NEWEST)) == []
 
 
 def test_what_is_new_is_told(tmp_path: Path) -> None:
     found = read(
         sources(tmp_path / "s", more=("Standard_New_v9",), core="1.15.0", restricted=frozenset({"Standard_A0"}))
     )
-    told = "\n".join([*facts(found), *lists(found, "9.9.9", False)])
+    told = "\n".join([*facts(found, NEWEST), *lists(found, "9.9.9", False)])
     assert 'core="1.15.0": CORE_RELEASES' in told
     assert "restricted_skus: new [], gone ['Basic_A0'" in told
     assert 'known_skus="9.9.9": 1503 sizes, 1 new, 0 gone\n  + Standard_New_v9' in told
@@ -93,13 +97,73 @@ def test_changed_files_by_what_they_concern(tmp_path: Path) -> None:
     ):
         (after / name).parent.mkdir(parents=True, exist_ok=True)
         (after / name).write_text("a\nb\n")
-    assert changed(before, after) == {
-        "AKSNodeClass (NodeClassFlags)": ["pkg/apis/v1beta1/aksnodeclass.go: +2 -0"],
-        "labels and vocabulary (LabelFlags, well_known, known_values)": [
-            "pkg/apis/v1beta1/labels.go: +2 -0",
-            "pkg/providers/labels/labels.go: +2 -0",
-        ],
-    }
+    assert list(changed(before, after)) == [
+        Decision("AKSNodeClass (NodeClassFlags)", "pkg/apis/v1beta1/aksnodeclass.go", "+2 -0"),
+        Decision("labels and vocabulary (LabelFlags, well_known, known_values)", "pkg/apis/v1beta1/labels.go", "+2 -0"),
+        Decision(
+            "labels and vocabulary (LabelFlags, well_known, known_values)", "pkg/providers/labels/labels.go", "+2 -0"
+        ),
+    ]
+
+
+def test_a_decision_stays_until_the_file_changes() -> None:
+    known = [Decision("c", "a.go", "+1 -0", "flags: crds"), Decision("c", "b.go", "+1 -0", "flags: crds")]
+    found = [Decision("c", "a.go", "+1 -0"), Decision("c", "b.go", "+2 -0")]
+    assert [row.decision for row in merged(found, known)] == ["flags: crds", ""]
+
+
+@pytest.mark.parametrize(
+    ("decision", "problem"),
+    [
+        ("", "a.go: not decided (c)"),
+        ("flags: trusted_launch, crds; the rest is the same", None),
+        ("flags: trusted_lunch", "a.go: no flag is called trusted_lunch"),
+        ("nothing: it is about metrics", None),
+        ("nothing: x", "a.go: no reason"),
+        ("later", "a.go: a decision begins with 'flags: ', 'nothing: ' or 'open: '"),
+    ],
+)
+def test_decisions_are_judged(decision: str, problem: str | None) -> None:
+    assert list(problems([Decision("c", "a.go", "+1 -0", decision)])) == ([problem] if problem else [])
+
+
+def test_everything_is_decided_since_decisions_are_kept() -> None:
+    """A release that is newer than 1.14.2 has its decisions, and none is left open by an empty field."""
+    since = KNOWN_RELEASES[KNOWN_RELEASES.index("1.14.2") + 1 :]
+    assert {path.stem for path in DECISIONS.glob("*.csv")} == set(since)
+    for version in since:
+        rows = read_decisions(DECISIONS / f"{version}.csv")
+        assert len(rows) > 10
+        assert list(problems(rows)) == []
+
+
+def test_a_release_that_replaces_core_by_a_commit_has_the_later_version(tmp_path: Path) -> None:
+    root = sources(tmp_path / "s", core="1.12.0")
+    with (root / "go.mod").open("a") as file:
+        file.write("replace sigs.k8s.io/karpenter => github.com/kubernetes-sigs/karpenter v1.12.1-0.2026-7e9d\n")
+    assert read(root).core == "1.12.1"
+
+
+def test_what_a_release_is_compared_with() -> None:
+    assert [compared_with(name).version for name in ("1.13.1", "next", "9.9.9")] == ["1.13.1", "next", "1.14.2"]
+
+
+@pytest.mark.skipif("KARPENTER_SOURCES" not in os.environ, reason="KARPENTER_SOURCES names no folder with sources")
+@pytest.mark.parametrize("version", ["1.12.2", "1.13.1", "1.14.0", "1.14.2"])
+def test_what_is_derived_from_the_real_sources_is_what_is_there(
+    version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = find_source(version)
+    if source is None:
+        pytest.skip(f"no sources of {version}")
+    root = tmp_path / "sources"
+    source.unpack(root)
+    assert main([str(root), version]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == f"Read, beside {version}:"
+    kinds = [line.split("=")[0].split(":")[0].strip() for line in told[1:]]
+    assert kinds == ["known_skus", "gpu_registry", "crds"], told
+    assert "NOT" not in told[-1]
 
 
 def test_no_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,10 @@ class DisruptionRules:
     """Commands that were found, or dropped again, are told by events."""
     saves_available: bool = True
     """What a replacement costs is told from available offerings only."""
+    repair_is_disruption: bool = True
+    """Unhealthy nodes are replaced as a method of disruption, with replacements first and within the budgets of the reason
+    ``Unhealthy``, unless ``--legacy-node-repair`` is set (core ``pkg/controllers/disruption/repair.go``, since 1.15.0). This is not
+    simulated; what depends on it is not answered."""
     saves_compatible: bool = True
     """And from those alone that the replacement may be launched into (core ``pkg/controllers/disruption/types.go``
     EstimatedSavings, since 1.14.3)."""
@@ -51,7 +55,8 @@ class DisruptionRules:
 
 
 _NEWEST = DisruptionRules()
-_V1_14 = replace(_NEWEST, saves_compatible=False)
+_V1_14_3 = replace(_NEWEST, repair_is_disruption=False)
+_V1_14 = replace(_V1_14_3, saves_compatible=False)
 _V1_13 = replace(
     _V1_14,
     by_savings=False,
@@ -78,7 +83,8 @@ _RULES: Mapping[str, DisruptionRules] = {
     "1.7.1": _V1_7,
     **dict.fromkeys(("1.10.0", "1.12.0", "1.12.1", "1.13.0"), _V1_13),
     "1.14.0": _V1_14,
-    **dict.fromkeys(("1.14.3", "1.15.0"), _NEWEST),
+    "1.14.3": _V1_14_3,
+    "1.15.0": _NEWEST,
 }
 _UNKNOWN = frozenset({"1.4.0", "1.5.0"})
 

@@ -137,6 +137,13 @@ OPTIONS: tuple[Option, ...] = (
         since="1.6.1",
     ),
     Option(
+        "scheduler_config",
+        "scheduler-config",
+        "schedulerConfig",
+        "a document with `podTopologySpread.defaultConstraints`, the topology spread of pods that ask for none",
+        since="next",
+    ),
+    Option(
         "batch_idle_seconds",
         "batch-idle-duration",
         "",

@@ -23,7 +23,8 @@ SHARED_GALLERY: Mapping[str, Any] = {"use_sig": True, "sig_subscription_id": GAL
 class ProviderOptions:
     """Options of one controller. ``resource_group``, ``subscription_id`` and ``tenant_id`` come from its Azure configuration.
 
-    ``preference_policy`` (Respect, Ignore), ``min_values_policy`` (Strict, BestEffort) and the batch window are core's own.
+    ``preference_policy`` (Respect, Ignore), ``min_values_policy`` (Strict, BestEffort), ``scheduler_config`` (what is read of its
+    document) and the batch window are core's own.
     """
 
     cluster_name: str = "harness"
@@ -53,6 +54,7 @@ class ProviderOptions:
     subscription_id: str = "00000000-1111-2222-3333-444444444444"
     preference_policy: str = "Respect"
     min_values_policy: str = STRICT
+    scheduler_config: Mapping[str, Any] = field(default_factory=dict)
     batch_idle_seconds: float = 1.0
     batch_max_seconds: float = 10.0
     feature_gates: Mapping[str, Any] = field(default_factory=dict)

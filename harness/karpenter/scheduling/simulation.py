@@ -15,6 +15,7 @@ from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
 from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingResults, pod_key
+from harness.karpenter.scheduling.default_spread import DefaultSpread
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
@@ -70,6 +71,7 @@ class Simulations:
         self.displaced = Displaced(snapshot.pdbs, snapshot.now, self.rules)
         self.nodepools = usable_nodepools(snapshot.nodepools, self.options.node_class, self.rules)
         self._affine: dict[int, tuple[Object, Object]] = {}
+        self._spreads: dict[int, tuple[Object, Object]] = {}
 
     @cached_property
     def pending(self) -> PendingPods:
@@ -162,6 +164,8 @@ class Simulations:
         return PlannedNodeClaim(inflight, algebra, self.options, self.rules, static=True)
 
     def _prepared(self, pods: list[Object]) -> list[Object]:
+        if self.rules.default_spread and self.options.default_spread:
+            return [self._spread(pod) for pod in pods]
         if not self.rules.volumes_in_affinity:
             return pods
         made = []
@@ -171,6 +175,16 @@ class Simulations:
                 known = self._affine[id(pod)] = (pod, with_volumes_in_affinity(pod, self._volumes))
             made.append(known[1])
         return made
+
+    def _spread(self, pod: Object) -> Object:
+        known = self._spreads.get(id(pod))
+        if known is None:
+            known = self._spreads[id(pod)] = (pod, self._default_spread.applied(pod))
+        return known[1]
+
+    @cached_property
+    def _default_spread(self) -> DefaultSpread:
+        return DefaultSpread(self.options.default_spread, self.snapshot)
 
     @cached_property
     def pending_keys(self) -> frozenset[str]:

@@ -1,7 +1,8 @@
 """What a simulation is given and the options it runs under."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from harness.engine.ports import View
 from harness.karpenter.releases.options import BEST_EFFORT, STRICT
@@ -15,7 +16,8 @@ RESPECT, IGNORE = "Respect", "Ignore"
 class ClusterSnapshot:
     """The objects that Karpenter sees, in any order; they are read, never changed.
 
-    ``pods`` are pending and bound ones. ``deleting`` names Nodes and NodeClaims that Karpenter has marked for deletion, beside
+    ``pods`` are pending and bound ones, ``workloads`` ReplicaSets and StatefulSets.
+    ``deleting`` names Nodes and NodeClaims that Karpenter has marked for deletion, beside
     those with a deletion timestamp: their room does not count and their pods are scheduled again, unless ``pdbs`` or annotations
     keep them from being evicted at ``now``, in nanoseconds since the start. ``number`` tells passes apart: each draws anew.
     """
@@ -31,6 +33,8 @@ class ClusterSnapshot:
     storageclasses: Sequence[Object] = ()
     csinodes: Sequence[Object] = ()
     pdbs: Sequence[Object] = ()
+    services: Sequence[Object] = ()
+    workloads: Sequence[Object] = ()
     deleting: frozenset[str] = frozenset()
     now: int = 0
     number: int = 0
@@ -50,6 +54,8 @@ def observed(view: View, now: int, deleting: frozenset[str] = frozenset(), numbe
         storageclasses=view.list("StorageClass"),
         csinodes=view.list("CSINode"),
         pdbs=view.list("PodDisruptionBudget"),
+        services=view.list("Service"),
+        workloads=[*view.list("ReplicaSet"), *view.list("StatefulSet")],
         deleting=deleting,
         now=now,
         number=number,
@@ -71,7 +77,8 @@ class SchedulingOptions:
     ``node_class`` is the (group, kind) whose NodePools count.
     ``reservation_label``: the key by which reserved offerings name their capacity reservation; None is the feature gate
     ReservedCapacity off, as Azure sets it. ``time_limit`` seconds after its start a simulation stops and keeps what it has;
-    its time is virtual: each attempt to place a pod takes ``attempt_seconds`` of it.
+    its time is virtual: each attempt to place a pod takes ``attempt_seconds`` of it. ``default_spread`` are the topology spread
+    constraints of pods that have none, without selectors.
     """
 
     preference_policy: str = RESPECT
@@ -84,6 +91,7 @@ class SchedulingOptions:
     reservation_label: str | None = None
     time_limit: float = 60.0
     attempt_seconds: float = 0.0
+    default_spread: tuple[Mapping[str, Any], ...] = ()
 
     def relaxes_min_values(self, rules: SchedulingRules) -> bool:
         """Whether a NodeClaim may be made although it misses ``minValues``."""

@@ -25,7 +25,7 @@ class UnknownCrds(ValueError):
 
 def unknown_crds(name: str, base: Path) -> UnknownCrds | None:
     """Why no CRDs are called so: neither a release nor a directory below `base`. None when one is."""
-    from harness.karpenter.releases import ALL_PROVIDER_RELEASES
+    from harness.karpenter.releases import ALL_PROVIDER_RELEASES, KNOWN_RELEASES
     from harness.karpenter.releases.policies import POLICIES
     from harness.wording import did_you_mean
 
@@ -37,7 +37,7 @@ def unknown_crds(name: str, base: Path) -> UnknownCrds | None:
             f"'{name}' is a policy, not a release",
             "a policy is one of controller and CRDs together, for the whole scenario: given.policy",
         )
-    hint = did_you_mean(bare, ALL_PROVIDER_RELEASES, limit=0)
+    hint = did_you_mean(bare, KNOWN_RELEASES, limit=0)
     known = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, or a directory of CRD files"
     return UnknownCrds(f"unknown release '{name}', and no directory {base / name}", hint or known)
 
