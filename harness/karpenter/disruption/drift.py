@@ -34,7 +34,7 @@ class Drift(Method):
         """The first node in time, those without pods before the others, whose pods all find a place."""
         yield from ()  # it never waits
         sort_slice(proposal.candidates, _drifted_at)
-        empty = [each for each in proposal.candidates if not each.pods]
+        empty = [each for each in proposal.candidates if not each.pods and situation.rules.drift_takes_empty]
         ordered = [*empty, *(each for each in proposal.candidates if each.pods)]
         found = Findings(order=tuple(ordered))
         for each in ordered:

@@ -46,6 +46,8 @@ class DisruptionRules:
     """The sentence about NodePools whose policy leaves nodes with pods alone."""
     lists_budgets: bool = True
     """The sentence about disruption budgets puts them in brackets."""
+    drift_takes_empty: bool = True
+    """Drift replaces nodes without pods, and before others; else it leaves them to emptiness, which may never come."""
     several_commands: bool = True
     """A method may find several commands, and the error of each is wrapped once more."""
     single_timeout_text: str = "abandoning single-node consolidation due to timeout"
@@ -79,7 +81,8 @@ _V1_7 = replace(
 _V1_6 = replace(_V1_7, lists_budgets=False, tells_ignored=False, patience_grows=False)
 
 _RULES: Mapping[str, DisruptionRules] = {
-    **dict.fromkeys(("1.6.1", "1.6.2"), _V1_6),
+    "1.6.1": replace(_V1_6, drift_takes_empty=False),
+    "1.6.2": _V1_6,
     "1.7.1": _V1_7,
     **dict.fromkeys(("1.10.0", "1.12.0", "1.12.1", "1.13.0"), _V1_13),
     "1.14.0": _V1_14,
