@@ -204,7 +204,7 @@ class FakeAzure:
         if route.versioned:
             check_version(
                 asked.api_version,
-                namespace=route.namespace,
+                namespace=route.namespace or match.params.get("namespace", ""),
                 type_=route.type,
                 location=match.params.get("location", self.state.settings.location),
                 locations=tuple(self.market.catalogue.regions),

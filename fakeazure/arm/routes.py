@@ -19,7 +19,8 @@ class Route(Generic[State]):
 
     `versioned` is False for the few endpoints outside ARM that take no `api-version`. `resource` is the last literal
     segment: what faults and the journal call the thing (`virtualMachines`, `skus`). `namespace` and `type` are those of the
-    last resource provider in the path (`Microsoft.Compute`, `locations/usages`), ARM's own where it names none.
+    last resource provider in the path (`Microsoft.Compute`, `locations/usages`), ARM's own where it names none, and empty
+    where the path parameter `namespace` says it.
     """
 
     method: str
@@ -38,7 +39,8 @@ class Route(Generic[State]):
         after = parts[len(parts) - parts[::-1].index("providers") :] if "providers" in parts else []
         named = bool(after) and not after[0].startswith("{")
         types = [part for part in after[1:] if not part.startswith("{")] if named else literals
-        object.__setattr__(self, "namespace", after[0] if named else RESOURCES)
+        asked = bool(after) and not named and any(not part.startswith("{") for part in after)
+        object.__setattr__(self, "namespace", after[0] if named else "" if asked else RESOURCES)
         object.__setattr__(self, "type", "/".join(types))
 
     @property
@@ -115,4 +117,6 @@ class Router(Generic[State]):
 
 def _split(path: str) -> list[str]:
     stripped = path.strip("/")
+    if "//" in stripped:  # az writes such paths, ARM reads them
+        return [part for part in stripped.split("/") if part]
     return stripped.split("/") if stripped else []

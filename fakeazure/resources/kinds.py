@@ -91,6 +91,8 @@ class Kind:
             seconds=state.timing.resource,
             finish=lambda: None,
         )
+        if status == 202:  # who follows `Location` gets the resource at its end
+            operation.result = document
         return state.operations.accepted(status, operation, request.api_version, document)
 
     def document(

@@ -112,6 +112,11 @@ class _Groups(Kind):
         entry = state.found(self.id_of(state, request))
         return Response(200, body=_with_rules(state, entry.id, entry.document))
 
+    def list(self, state: State, request: Request) -> Response:
+        """All of a resource group, or of the subscription."""
+        found = (Kind.list(self, state, request).body or {})["value"]
+        return Response(200, body={"value": [_with_rules(state, ResourceId.parse(one["id"]), one) for one in found]})
+
 
 def _with_rules(state: State, id_: ResourceId, document: Document) -> Document:
     rules = [entry.document for entry in state.store.children(id_, "securityRules")]

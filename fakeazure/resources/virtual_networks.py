@@ -62,6 +62,12 @@ def _network(state: State, request: Request) -> Response:
     return Response(200, body=_with_subnets(state, id_, state.found(id_).document))
 
 
+def _networks(state: State, request: Request) -> Response:
+    answer = VIRTUAL_NETWORKS.list(state, request)
+    found = (answer.body or {})["value"]
+    return Response(200, body={"value": [_with_subnets(state, ResourceId.parse(one["id"]), one) for one in found]})
+
+
 def _with_subnets(state: State, id_: ResourceId, document: Mapping[str, Any]) -> Mapping[str, Any]:
     subnets = [entry.document for entry in state.store.children(id_, "subnets")]
     return {**document, "properties": {**document["properties"], "subnets": subnets}}
@@ -129,6 +135,8 @@ def _subnets(state: State, request: Request) -> Response:
 
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
+    yield Route("GET", _GROUP, _networks)
+    yield Route("GET", f"/subscriptions/{{subscription}}/providers/{NAMESPACE}/virtualNetworks", _networks)
     yield Route("GET", f"{_GROUP}/{{name}}", _network)
     yield Route("PUT", f"{_GROUP}/{{name}}", _put_network)
     yield from VIRTUAL_NETWORKS.routes()

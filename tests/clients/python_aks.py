@@ -119,7 +119,9 @@ def _(c: Any) -> None:
         c.place.id(c.place.group, "Microsoft.ContainerService/managedClusters", c.place.cluster)
         + "/agentPools/aksmanagedap"
     )
-    c.resource.resources.begin_create_or_update_by_id(f"{pool}/machines/m1", body, api_version="2026-04-02-preview").result()
+    c.resource.resources.begin_create_or_update_by_id(
+        f"{pool}/machines/m1", body, api_version="2026-04-02-preview"
+    ).result()
     found = c.aks.machines.get(*names)
     assert (found.zones, found.properties.hardware.vm_size) == (["1"], "Standard_D2s_v5")
 

@@ -58,11 +58,13 @@ def ask(command: list[str], environment: Mapping[str, str]) -> list[list[str]]:
 
 def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
     """(client, command that runs it, or what it misses)."""
-    python, az = venv / "sdks" / "bin" / "python", venv / "az" / "bin" / "az"
-    sdks = [str(python), "-m", "tests.clients.python_sdks"]
-    yield "Python SDKs", sdks if python.exists() else f"{python} is not there: make test-clients makes it"
-    cli = [sys.executable, "-m", "tests.clients.az_cli", str(az), str(folder)]
-    yield "az CLI", cli if az.exists() else f"{az} is not there: make test-clients makes it"
+    made = "is not there: make test-clients makes it"
+    for client, folder_name, module in (
+        ("Python SDKs", "sdks", "tests.clients.python_sdks"),
+        ("az CLI", "az", "tests.clients.az_cli"),
+    ):
+        python = venv / folder_name / "bin" / "python"
+        yield client, [str(python), "-m", module, str(folder)] if python.exists() else f"{python} {made}"
 
 
 def main() -> int:

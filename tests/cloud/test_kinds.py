@@ -41,6 +41,9 @@ def test_disk_is_a_long_operation_with_a_tier() -> None:
     poll = driver.poll(answer)
     assert poll.body is not None
     assert poll.body["status"] == "InProgress"
+    driver.cloud.advance(2)
+    last = driver.poll(answer, "Location")
+    assert (last.status, properties(last)["diskSizeGB"]) == (200, 200)
     path = driver.path("Microsoft.Compute/disks", "d")
     patched = driver.call("PATCH", path, {"properties": {"diskSizeGB": 600}, "tags": {"a": "b"}})
     assert patched.status == 202
@@ -149,6 +152,39 @@ def test_subnet_in_use_stays() -> None:
     driver.call("DELETE", driver.nic_path("a"))
     assert driver.call("DELETE", f"{vnet}/subnets/aks-subnet").status == 202
     assert driver.call("DELETE", f"{vnet}/subnets/aks-subnet").status == 204
+
+
+def test_lists_show_what_is_nested_too() -> None:
+    driver = Driver()
+    for path in (
+        driver.path("Microsoft.Network/virtualNetworks"),
+        f"{SUB}/providers/Microsoft.Network/virtualNetworks",
+    ):
+        body = driver.call("GET", path).body
+        assert body is not None
+        assert [subnet["name"] for subnet in body["value"][0]["properties"]["subnets"]] == ["aks-subnet"]
+    group = driver.path("Microsoft.Network/networkSecurityGroups", "aks-agentpool-12345678-nsg")
+    rule = {"priority": 200, "direction": "Inbound", "access": "Allow", "protocol": "Tcp"}
+    driver.call("PUT", f"{group}/securityRules/a", {"properties": rule})
+    body = driver.call("GET", driver.path("Microsoft.Network/networkSecurityGroups")).body
+    assert body is not None
+    assert [one["name"] for one in body["value"][0]["properties"]["securityRules"]] == ["a"]
+
+
+def test_operations_are_asked_for_in_their_namespaces_versions() -> None:
+    driver = Driver(timing=Timing(resource=1))
+    answer = put(
+        driver, "Microsoft.Compute/disks", "d", properties={"creationData": {"createOption": "Empty"}, "diskSizeGB": 1}
+    )
+    url = answer.headers["Azure-AsyncOperation"].replace("https://management.azure.com", "").partition("?")[0]
+    for version, status in (("2025-01-02", 200), ("2021-03-02", 400)):
+        assert driver.call("GET", url, None, version).status == status
+
+
+def test_double_slashes_are_read_as_one() -> None:
+    driver = Driver()
+    path = driver.path("Microsoft.Network/virtualNetworks", "aks-vnet-12345678")
+    assert driver.call("GET", path.replace("Network/virtual", "Network//virtual")).status == 200
 
 
 def test_network_usages_count_what_is_there() -> None:
