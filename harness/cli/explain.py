@@ -22,6 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pod", metavar="NAME", help="only these pods: a name, namespace/name, Deployment/web or StatefulSet/shop/db"
     )
+    parser.add_argument(
+        "--node",
+        metavar="NAME",
+        help="why this Node of a dump is not removed: Nodes, NodeClaims and pods count as they are",
+    )
     parser.add_argument("--size", metavar="S", help="also everything about this VM size and its offerings")
     parser.add_argument("-v", "--verbose", action="store_true", help="every cause against every size, and every pod")
     add_format(parser)
@@ -32,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Without pods the sizes of each NodePool; 1 when one allows none.
     """
+    from harness.cli.explain_node import explain_node
     from harness.cli.live import Environment, read_given
     from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
     from harness.cli.worlds import InputError, check_size
@@ -49,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         inputs = inputs_given(arguments, given)
         world = world_of(arguments, inputs)
         check_size(world, arguments.size)
+        if arguments.node is not None:
+            return explain_node(world, given, arguments)
         explainer = Explainer(world)
         added = apply_manifests(world, given.manifests)
     except InputError as error:

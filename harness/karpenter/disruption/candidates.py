@@ -4,7 +4,7 @@ Core ``pkg/controllers/disruption/types.go`` (NewCandidate), ``pkg/controllers/s
 ValidatePodsDisruptable), ``pkg/controllers/disruption/helpers.go`` (GetCandidatesWithTotals).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.karpenter.cloudprovider import InstanceType
@@ -26,7 +26,15 @@ from harness.kube.api.objects import Object, condition, name_of, spec_of
 from harness.kube.go.text import quote
 from harness.kube.scheduling.pods import is_reschedulable
 
-__all__ = ["Candidate", "all_candidates", "condition_of", "find_candidates"]
+__all__ = [
+    "Candidate",
+    "all_candidates",
+    "candidate_of",
+    "condition_of",
+    "find_candidates",
+    "node_refusals",
+    "pod_refusals",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +131,7 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
     situation, view = look.situation, look.situation.view
     if view.is_queued(node):
         return None
-    reason = _node_refusal(situation, node)
+    reason = next(node_refusals(situation, node), None)
     if reason is not None:
         if node.nodeclaim is not None:
             look.events.extend(blocked(node, sentence(reason)))
@@ -135,15 +143,24 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
         look.events.extend(blocked(node, f"NodePool not found (NodePool={pool})"))
         return None
     pods = view.pods_on(node)
-    reason = _pod_refusal(situation, pods, look.judge)
+    reason = next(pod_refusals(situation, pods, look.judge), None)
     if reason is not None and not (look.eventual and spec_of(node.nodeclaim).get("terminationGracePeriod") is not None):
         look.events.extend(blocked(node, sentence(reason)))
         return None
+    return candidate_of(situation, node)
+
+
+def candidate_of(situation: Situation, node: StateNode) -> Candidate:
+    """What it would mean to disrupt a node of a known NodePool, whatever is in the way. Raises KeyError for a NodePool that is not."""
+    view = situation.view
+    assert node.nodeclaim is not None
+    pool = node.labels[NODEPOOL]
+    pods = view.pods_on(node)
     moving = tuple(pod for pod in pods if is_reschedulable(pod))
-    instance_type = types.get(node.labels.get(INSTANCE_TYPE) or "")
+    instance_type = view.types_by_name[pool].get(node.labels.get(INSTANCE_TYPE) or "")
     return Candidate(
         node,
-        nodepool,
+        view.nodepools[pool],
         instance_type,
         moving,
         rescheduling_cost(pods) * lifetime_remaining(node.nodeclaim, view.now),
@@ -162,34 +179,36 @@ def _price(situation: Situation, node: StateNode, instance_type: InstanceType | 
     return price
 
 
-def _node_refusal(situation: Situation, node: StateNode) -> str | None:
+def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
+    """Why the node itself cannot be disrupted, in the order in which core asks; the first is the one that it tells."""
     if node.nodeclaim is None:
-        return "node isn't managed by karpenter"
+        yield "node isn't managed by karpenter"
+        return
     if node.node is None:
-        return "nodeclaim does not have an associated node"
+        yield "nodeclaim does not have an associated node"
+        return
     if not node.initialized:
-        return "node isn't initialized"
+        yield "node isn't initialized"
     if node.deleting:
-        return "node is deleting or marked for deletion"
+        yield "node is deleting or marked for deletion"
     if situation.view.is_nominated(node):
-        return "node is nominated for a pending pod"
+        yield "node is nominated for a pending pod"
     if node.annotations.get(DO_NOT_DISRUPT) == "true":
-        return f"disruption is blocked through the {quote(DO_NOT_DISRUPT)} annotation"
+        yield f"disruption is blocked through the {quote(DO_NOT_DISRUPT)} annotation"
     if NODEPOOL not in node.labels:
-        return f"node doesn't have required label (label={NODEPOOL})"
-    return None
+        yield f"node doesn't have required label (label={NODEPOOL})"
 
 
-def _pod_refusal(situation: Situation, pods: Sequence[Object], judge: Displaced) -> str | None:
+def pod_refusals(situation: Situation, pods: Sequence[Object], judge: Displaced) -> Iterator[str]:
+    """Why its pods keep the node, in the order in which core asks; the first is the one that it tells."""
     for pod in pods:
         if not judge.disruptable(pod):
-            return f'pod has "{DO_NOT_DISRUPT}" annotation (Pod={pod_key(pod)})'
+            yield f'pod has "{DO_NOT_DISRUPT}" annotation (Pod={pod_key(pod)})'
     for pod in pods:
         budgets = judge.budgets_against(pod)
         names = " ".join(pod_key(each) for each in budgets)
         if len(budgets) > 1:
-            return f"eviction does not support multiple PDBs (PodDisruptionBudget(s)=[{names}])"
-        if budgets:
+            yield f"eviction does not support multiple PDBs (PodDisruptionBudget(s)=[{names}])"
+        elif budgets:
             shown = f"[{names}]" if situation.rules.lists_budgets else names
-            return f"pdb prevents pod evictions (PodDisruptionBudget={shown})"
-    return None
+            yield f"pdb prevents pod evictions (PodDisruptionBudget={shown})"

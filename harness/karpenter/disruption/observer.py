@@ -13,7 +13,7 @@ from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodepools import nodeclass_name
 from harness.karpenter.overlays.controller import Unevaluated
 from harness.karpenter.provider.offers import Offers
-from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
+from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.snapshot import observed
 from harness.kube.api.objects import Object, name_of
 
@@ -41,16 +41,19 @@ class Observer:
 
     def look(self, queued: frozenset[str] = frozenset()) -> View:
         """The view of this moment; ``queued`` names the Nodes of commands under way."""
-        snapshot = observed(self.cluster, self._clock.now, self._marks.deleting)
-        types = {name_of(pool): found for pool in snapshot.nodepools if (found := self.types(pool))}
-        made = View(
-            snapshot, types, release=self._offers.release, options=self._options, indexes=self._indexes, queued=queued
-        )
+        made = self.of(observed(self.cluster, self._clock.now, self._marks.deleting), queued)
         nominated = self._marks.nominated
         made.nominated = {
             node.name: nominated[node.provider_id] for node in made.nodes if node.provider_id in nominated
         }
         return made
+
+    def of(self, snapshot: ClusterSnapshot, queued: frozenset[str] = frozenset()) -> View:
+        """The view of any snapshot with this Karpenter's instance types, and nothing of what it keeps in memory."""
+        types = {name_of(pool): found for pool in snapshot.nodepools if (found := self.types(pool))}
+        return View(
+            snapshot, types, release=self._offers.release, options=self._options, indexes=self._indexes, queued=queued
+        )
 
     def types(self, nodepool: Object) -> Sequence[InstanceType]:
         """The instance types of a NodePool, as its AKSNodeClass sees them; none where there is nothing to ask."""

@@ -1,0 +1,208 @@
+"""Why a node is not removed: what is in the way, in Karpenter's words and in its order, and what it would do if nothing were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.engine.clock import SECOND, parse, render
+from harness.karpenter.disruption.budgets import disruption_budgets
+from harness.karpenter.disruption.candidates import (
+    Candidate,
+    candidate_of,
+    condition_of,
+    node_refusals,
+    pod_refusals,
+)
+from harness.karpenter.disruption.commands import Command, UnpricedError
+from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED
+from harness.karpenter.disruption.consolidation import consolidate, should_consolidate
+from harness.karpenter.disruption.events import sentence
+from harness.karpenter.disruption.simulating import Outcome, SimulationError, simulate
+from harness.karpenter.disruption.situation import Situation, View
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.karpenter.scheduling import ClusterSnapshot
+from harness.karpenter.scheduling.displaced import Displaced
+from harness.karpenter.scheduling.settling import consolidate_after, settles_in
+from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.kube.api.objects import condition, name_of
+from harness.kube.go.durations import print_duration
+from harness.kube.go.text import quote
+
+__all__ = ["Departure", "departure_of", "latest_moment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """The answer about one node. ``blocked`` is empty when it can go: then ``command`` says how, ``savings`` what that saves per hour.
+
+    ``others`` are its reasons to go that do not hold.
+    """
+
+    node: str
+    facts: Mapping[str, Any]
+    blocked: tuple[str, ...] = ()
+    reason: str = ""
+    command: str = ""
+    sizes: tuple[str, ...] = ()
+    savings: float = 0.0
+    others: tuple[str, ...] = field(default=())
+
+
+def departure_of(view: View, name: str) -> Departure | None:
+    """Why the node of this name stays, or how it goes; None without such a node."""
+    node = next((each for each in view.nodes if name in (each.name, name_of(each.node or {}))), None)
+    if node is None:
+        return None
+    situation = Situation(view)
+    facts = {
+        "nodepool": node.labels.get(NODEPOOL, ""),
+        "size": node.labels.get(INSTANCE_TYPE, ""),
+        "zone": node.labels.get(ZONE, ""),
+        "capacity_type": node.labels.get(CAPACITY_TYPE, ""),
+        "pods": len(node.pods),
+        "at": render(view.now),
+    }
+    refusals = tuple(_refusals(situation, node))
+    pool = node.labels.get(NODEPOOL)
+    if node.nodeclaim is None or node.node is None or pool not in view.nodepools or pool not in view.types_by_name:
+        return Departure(node.name, facts, refusals)
+    candidate = candidate_of(situation, node)
+    facts["price"] = candidate.price
+    found = _methods(situation, candidate)
+    if refusals or found.command is None:
+        return Departure(node.name, facts, (*refusals, *found.blocked), others=found.others)
+    first = found.command.replacements[0] if found.command.replacements else None
+    return Departure(
+        node.name,
+        facts,
+        reason=found.reason,
+        command=str(found.command),
+        sizes=tuple(first.index.types[each].name for each in first.ordered) if first is not None else (),
+        savings=found.command.savings(situation.rules, view.release.vocabulary),
+        others=found.others,
+    )
+
+
+def _refusals(situation: Situation, node: StateNode) -> Iterator[str]:
+    view = situation.view
+    yield from (sentence(text) for text in node_refusals(situation, node))
+    if node.nodeclaim is None or node.node is None:
+        return
+    pool = node.labels.get(NODEPOOL)
+    if pool is not None and (pool not in view.nodepools or pool not in view.types_by_name):
+        yield f"NodePool not found (NodePool={pool})"
+    judge = Displaced(view.snapshot.pdbs, view.now, view.simulations.rules)
+    pods = pod_refusals(situation, view.pods_on(node), judge)
+    yield from dict.fromkeys(sentence(text) for text in pods)
+
+
+@dataclass(slots=True)
+class _Found:
+    blocked: list[str]
+    others: tuple[str, ...] = ()
+    reason: str = ""
+    command: Command | None = None
+
+
+def _methods(situation: Situation, candidate: Candidate) -> _Found:
+    """What emptiness, drift and consolidation come to for this node alone."""
+    found = _Found([])
+    others = []
+    for reason, look in (("Empty", _empty), ("Drifted", _drifted), ("Underutilized", _underutilized)):
+        holds, text, command = look(situation, candidate)
+        if not holds:
+            others.append(text)
+            continue
+        if disruption_budgets(situation, reason)[candidate.pool] == 0:
+            found.blocked.append(_budget_text(reason))
+        elif command is None:
+            found.blocked.append(text)
+        elif found.command is None:
+            found.command, found.reason = command, reason
+    if not found.blocked and found.command is None:
+        found.blocked += others
+    else:
+        found.others = tuple(others)
+    return found
+
+
+def _budget_text(reason: str) -> str:
+    return f"No allowed disruptions for disruption reason {reason} due to blocking budget"
+
+
+def _empty(situation: Situation, candidate: Candidate) -> tuple[bool, str, Command | None]:
+    if not candidate.is_empty(situation.rules.empty_by_cost):
+        count = len(candidate.pods)
+        return False, f"it is not empty: {count} {'pod has' if count == 1 else 'pods have'} to move", None
+    waits = _waits(situation, candidate)
+    return (False, waits, None) if waits else (True, "", Command.of((candidate,), Outcome()))
+
+
+def _drifted(situation: Situation, candidate: Candidate) -> tuple[bool, str, Command | None]:
+    if not condition_of(candidate, DRIFTED):
+        return False, "it has not drifted", None
+    try:
+        outcome = simulate(situation, (candidate,), settled=False)
+    except SimulationError as error:
+        return True, str(error), None
+    if outcome is None or outcome.stranded:
+        return True, sentence(outcome.text()) if outcome is not None else "", None
+    return True, "", Command.of((candidate,), outcome, outcome.nodeclaims)
+
+
+def _underutilized(situation: Situation, candidate: Candidate) -> tuple[bool, str, Command | None]:
+    if candidate.is_empty(situation.rules.empty_by_cost):
+        return False, "it is not underutilized but empty", None
+    before = len(situation.events)
+    if not should_consolidate(situation, candidate):
+        said = [each.message for each in situation.events[before:]]
+        return bool(said), said[0] if said else _waits(situation, candidate), None
+    try:
+        command = consolidate(situation, (candidate,))
+    except (SimulationError, UnpricedError) as error:
+        return True, str(error), None
+    said = [each.message for each in situation.events[before:] if each.object == name_of(candidate.node)]
+    return True, said[-1] if said and command is None else "", command
+
+
+def _waits(situation: Situation, candidate: Candidate) -> str:
+    """Why consolidation does not look at the node yet, "" when it does."""
+    after = consolidate_after(candidate.nodepool)
+    if after is None:
+        return f"NodePool {quote(candidate.pool)} has consolidation disabled"
+    left = settles_in(candidate.nodepool, candidate.nodeclaim, situation.view.now)
+    if left:
+        return f"it is not Consolidatable yet: consolidateAfter {print_duration(after)} is over in {left / SECOND:g}s"
+    if not condition_of(candidate, CONSOLIDATABLE):
+        initialized = condition(candidate.nodeclaim, "Initialized")
+        state = "" if initialized is None or initialized.get("status") == "True" else ", it is not initialized"
+        return f"its NodeClaim is not Consolidatable{state}"
+    return ""
+
+
+_TIMES = frozenset({"creationTimestamp", "deletionTimestamp", "lastTransitionTime", "lastPodEventTime", "startTime"})
+
+
+def latest_moment(snapshot: ClusterSnapshot) -> int:
+    """The latest moment that objects know of, in nanoseconds since the start of a world: a dump was made about then."""
+    found = [snapshot.now]
+
+    def walk(value: Any) -> None:
+        if isinstance(value, Mapping):
+            for key, item in value.items():
+                if key in _TIMES and isinstance(item, str):
+                    found.append(parse(item))
+                else:
+                    walk(item)
+        elif isinstance(value, list):
+            for item in value:
+                walk(item)
+
+    for objects in (snapshot.nodes, snapshot.nodeclaims, snapshot.pods):
+        for obj in objects:
+            walk(obj.get("metadata"))
+            walk(obj.get("status"))
+    return max(found) if len(found) > 1 else snapshot.now
