@@ -232,6 +232,14 @@ class Cost(Body):
     before: NumberMatch | None = Field(None, description="USD per hour before the first `advance`.")
 
 
+class Metric(Body):
+    """What one of Karpenter's metrics says in the end: the sum of the series that have these labels (docs/reference/metrics.md)."""
+
+    name: Text = Field(description="Its name, for example karpenter_nodeclaims_created_total.")
+    labels: dict[Text, Text] = Field(default_factory=dict, description="Labels that its series have.")
+    value: NumberMatch = Field(description="The sum; 0 without any series.")
+
+
 class Runaway(Body):
     """A world that never comes to rest: Nodes are made again and again for pods that they do not help."""
 
@@ -287,6 +295,7 @@ class ExpectationMap(Model):
     objects: Objects | None = Field(None, description="Any other object.")
     azure: AzureExpectation | None = Field(None, description="Calls to Azure and quotas.")
     cost: Cost | None = Field(None, description="What it costs.")
+    metric: Metric | None = Field(None, description="A metric of Karpenter's.")
     elapsed: Elapsed | None = Field(None, description="Virtual time between two moments.")
     disrupted: Disrupted | None = Field(None, description="Nodes that Karpenter made go.")
     not_disrupted: NotDisrupted | None = Field(None, description="Nodes that stay, and what keeps them.")
@@ -324,6 +333,7 @@ Expectation = (
     | Objects
     | AzureExpectation
     | Cost
+    | Metric
     | Elapsed
     | Disrupted
     | NotDisrupted

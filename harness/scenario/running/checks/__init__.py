@@ -27,6 +27,7 @@ MODULES = {
     "objects": "objects",
     "azure": "azure",
     "cost": "cost",
+    "metric": "metrics",
     "elapsed": "elapsed",
     "runaway": "runaways",
     "limits": "limits",
