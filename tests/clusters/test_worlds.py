@@ -64,11 +64,11 @@ def test_a_world_hears_what_the_scheduler_tells(factory: Any) -> None:
     world = World(kubernetes="1.36.3", cluster=factory)
     assert world.apply(NODECLASS, NODEPOOL, pod()) == []
     assert world.settle().quiescent
-    told = [(each.reason, str(each.object)) for each in world.events if each.source == "default-scheduler"]
-    assert told[0] == ("FailedScheduling", "Pod/default/web")
-    assert told[-1] == ("Scheduled", "Pod/default/web")
+    told = [each for each in world.events if each.source == "default-scheduler"]
+    assert (told[0].reason, str(told[0].object)) == ("FailedScheduling", "Pod/default/web")
+    assert (told[-1].reason, str(told[-1].object)) == ("Scheduled", "Pod/default/web")
     node = world.list("Node")[0]["metadata"]["name"]
-    assert world.events[-1].message == f"Successfully assigned default/web to {node}"
+    assert told[-1].message == f"Successfully assigned default/web to {node}"
 
 
 def test_a_namespace_is_made_when_it_is_used(factory: Any) -> None:
