@@ -43,6 +43,9 @@ COMMANDS: dict[str, Command] = {
     "prices": Command("fakeazure.commands.prices", "on-demand prices, of a region or of a size in all regions"),
     "regions": Command("fakeazure.commands.regions", "the regions, their zones and how many sizes they sell"),
     "serve": Command("fakeazure.commands.serve", "serve a world of Azure over HTTP and HTTPS for real clients"),
+    "coverage": Command(
+        "fakeazure.commands.coverage", "the operations of Azure that are served, and what of them is left out"
+    ),
     "import-skus": Command("fakeazure.commands.import_skus", "check an `az vm list-skus -o json` and make it usable"),
 }
 

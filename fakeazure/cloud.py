@@ -41,6 +41,7 @@ from fakeazure.arm.texts import failure, refuse
 from fakeazure.arm.throttling import Bucket, Throttle
 from fakeazure.arm.versions import check_version
 from fakeazure.catalog import Catalogue
+from fakeazure.coverage import nearest
 from fakeazure.events import Subscriber, VirtualMachine
 from fakeazure.guids import Guids, guid_of
 from fakeazure.journal import Call, Journal, summarise
@@ -250,9 +251,12 @@ class FakeAzure:
         if self._router.methods(asked.path):
             return failure("MethodNotAllowed", method=asked.method)
         namespace = asked.path.lower().partition("/providers/")[2].partition("/")[0]
+        row = "InvalidResourceType"
         if namespace and namespace not in {name.lower() for name in NAMESPACES}:
-            return failure("InvalidResourceNamespace", namespace=namespace)
-        return failure("InvalidResourceType", namespace=namespace, version=asked.api_version)
+            row = "InvalidResourceNamespace"
+        found = failure(row, namespace=namespace, version=asked.api_version)
+        like = nearest(self._router.routes, asked.method, asked.path)
+        return found if like is None else replace(found, headers={"x-fakeazure-nearest": like})
 
     # --- time -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,31 @@
+"""The operations of Azure that are served, by provider: as a table, as JSON, or as the page of the documentation."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from fakeazure.commands.table import render, to_json
+from fakeazure.coverage import operations, page
+from fakeazure.routing import router
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments of `coverage`."""
+    parser.add_argument("--provider", default="", help="of one provider, e.g. Microsoft.Compute")
+    parser.add_argument("--format", choices=("table", "json", "markdown"), default="table", help="default: table")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the operations; exit code 0."""
+    wanted = options.provider.lower()
+    found = [one for one in operations(router().routes) if wanted in one.provider.lower()]
+    if options.format == "json":
+        print(to_json([asdict(one) for one in found]))
+    elif options.format == "markdown":
+        print("\n".join(page(found)))
+    else:
+        header = ("PROVIDER", "METHOD", "TYPE", "STATE", "NOTE")
+        rows = [(one.provider, one.method, one.type, one.state, one.note) for one in found]
+        print(render(header, rows, frozenset()))
+    return 0

@@ -1,0 +1,110 @@
+"""What of Azure is emulated, from the routing table itself: operations by provider, and the nearest to one that is not there."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from fakeazure.arm.routes import Route
+from fakeazure.state import State
+
+EMULATED, PARTLY = "emulated", "partly"
+_COMPUTE, _VM = "Microsoft.Compute", "Microsoft.Compute/virtualMachines"
+_NOT_BOOTED = "kept; a VM boots from AKS's and the marketplace's images only"
+_PARTLY: Mapping[str, str] = MappingProxyType(
+    {
+        "Microsoft.Resources/deployments": "no copy loops, no linked or nested templates",
+        "Microsoft.Resources/tags/default": "of groups and resources, not of subscriptions",
+        f"{_VM}/runCommand": "nothing runs: the command succeeds and says nothing",
+        f"{_VM}/retrieveBootDiagnosticsData": "the log tells when the VM was created and how it is",
+        f"{_COMPUTE}/sshPublicKeys/generateKeyPair": "the private key is a placeholder",
+        f"{_COMPUTE}/capacityReservationGroups/capacityReservations": "kept, not counted as capacity",
+        f"{_COMPUTE}/availabilitySets": "kept, without effect on VMs",
+        f"{_COMPUTE}/proximityPlacementGroups": "kept, without effect on VMs",
+        f"{_COMPUTE}/images": _NOT_BOOTED,
+        f"{_COMPUTE}/galleries/images": _NOT_BOOTED,
+        f"{_COMPUTE}/galleries/images/versions": _NOT_BOOTED,
+        f"{_COMPUTE}/locations/placementScores/spot/generate": "from the market's stock and restrictions",
+        "Microsoft.Authorization/roleAssignments": "kept and listed, not enforced",
+        "Microsoft.Authorization/roleDefinitions": "six built-in roles",
+        "Microsoft.Network/loadBalancers": "kept, nothing is balanced",
+        "Microsoft.Network/natGateways": "kept, nothing is translated",
+        "Microsoft.ContainerService/managedClusters": "there is no API server but one that is attached",
+        "Microsoft.ContainerService/managedClusters/agentPools": "a pool of a scale set has no VMs; machines have",
+        "Microsoft.ResourceGraph/resources": "tables Resources and ResourceContainers; no parse, let, make-series, dynamic literals",
+    }
+)
+"""Provider and type → what of it is not as in Azure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of Azure that is served. `note` says what of it is left out."""
+
+    provider: str
+    type: str
+    method: str
+    path: str
+    state: str
+    note: str
+
+
+def operations(routes: Iterable[Route[State]]) -> tuple[Operation, ...]:
+    """Every operation, by provider, type and path."""
+    found = {(route.method, route.pattern): _operation(route) for route in routes}
+    return tuple(sorted(found.values(), key=lambda one: (one.provider, one.type.lower(), one.path, one.method)))
+
+
+def _operation(route: Route[State]) -> Operation:
+    note = _PARTLY.get(f"{route.namespace}/{route.type}", "")
+    provider = route.namespace or "any provider"
+    if not route.versioned:
+        provider = "outside of ARM" if route.resource == "prices" else provider
+    return Operation(provider, route.type, route.method, route.pattern, PARTLY if note else EMULATED, note)
+
+
+def nearest(routes: Iterable[Route[State]], method: str, path: str) -> str | None:
+    """The operation that is nearest to one that is not there, `METHOD type`; None where nothing is like it."""
+    wanted = _type_of(path)
+    if not wanted:
+        return None
+    known: dict[str, Route[State]] = {}
+    for route in routes:
+        name = f"{route.namespace}/{route.type}".lower()
+        if name not in known or route.method == method:
+            known[name] = route
+    found = difflib.get_close_matches(wanted, known, n=1, cutoff=0.75)
+    return f"{known[found[0]].method} {known[found[0]].namespace}/{known[found[0]].type}" if found else None
+
+
+def _type_of(path: str) -> str:
+    """`microsoft.compute/virtualmachines/extensions` of a path; actions and lists count as types."""
+    parts = [part for part in path.lower().split("/") if part]
+    if "providers" not in parts:
+        return ""
+    after = parts[len(parts) - parts[::-1].index("providers") :]
+    if len(after) < 2:
+        return ""
+    types = [part for place, part in enumerate(after[1:]) if place % 2 == 0]
+    return "/".join((after[0], *types))
+
+
+def page(found: Iterable[Operation]) -> Iterator[str]:
+    """The documentation page, line by line."""
+    found = tuple(found)
+    counts = {state: sum(one.state == state for one in found) for state in (EMULATED, PARTLY)}
+    yield "# What of Azure is emulated"
+    yield ""
+    yield "Made by `fakeazure coverage --format markdown` from the routes that are served."
+    yield ""
+    yield f"{len(found)} operations: {counts[EMULATED]} as Azure answers them, {counts[PARTLY]} partly. A request to anything else"
+    yield "is refused with Azure's own error, which names the nearest operation that is there (`x-fakeazure-nearest`)."
+    for provider in dict.fromkeys(one.provider for one in found):
+        own = [one for one in found if one.provider == provider]
+        yield from ("", f"## {provider}", "", "| type | operations | not as in Azure |", "|---|---|---|")
+        for type_ in dict.fromkeys(one.type for one in own):
+            rows = [one for one in own if one.type == type_]
+            methods = ", ".join(sorted({one.method for one in rows}))
+            yield f"| {type_ or '(subscriptions)'} | {methods} | {rows[0].note} |"
