@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from harness.engine.clock import Clock
-from harness.engine.engine import ReconcileError, Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.engine.engine import Result, Router, Wait
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.lifecycle.conditions import Conditions
 from harness.karpenter.overlays.evaluation import Evaluation, Verdict, evaluate
@@ -56,10 +56,13 @@ class NodeOverlays:
     name = "nodeoverlay"
     backoff = (0.005, 1000.0)
 
-    def __init__(self, view: View, writer: Writer, clock: Clock, release: ProviderRelease, types: Types) -> None:
-        self._view, self._writer, self._clock = view, writer, clock
+    def __init__(
+        self, view: View, writer: Writer, sink: Sink, clock: Clock, release: ProviderRelease, types: Types
+    ) -> None:
+        self._view, self._writer, self._sink, self._clock = view, writer, sink, clock
         self._release, self._types = release, types
         self._evaluation = Evaluation({}, {})
+        self._failures = 0
         self.version = 0
 
     def watches(self) -> Mapping[str, Router]:
@@ -81,9 +84,9 @@ class NodeOverlays:
             try:
                 types[name_of(pool)] = self._types(pool)
             except LookupError as error:
+                if not self._release.core.overlays_skip_broken_nodepools:
+                    return self._failed(f"listing instance types, {error}")
                 problems.append(f"listing instance types for nodepool {quote(name_of(pool))}, {error}")
-        if problems and not self._release.core.overlays_skip_broken_nodepools:
-            raise ReconcileError(f"listing instance types, {problems[0]}")
         overlays = self._view.list("NodeOverlay")
         found = evaluate(overlays, self._view.list("NodePool"), types, self._release)
         for overlay in overlays:
@@ -91,8 +94,17 @@ class NodeOverlays:
         self._evaluation = found
         self.version += 1
         if problems:
-            raise ReconcileError("; ".join(problems))
+            return self._failed("; ".join(problems))
+        self._failures = 0
         return Result(_AGAIN, Wait.ALARM)
+
+    def _failed(self, problem: str) -> Result:
+        """Tries again later; nothing waits for that, since a change brings the next look by itself."""
+        self._sink.log("error", self.name, "Reconciler error", error=problem)
+        first, longest = self.backoff
+        after = min(first * 2 ** min(self._failures, 32), longest)
+        self._failures += 1
+        return Result(after, Wait.ALARM)
 
     def _tell(self, overlay: Object, verdict: Verdict) -> None:
         conditions = with_verdict(overlay, verdict, self._clock.timestamp())

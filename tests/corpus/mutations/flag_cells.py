@@ -82,6 +82,8 @@ _RELEASES = "no label depends on it; unit tests have it by release"
 _MEMORY = "how widely and how long a failure is remembered, which tests/launch/test_failures.py has by release"
 _DRIFT = "when a node has drifted, which tests/disruption/test_provider_drift.py has by release"
 _REPAIR = "when a node is replaced because it is unhealthy, which tests/disruption/test_lifetimes.py has by release"
+_OVERLAYS = "what NodeOverlays come to, which scenarios/scheduling/node-overlays.yaml and tests/scheduling/test_overlays.py have by release"
+_METRICS = "what metrics tell, which tests/corridor/test_metrics.py has by release"
 _SCHEDULING = (
     "it decides where pods go; core's own test cases and the generated clusters of the conformance run measure it"
 )
@@ -144,6 +146,9 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
     },
     "core": {
         "held_repair_looks_again": _REPAIR,
+        **dict.fromkeys(("first_overlay_capacity_wins", "overlays_skip_broken_nodepools"), _OVERLAYS),
+        **dict.fromkeys(("zone_in_metrics", "nodepool_cost_metric"), _METRICS),
+        "gates": "which switches there are; scenarios open them",
         "version": "the name",
         **dict.fromkeys(
             ("kubernetes", "nodes_in_status", "ephemeral_no_execute", "ephemeral_readiness", "launch_timeout"),
