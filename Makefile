@@ -4,6 +4,8 @@
 #                     case of each release line in memory and on kind (SEED=1 draws it)
 # make test-clients   Azure's Python SDKs, the az CLI and the Go SDK against one served fake cloud: operations × works, wrong, missing
 #                     (their venvs in .venv-clients, 2 GB; ARGS="--only 'Python SDKs'" takes one client, ARGS=--all shows all)
+# make test-real      the simulated loop beside the real controller (HARNESS_KARPENTER names its binary) on one scenario after the other, and
+#                     the real one under load and faults (SMOKE=1: a few of both)
 # make clean-clusters what killed runs left of clusters: processes, containers, volumes, networks, folders
 # make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
 # make golden         the golden vectors anew from the real Go code
@@ -36,6 +38,10 @@ CLUSTER_SCENARIOS := $(addprefix scenarios/labels/,bootstrapping-client.yaml do-
 
 # the tables of each release and mode, whose rows one Node proves
 KIND_SCENARIOS := $(CLUSTER_SCENARIOS) $(wildcard scenarios/labels/keys-*.yaml)
+
+REAL_SMOKE := scenarios/lifecycle/provision-modes.yaml scenarios/capacity/late-failures.yaml
+REAL_SCENARIOS := scenarios/lifecycle scenarios/capacity scenarios/faq $(addprefix scenarios/labels/,bootstrapping-client.yaml claims-1.7.2.yaml \
+  claims-1.14.0.yaml keys-1.7.2.yaml keys-1.14.0.yaml kubelet-may-not.yaml machine-api.yaml network.yaml spot-node.yaml who-wins.yaml)
 
 CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
@@ -71,6 +77,10 @@ $(CLIENTS)/%/.installed: tests/clients/%.txt | $(RUN)
 	$(RUN) -m venv $(CLIENTS)/$*
 	$(CLIENTS)/$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
+
+test-real: $(CORE)
+	$(RUN) -m pytest $(if $(SMOKE),$(REAL_SMOKE),$(REAL_SCENARIOS)) --karpenter simulated,real -n $(WORKERS) -q $(ARGS)
+	$(RUN) -m pytest tests/real -n $(WORKERS) $(if $(SMOKE),-m smoke) --durations=5 $(ARGS)
 
 clean-clusters: $(CLUSTERS)
 	$(RUN) -m harness.clusters.clean

@@ -33,7 +33,7 @@ from harness.world.world import World
 
 __all__ = ["Facts", "facts_of"]
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.:+Z-]*")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[0-9.:+Z-]*| \d\d:\d\d:\d\d [+]0000 UTC)")
 _GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 _RETOLD = "Status condition transitioned"
@@ -235,7 +235,9 @@ def _drawn_zones(one: Mapping[str, Any], region: str) -> list[str]:
     pinned = [each for each in one["NodeClaim"]["requirements"] if each.startswith(f"{ZONE} In") and "," not in each]
     if pinned:
         return []
-    return [f"{region}-{number}" for call in one["Azure"] for number in re.findall(r'zones=\["(\d+)"\]', call)]
+    tried = [f"{region}-{number}" for call in one["Azure"] for number in re.findall(r'zones=\["(\d+)"\]', call)]
+    label = one["NodeClaim"]["labels"].get(ZONE, "")
+    return list(dict.fromkeys([*tried, *([label] if label.startswith(f"{region}-") else [])]))
 
 
 def _without_zones(one: Any, zones: Sequence[str]) -> Any:

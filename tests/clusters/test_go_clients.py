@@ -103,6 +103,29 @@ def test_every_field_of_delete_options_is_read() -> None:
     assert protobuf.decode(envelope("DeleteOptions", field(1, -1)))["gracePeriodSeconds"] == -1
 
 
+def test_a_lease_is_read_with_its_times() -> None:
+    moment = field(1, 1_795_353_200) + field(2, 123_456_000)
+    owner = field(1, b"Node") + field(3, b"n") + field(4, b"u") + field(5, b"v1") + field(6, 1)
+    meta = field(1, b"l") + field(11, field(1, b"k") + field(2, b"v")) + field(13, owner) + field(14, b"f")
+    spec = field(1, b"karpenter_1") + field(2, 15) + field(4, moment) + field(5, 0)
+    assert protobuf.decode(envelope("Lease", field(1, meta) + field(2, spec))) == {
+        "apiVersion": "v1",
+        "kind": "Lease",
+        "metadata": {
+            "name": "l",
+            "labels": {"k": "v"},
+            "ownerReferences": [{"kind": "Node", "name": "n", "uid": "u", "apiVersion": "v1", "controller": True}],
+            "finalizers": ["f"],
+        },
+        "spec": {
+            "holderIdentity": "karpenter_1",
+            "leaseDurationSeconds": 15,
+            "renewTime": "2026-11-22T13:13:20.123456Z",
+            "leaseTransitions": 0,
+        },
+    }
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ ENDPOINTS = Endpoints(
 )
 
 
-def environment(release: str = "1.14.0", **changes: object) -> dict[str, str]:
+def environment(release: str = "1.14.0", **changes: Any) -> dict[str, str]:
     options = ProviderOptions.of(provider(release).defaults, **changes)
     return controller_environment(release, options, "westeurope", ENDPOINTS)
 

@@ -1,13 +1,14 @@
 """Protobuf bodies of the built-in kinds that Go clients send by themselves: controller-runtime writes what it knows in protobuf.
 
 The envelope is `k8s\\0`, then a message Unknown: TypeMeta and the object's own bytes (apimachinery runtime/serializer/protobuf).
-Field numbers: apimachinery pkg/apis/meta/v1/generated.proto, api policy/v1/generated.proto.
+Field numbers: apimachinery pkg/apis/meta/v1/generated.proto, api policy/v1 and coordination/v1 generated.proto.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 __all__ = ["CONTENT_TYPE", "NotProtobuf", "decode"]
@@ -26,7 +27,7 @@ class _Field:
     """A field of a message. `of` are the fields of its own message."""
 
     name: str
-    type: Literal["text", "integer", "truth", "message", "map"]
+    type: Literal["text", "integer", "truth", "message", "map", "time"]
     repeated: bool = False
     of: Mapping[int, _Field] | None = None
 
@@ -41,6 +42,15 @@ _DELETE_OPTIONS = {
     5: _Field("dryRun", "text", repeated=True),
 }
 
+_OWNER = {
+    1: _Field("kind", "text"),
+    3: _Field("name", "text"),
+    4: _Field("uid", "text"),
+    5: _Field("apiVersion", "text"),
+    6: _Field("controller", "truth"),
+    7: _Field("blockOwnerDeletion", "truth"),
+}
+
 _OBJECT_META = {
     1: _Field("name", "text"),
     2: _Field("generateName", "text"),
@@ -49,6 +59,18 @@ _OBJECT_META = {
     6: _Field("resourceVersion", "text"),
     11: _Field("labels", "map"),
     12: _Field("annotations", "map"),
+    13: _Field("ownerReferences", "message", repeated=True, of=_OWNER),
+    14: _Field("finalizers", "text", repeated=True),
+}
+
+_LEASE_SPEC = {
+    1: _Field("holderIdentity", "text"),
+    2: _Field("leaseDurationSeconds", "integer"),
+    3: _Field("acquireTime", "time"),
+    4: _Field("renewTime", "time"),
+    5: _Field("leaseTransitions", "integer"),
+    6: _Field("strategy", "text"),
+    7: _Field("preferredHolder", "text"),
 }
 
 _MESSAGES: Mapping[str, Mapping[int, _Field]] = {
@@ -57,7 +79,13 @@ _MESSAGES: Mapping[str, Mapping[int, _Field]] = {
         1: _Field("metadata", "message", of=_OBJECT_META),
         2: _Field("deleteOptions", "message", of=_DELETE_OPTIONS),
     },
+    "Lease": {
+        1: _Field("metadata", "message", of=_OBJECT_META),
+        2: _Field("spec", "message", of=_LEASE_SPEC),
+    },
 }
+
+_MOMENT = {1: _Field("seconds", "integer"), 2: _Field("nanos", "integer")}
 
 _UNKNOWN = {
     1: _Field("typeMeta", "message", of={1: _Field("apiVersion", "text"), 2: _Field("kind", "text")}),
@@ -97,6 +125,10 @@ def _message(data: bytes, fields: Mapping[int, _Field]) -> dict[str, Any]:
 def _value(value: int | bytes, field: _Field) -> Any:
     if field.type == "message":
         return _message(_bytes(value), field.of or {})
+    if field.type == "time":
+        moment = _message(_bytes(value), _MOMENT)
+        whole = datetime.fromtimestamp(moment.get("seconds", 0), UTC)
+        return f"{whole:%Y-%m-%dT%H:%M:%S}.{moment.get('nanos', 0) // 1000:06d}Z"
     if field.type == "text":
         return _bytes(value).decode("utf-8", "replace")
     if not isinstance(value, int):

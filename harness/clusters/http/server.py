@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
 from collections.abc import Callable, Mapping
@@ -70,11 +71,12 @@ class ApiServer:
         return self
 
     def stop(self) -> None:
-        """Ends all watches and closes the port."""
+        """Ends all watches, closes the port and every connection."""
         with self.lock:
             self._closing = True
             self._changed.notify_all()
         self._server.shutdown()
+        self._server.close_connections()
         self._server.server_close()
         self._thread.join(5)
 
@@ -159,12 +161,33 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
     context: ssl.SSLContext | None = None
 
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._open: set[Any] = set()
+        self._guard = threading.Lock()
+
     def get_request(self) -> tuple[Any, Any]:
         """Accepts; the TLS handshake is left to the connection's own thread."""
         connection, address = super().get_request()
         if self.context is not None:
             connection = self.context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        with self._guard:
+            self._open.add(connection)
         return connection, address
+
+    def shutdown_request(self, request: Any) -> None:
+        """Closes one connection."""
+        with self._guard:
+            self._open.discard(request)
+        super().shutdown_request(request)
+
+    def close_connections(self) -> None:
+        """Ends what keep-alive left open; the thread of each connection closes it."""
+        with self._guard:
+            still_open = list(self._open)
+        for connection in still_open:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away in the middle is no error of ours."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-from harness.engine.clock import SECOND, Clock, parse
+from harness.engine.clock import SECOND, Clock, parse, render
 from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Sink, View, Writer
 from harness.karpenter.labels.core import DISRUPTED_TAINT, DO_NOT_DISRUPT
@@ -187,7 +187,7 @@ class Drain:
             return
         left = max((deadline - now) // SECOND, 1)
         text = (
-            f"Deleting the pod to accommodate the terminationTime {deadline // SECOND}s of the node. The pod was granted "
+            f"Deleting the pod to accommodate the terminationTime {_go_time(deadline)} of the node. The pod was granted "
             f"{left} seconds of grace-period of its {grace} terminationGracePeriodSeconds. This bypasses the PDB of the "
             "pod and the do-not-disrupt annotation."
         )
@@ -197,3 +197,9 @@ class Drain:
         except ApiError as error:
             if error.code != 404:
                 raise
+
+
+def _go_time(moment: int) -> str:
+    """A moment as Go prints one with %v: `2026-01-01 00:00:14 +0000 UTC`."""
+    text = render(moment)
+    return f"{text[:10]} {text[11:19]} +0000 UTC"

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -44,7 +45,18 @@ class ControllerDied(ClusterFailed):
 def missing_tools() -> str:
     """What this machine lacks to start a controller, in one line; empty when it can."""
     lacking = [tool for tool in ("unshare", "mount", "openssl") if shutil.which(tool) is None]
-    return f"not on PATH: {', '.join(lacking)} (Debian: apt-get install util-linux mount openssl)" if lacking else ""
+    if lacking:
+        return f"not on PATH: {', '.join(lacking)} (Debian: apt-get install util-linux mount openssl)"
+    tried = subprocess.run([*_unshared(), "true"], capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        why = (tried.stderr.strip().splitlines() or ["no message"])[-1]
+        return f"a process with a /var/run of its own cannot be started here: {why}"
+    return ""
+
+
+def _unshared() -> tuple[str, ...]:
+    """The command before a program that is to have its own /var/run."""
+    return "unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c", _PREPARE, "sh"
 
 
 class Controller:
@@ -63,10 +75,9 @@ class Controller:
         """Starts the process; what it does from now on is told by its log."""
         self._number += 1
         self._read, self._rest = 0, b""
-        namespaces = "-m" if os.geteuid() == 0 else "-rm"
         variables = [f"{name}={value}" for name, value in self._environment.items()]
-        shell = ("unshare", namespaces, "sh", "-c", _PREPARE, "sh")
-        self._processes.start(self._name, *shell, "env", "-i", f"PATH={os.defpath}", *variables, str(self._binary))
+        program = ("env", "-i", f"PATH={os.defpath}", *variables, str(self._binary))
+        self._processes.start(self._name, *_unshared(), *program)
 
     def wait_until_up(self, pause: Callable[[], None]) -> None:
         """Waits until its provisioner works; `pause` lets others work meanwhile. Raises TimedOut, ControllerDied."""

@@ -27,7 +27,7 @@ from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.waiting import Patience, crowding
 from harness.engine.engine import Settled
 from harness.engine.ids import Ids
-from harness.engine.ports import KARPENTER
+from harness.engine.ports import KARPENTER, Change
 from harness.nodes.kubelet import Timing
 from harness.world.real.environment import Endpoints, controller_environment, write_cloud
 from harness.world.real.process import TOKEN, Controller
@@ -50,7 +50,9 @@ _QUIET = 2.0
 """Seconds without a write after which a world that owes nothing is at rest."""
 _STUCK = 8.0
 """Seconds without a write after which what is still owed is not coming: Karpenter waits for something itself."""
-_PATIENCE = 90.0
+_CROWDED = 3.0
+"""So many times as long everything may take on a machine that is busy."""
+_PATIENCE = 60.0
 """Seconds that `settle` waits at most."""
 
 
@@ -70,6 +72,10 @@ class RealWorld(World):
         self._open = ExitStack()
         self.satisfied: Callable[[], bool] = lambda: False
         """Whether the world has come to what is expected of it: then nothing that it may still owe is waited for."""
+        self.writes_to_objects = 0
+        """How often an object was written, but for the Leases that leaders renew."""
+        assert isinstance(self.cluster, MemoryCluster)
+        self.cluster.store.subscribe(self._count)
         self.lock.acquire()
         self._open.callback(self.lock.release)
         try:
@@ -80,25 +86,15 @@ class RealWorld(World):
             raise
 
     def _start(self, binary: Path, authority: Path, elects: bool) -> Controller:
-        pki = make_pki(authority)
-        assert isinstance(self.cluster, MemoryCluster)
-        store = self.cluster.store
-        events = ClientEvents(self.clock, Ids(self.rng), self.recorder, lambda: store.revision)
-        api = ApiServer(
-            store,
-            kubernetes=self.kubernetes,
-            events=events,
-            settle=self._wall.catch_up,
-            catch_up=self._wall.catch_up,
-            lock=self.lock,
-            tokens={TOKEN: KARPENTER},
-            context=pki.server_context(),
-        )
-        front = _Front(self, self._wall)
+        pki = self._pki = make_pki(authority)
+        front = AzureFront(self, self._wall)
         plain = HttpServer(front)
         secure = HttpServer(front, context=pki.server_context())
-        for server in (api, plain, secure):
+        for server in (plain, secure):
             self._open.enter_context(server)
+        self.azure_url = plain.url
+        self._api = self._serve()
+        self._open.callback(lambda: self._api.stop())
         folder = Path(mkdtemp(prefix="harness-karpenter-"))
         metrics, health = free_ports(2)
         endpoints = Endpoints(
@@ -107,16 +103,32 @@ class RealWorld(World):
             pki.ca,
             folder / "cloud.json",
             folder / "kubeconfig.json",
-            api.port,
+            self._api.port,
             metrics,
             health,
         )
         write_cloud(endpoints.cloud, secure.url)
-        endpoints.kubeconfig.write_text(json.dumps(api.kubeconfig(TOKEN)))
+        endpoints.kubeconfig.write_text(json.dumps(self._api.kubeconfig(TOKEN)))
         environment = controller_environment(self.release.version, self.options, self.region, endpoints, elects=elects)
         controller = Controller(binary, environment, folder)
         self._open.callback(controller.stop)
         return controller
+
+    def _serve(self, port: int = 0) -> ApiServer:
+        """The API server of the cluster, answering."""
+        assert isinstance(self.cluster, MemoryCluster)
+        store = self.cluster.store
+        return ApiServer(
+            store,
+            kubernetes=self.kubernetes,
+            events=ClientEvents(self.clock, Ids(self.rng), self.recorder, lambda: store.revision),
+            settle=self._wall.catch_up,
+            catch_up=self._wall.catch_up,
+            lock=self.lock,
+            tokens={TOKEN: KARPENTER},
+            context=self._pki.server_context(),
+            port=port,
+        ).start()
 
     def close(self) -> None:
         """Ends the process and the servers."""
@@ -164,6 +176,15 @@ class RealWorld(World):
         self.controller.kill()
         self._start_controller()
 
+    def restart_api_server(self) -> None:
+        """Ends the API server with all its connections, and starts it again at the same place; what it stores stays."""
+        port = self._api.port
+        self._api.stop()
+        self._api = self._serve(port)
+
+    def _count(self, change: Change) -> None:
+        self.writes_to_objects += change.object["kind"] != "Lease"
+
     def _start_controller(self) -> None:
         self.controller.start()
         self.controller.wait_until_up(self._pause)
@@ -204,14 +225,14 @@ class _Quiet:
     def over(self, seconds: float) -> bool:
         """Whether it has been quiet for that long, on a machine that has little else to do, and nothing of ours is on its way."""
         quiet = self._world.clock.seconds - self._since
-        return quiet >= seconds * crowding() and not self._world.engine.progressing
+        return quiet >= seconds * min(crowding(), _CROWDED) and not self._world.engine.progressing
 
     def _state(self) -> tuple[int, int]:
         writes = sum(call.method not in ("GET", "POST") for call in self._world.cloud.journal)
-        return self._world.cluster.view.revision, writes
+        return self._world.writes_to_objects, writes
 
 
-class _Front(Front):
+class AzureFront(Front):
     """Azure behind the world's lock, at the moment that the wall clock shows."""
 
     def __init__(self, world: RealWorld, wall: Wall) -> None:

@@ -221,9 +221,9 @@ class Given(Model):
     )
     kubernetes: Text | None = Field(None, description="Kubernetes version, for example 1.34.2.")
     region: Text | None = Field(None, description="Azure region, for example eastus.")
-    provision_mode: Literal["aksscriptless", "bootstrappingclient", "aksmachineapi"] | None = Field(
-        None, description="How Karpenter makes machines."
-    )
+    provision_mode: (
+        Literal["aksscriptless", "bootstrappingclient", "aksmachineapi", "aksmachineapiheaderbatch"] | None
+    ) = Field(None, description="How Karpenter makes machines.")
     options: dict[Text, Text] = Field(
         default_factory=dict,
         description="Options of the controller, by their flag's name; `harness options --release R` lists those of a release.",
