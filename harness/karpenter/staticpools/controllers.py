@@ -52,6 +52,7 @@ class StaticProvisioning:
         self._view, self._sink, self._clock = view, sink, clock
         self._look, self._create, self._report = look, create, report
         self._synced = False
+        self._failures: dict[str, int] = {}
         self._circles = _Circles(failures)
 
     def watches(self) -> Mapping[str, Router]:
@@ -79,13 +80,22 @@ class StaticProvisioning:
         view = self._look()
         self._synced = self._synced or view.synced
         made = growth(view.simulations, pool, synced=self._synced)
-        if made.count:
-            self._provision(view, pool, made)
-        elif made.again == LIMITED:
+        if made.count and (problem := self._provision(view, pool, made)):
+            return self._failed(name_of(pool), problem)
+        self._failures.pop(name_of(pool), None)
+        if made.again == LIMITED:
             self._sink.log("info", self.name, "nodepool node limit reached", NodePool=name_of(pool))
         return DONE if made.again is None else Result(made.again, Wait.POLL)
 
-    def _provision(self, view: View, pool: Object, made: Growth) -> None:
+    def _failed(self, pool: str, problem: str) -> Result:
+        """Tries again later; nothing waits for that, since a change brings the next look by itself."""
+        self._sink.log("error", self.name, "Reconciler error", NodePool=pool, error=problem)
+        first, longest = self.backoff
+        failures = self._failures[pool] = self._failures.get(pool, 0) + 1
+        return Result(min(first * 2 ** min(failures - 1, 32), longest), Wait.ALARM)
+
+    def _provision(self, view: View, pool: Object, made: Growth) -> str:
+        """Creates NodeClaims. Answers what went wrong."""
         assert made.counts is not None
         told = {"current": made.counts.running, "desired": _replicas(pool), "provision-count": made.count}
         text = "provisioning nodeclaims to satisfy replica count"
@@ -101,8 +111,7 @@ class StaticProvisioning:
         runaway = self._circles.created(pool, created, self._clock.seconds)
         if runaway is not None:
             self._report(runaway)
-        if problems:
-            raise ReconcileError(f"creating nodeclaims, {'; '.join(problems)}")
+        return f"creating nodeclaims, {'; '.join(problems)}" if problems else ""
 
 
 class StaticDeprovisioning:
