@@ -46,3 +46,8 @@ def test_a_change_from_outside_is_a_reason() -> None:
     for _ in range(4):
         assert not any(chain(churn, BOUND - 1, 60))
         churn.forget()
+
+
+def test_nodes_of_workloads_that_come_and_go_are_no_circle() -> None:
+    churn = Churn()
+    assert not any(churn.departs([departure(n, n * 60, n * 60 + 60, "Empty")]) for n in range(4 * BOUND))

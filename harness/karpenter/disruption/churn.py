@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
+from harness.karpenter.disruption.method import EMPTY
 from harness.kube.api.labels import INSTANCE_TYPE
 
 __all__ = ["BOUND", "SHORT_LIFE", "Churn", "Departure"]
@@ -58,6 +59,8 @@ class Churn:
     def departs(self, departures: Sequence[Departure]) -> Runaway | None:
         """Takes note of what one decision removes. Answers the circle that this closes, if any."""
         for each in departures:
+            if each.reason == EMPTY:
+                continue  # its pods have ended: workloads that come and go bring such nodes, and take them
             before = self._last.get(each.kind)
             later = before is not None and each.created + _TICK >= before.at
             if before is not None and not later:
