@@ -37,6 +37,7 @@ __all__ = [
     "find_source",
     "has_extension",
     "oracle_program",
+    "takes_attach_limits",
 ]
 
 ORACLE = Path(__file__).resolve().parent / "oracle"
@@ -193,11 +194,16 @@ def has_extension(release: str, extension: str) -> bool:
     return (ORACLE / "releases" / f"v{release}" / EXTENSIONS[extension]).exists()
 
 
+def takes_attach_limits(release: str) -> bool:
+    """Whether instance types can say how many volumes their nodes attach: the oracle reads them in a file of its own."""
+    return _of_release(release, "catalog.go").exists()
+
+
 def oracle_program(release: str) -> list[Path]:
-    """The Go files of the oracle of `release`."""
+    """The Go files of the oracle of `release`; a file of its own counts instead of the common one of that name."""
     parts = [ORACLE / each for each in EXTENSIONS if has_extension(release, each)]
     folders = [ORACLE, *parts, ORACLE / "releases" / f"v{release}"]
-    return [file for folder in folders for file in sorted(folder.glob("*.go"))]
+    return list({file.name: file for folder in folders for file in sorted(folder.glob("*.go"))}.values())
 
 
 def build(release: str, *, log: bool = True) -> Oracle:

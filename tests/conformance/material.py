@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.build import has_extension
+from tests.conformance.build import has_extension, takes_attach_limits
 from tests.conformance.cases.disruption.sizes import disruption_catalogs
 from tests.conformance.cases.objects import Schemas, schemas_of
 from tests.conformance.cases.schedule import MANY
@@ -61,6 +61,11 @@ class Material:
             types=types,
             catalogs={"recorded": types[locations[0]], "eastus60": sample, MANY: _multiplied(sample)},
         )
+
+    @property
+    def takes_attach_limits(self) -> bool:
+        """Whether instance types can have attach limits."""
+        return takes_attach_limits(self.release)
 
     @property
     def has_overlays(self) -> bool:

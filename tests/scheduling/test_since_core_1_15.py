@@ -13,7 +13,7 @@ from harness.karpenter.releases import ProviderRelease, provider
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, solve
 from harness.karpenter.scheduling.default_spread import scheduler_config_problem
-from tests.scheduling.workload import CAPACITY, SIZES, TYPE, VOCABULARY, ZONE, need, nodepool, pod, size, spread
+from tests.scheduling.workload import CAPACITY, SIZES, TYPE, VOCABULARY, ZONE, need, node, nodepool, pod, size, spread
 
 NOW, NEXT = provider("1.14.0"), provider("next")
 DISK = "disk.csi.azure.com"
@@ -111,6 +111,29 @@ def test_too_many_volumes_for_every_size() -> None:
     assert list(map(str, results.errors.values())) == [
         f"would exceed volume limit for all instance type options (provisioner={DISK}, volume-count=3, volume-limit=2)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("driver", "release", "found"),
+    [
+        (None, NOW, {"n": ("a",)}),
+        (None, NEXT, {}),
+        ({"name": DISK, "allocatable": {"count": 5}}, NEXT, {"n": ("a",)}),
+        ({"name": DISK}, NEXT, {"n": ("a",)}),
+        ({"name": DISK, "allocatable": {}}, NEXT, {"n": ("a",)}),
+        ({"name": DISK, "allocatable": {}}, NOW, {}),
+        ({"name": "other", "allocatable": {"count": 5}}, NEXT, {}),
+    ],
+)
+def test_a_node_attaches_what_its_csinode_says_or_else_its_size(
+    driver: Mapping[str, Any] | None, release: ProviderRelease, found: Mapping[str, tuple[str, ...]]
+) -> None:
+    machine, claim = node("n")
+    csinodes = [{"metadata": {"name": "n"}, "spec": {"drivers": [driver]}}] if driver is not None else []
+    objects = {"nodes": [machine], "nodeclaims": [claim], "csinodes": csinodes, **storage("x", "y")}
+    results = run([with_disks("a", "x", "y")], release, attaching(medium=1), **objects)
+    placed = {name: tuple(each["metadata"]["name"] for each in pods) for name, pods in results.existing.items() if pods}
+    assert placed == found
 
 
 # reserved offerings that are full

@@ -50,4 +50,5 @@ def _instance_type(item: Mapping[str, Any], vocabulary: Vocabulary) -> InstanceT
             )
             for offering in item.get("offerings") or ()
         ),
+        attach_limits={name: int(limit) for name, limit in (item.get("attach_limits") or {}).items()},
     )

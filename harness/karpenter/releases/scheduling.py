@@ -95,9 +95,13 @@ class SchedulingRules:
     """``minValues`` counts the values of instance types that the requirement admits; else all values that they have
     (core ``pkg/cloudprovider/types.go`` SatisfiesMinValues, since 1.14.3)."""
     attach_limits: bool = True
-    """A new NodeClaim keeps the instance types whose nodes can attach all volumes of its pods, and a pod whose volumes cannot be
-    looked up is tried nowhere; else attach limits count on nodes only (core ``scheduling/nodeclaim.go``
-    filterInstanceTypesByVolumeAttachmentLimits, since 1.15.0). No size of Azure's has such a limit yet."""
+    """A new NodeClaim keeps the instance types whose nodes can attach all volumes of its pods, a node whose CSINode does not list a
+    driver has its instance type's limit, and a pod whose volumes cannot be looked up is tried nowhere; else CSINodes alone count
+    (core ``scheduling/nodeclaim.go`` filterInstanceTypesByVolumeAttachmentLimits, since 1.15.0). No size of Azure's has such a limit
+    yet."""
+    uncounted_drivers_attach_any: bool = True
+    """A CSI driver whose CSINode says something of what can be attached, but no number, attaches any number of volumes; else none
+    (core ``pkg/controllers/state/cluster.go`` populateVolumeLimits, since 1.15.0)."""
     default_spread: bool = True
     """Pods without topology spread constraints get those of the option ``--scheduler-config``
     (core ``scheduling/defaultconstraints.go``, since 1.15.0)."""
@@ -114,7 +118,9 @@ class SchedulingRules:
 
 
 _NEWEST = SchedulingRules()
-_V1_14_3 = replace(_NEWEST, attach_limits=False, default_spread=False, launchable_offerings=False)
+_V1_14_3 = replace(
+    _NEWEST, attach_limits=False, uncounted_drivers_attach_any=False, default_spread=False, launchable_offerings=False
+)
 _V1_14 = replace(_V1_14_3, min_values_admitted=False)
 _V1_13 = replace(
     _V1_14,

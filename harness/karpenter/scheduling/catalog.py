@@ -273,6 +273,12 @@ class CatalogIndex:
             mask = self._attaching[driver, count] = sum(1 << i for i, limit in enumerate(limits) if limit >= count)
         return mask
 
+    def attach_limits_of(self, name: str) -> Mapping[str, int]:
+        """The limits of the type with this name, none where there is no such type."""
+        if not self._limited:
+            return {}
+        return next((each.attach_limits for each in self.types if each.name == name), {})
+
     def most_attached(self, driver: str, mask: int) -> int:
         """The largest limit for a CSI driver among the types of ``mask``; -1 without one."""
         return max((self.types[index].attach_limits.get(driver, -1) for index in bits(mask)), default=-1)

@@ -3,7 +3,7 @@
 Core ``pkg/controllers/provisioning/scheduling/existingnode.go``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 
 from harness.karpenter.releases.scheduling import SchedulingRules
@@ -30,11 +30,17 @@ from harness.kube.scheduling.taints import untolerated
 class ExistingNode:
     """A node with the room that its pods, and DaemonSet pods still to come, leave. ``amounts`` is that room in billionths.
 
-    Simulations share it until one of them puts a pod on it, and takes a :meth:`copy` for that.
+    Simulations share it until one of them puts a pod on it, and takes a :meth:`copy` for that. ``attach_limits`` are those of its
+    instance type, for the CSI drivers that its CSINode does not list.
     """
 
     def __init__(
-        self, state: StateNode, daemons: Sequence[DaemonPod], algebra: Algebra, rules: SchedulingRules
+        self,
+        state: StateNode,
+        daemons: Sequence[DaemonPod],
+        algebra: Algebra,
+        rules: SchedulingRules,
+        attach_limits: Mapping[str, int],
     ) -> None:
         self.state, self._algebra = state, algebra
         self.name, self.taints = state.name, state.taints
@@ -49,6 +55,8 @@ class ExistingNode:
                 self.amounts[name] = self.amounts.get(name, 0) - missing
         self.host_ports = state.host_ports()
         self.volumes = {driver: set(claims) for driver, claims in state.volumes.items()}
+        expected = {name: limit for name, limit in attach_limits.items() if name not in state.volume_drivers}
+        self._limits = {**state.volume_limits, **expected}
         self.pods: list[Object] = []
 
     def copy(self) -> "ExistingNode":
@@ -79,11 +87,11 @@ class ExistingNode:
         if taints:
             return TaintsNotTolerated(taints)
         for driver, claims in (shape.volume_claims or {}).items():
-            limit = self.state.volume_limits.get(driver)
+            limit = self._limits.get(driver)
             if limit is not None and (count := len(self.volumes.get(driver, set()) | claims)) > limit:
                 return VolumeLimitExceeded(driver, count, limit)
         for driver, held in self.volumes.items():
-            limit = self.state.volume_limits.get(driver)
+            limit = self._limits.get(driver)
             if limit is not None and len(held) > limit:
                 return VolumeLimitExceeded(driver, len(held), limit)
         if shape.host_ports and (conflict := port_conflict(shape, self.host_ports)) is not None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import ClaimsIn, rules_of
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.catalog import Amounts, CatalogIndex
@@ -16,6 +17,7 @@ from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_p
 from harness.karpenter.scheduling.topology.domains import domains_by_key
 from harness.karpenter.scheduling.topology.groups import RunningPods
 from harness.karpenter.scheduling.volumes import VolumeLookup
+from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, name_of, spec_of
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, Taint
 
@@ -110,7 +112,16 @@ class Ground:
         """Initialized nodes first, then by name."""
         assert self.templates is not None  # a DaemonSet's search for a term that fits begins with the templates
         active = sorted(self.state.active(), key=lambda node: (not node.initialized, node.name))
-        return tuple(ExistingNode(node, self._daemons, self.algebra, self.rules) for node in active)
+        return tuple(
+            ExistingNode(node, self._daemons, self.algebra, self.rules, self._attach_limits(node)) for node in active
+        )
+
+    def _attach_limits(self, node: StateNode) -> Mapping[str, int]:
+        """What the node's instance type says that it attaches."""
+        index = self.indexes.get(node.labels.get(NODEPOOL) or "")
+        if index is None or not self.rules.attach_limits:
+            return {}
+        return index.attach_limits_of(node.labels.get(INSTANCE_TYPE) or "")
 
     def staying(self, leaving: frozenset[str]) -> Iterator[StateNode]:
         """The active nodes but some."""

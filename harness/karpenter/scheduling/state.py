@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
 from harness.karpenter.lifecycle.names import is_known_ephemeral
+from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.volumes import VolumeError, VolumeLookup, Volumes
 from harness.kube.api.labels import HOSTNAME, INSTANCE_TYPE
@@ -54,6 +55,7 @@ class StateNode:
         self.pods: list[Object] = []
         self.volumes: Volumes = {}
         self.volume_limits: Mapping[str, int] = {}
+        self.volume_drivers: frozenset[str] = frozenset()
         own = labels_of(node) if node is not None else {}
         self.registered = nodeclaim is None or own.get(REGISTERED) == "true"
         self.initialized = nodeclaim is None or own.get(INITIALIZED) == "true"
@@ -152,9 +154,10 @@ class ClusterState:
         self.bound: dict[str, list[Object]] = {}
         """All pods by the name of their node, also those that have ended."""
         self._place_pods(volumes)
-        limits = {name_of(csi): _limits(csi) for csi in snapshot.csinodes}
+        unlimited = rules_of(core).uncounted_drivers_attach_any
+        limits = {name_of(csi): _limits(csi, unlimited) for csi in snapshot.csinodes}
         for state in self.by_node.values():
-            state.volume_limits = limits.get(name_of(state.node or {}), {})
+            state.volume_limits, state.volume_drivers = limits.get(name_of(state.node or {}), ({}, frozenset()))
 
     def _place_pods(self, volumes: VolumeLookup) -> None:
         for pod in self.snapshot.pods:
@@ -202,9 +205,12 @@ def _by_name(objects: Iterable[Object]) -> list[Any]:
     return sorted(objects, key=lambda obj: (namespace_of(obj), name_of(obj)))
 
 
-def _limits(csinode: Object) -> dict[str, int]:
-    return {
+def _limits(csinode: Object, unlimited: bool) -> tuple[dict[str, int], frozenset[str]]:
+    """How many volumes of each CSI driver a node attaches, and the drivers that it has; ``unlimited``: also without a count."""
+    drivers = spec_of(csinode).get("drivers") or ()
+    limits = {
         driver["name"]: driver["allocatable"].get("count") or 0
-        for driver in spec_of(csinode).get("drivers") or ()
-        if driver.get("allocatable") is not None
+        for driver in drivers
+        if driver.get("allocatable") is not None and not (unlimited and driver["allocatable"].get("count") is None)
     }
+    return limits, frozenset(driver["name"] for driver in drivers)

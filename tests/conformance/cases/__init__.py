@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tests.conformance.cases.clusters.sizes import with_attach_limits
 from tests.conformance.cases.disruption.azure_drift import azure_drift_case
 from tests.conformance.cases.disruption.disrupt import disrupt_case
 from tests.conformance.cases.disruption.lifetimes import lifetimes_case
@@ -32,6 +33,8 @@ def _validate(draw: Draw, material: Material) -> Json:
 
 def _schedule(draw: Draw, material: Material) -> Json:
     case = schedule_case(draw, material.catalogs, material.zone_names)
+    if material.takes_attach_limits:
+        case = with_attach_limits(draw, case, material.catalogs)
     return with_overlays(draw, case, material.catalogs) if material.has_overlays else case
 
 

@@ -171,6 +171,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         (
             "min_values_admitted",
             "attach_limits",
+            "uncounted_drivers_attach_any",
             "default_spread",
             "launchable_offerings",
             "fits_needs_offering",

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tests.conformance.cases.clusters.scene import CAPACITY, RESERVATION, ZONE, Json
 from tests.conformance.cases.draw import Draw
 
-__all__ = ["reserved_sizes", "scarce_sizes"]
+__all__ = ["reserved_sizes", "scarce_sizes", "with_attach_limits"]
+
+_DRIVERS = ("disk.csi.azure.com", "file.csi.azure.com")
+
+
+def with_attach_limits(draw: Draw, case: Json, catalogs: Mapping[str, list[Json]]) -> Json:
+    """The case for a core since 1.15: full reservations that are available all the same, and sizes that attach few volumes."""
+    if "instance_types" not in case and (not case.get("pvcs") or draw.chance(0.4)):
+        return case
+    types = copy.deepcopy(case.get("instance_types") or draw.some(catalogs[case["catalog"]], 2, 8))
+    for item in types:
+        for offering in item["offerings"]:
+            if offering.get("reservation_capacity") == 0 and draw.chance(0.7):
+                offering["available"] = True
+        if draw.chance(0.7):
+            item["attach_limits"] = {driver: draw.choice([0, 1, 1, 2, 3]) for driver in draw.some(_DRIVERS, 1, 2)}
+    kept = {name: value for name, value in case.items() if name not in ("catalog", "catalog_by_nodepool")}
+    return {**kept, "instance_types": types}
 
 
 def scarce_sizes(draw: Draw, types: Sequence[Json]) -> list[Json]:
