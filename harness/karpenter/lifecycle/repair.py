@@ -15,7 +15,8 @@ from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.labels.core import NODEPOOL, TERMINATION_TIMESTAMP
 from harness.karpenter.lifecycle.forced import forcefully
 from harness.karpenter.lifecycle.names import claim_of
-from harness.karpenter.releases.model import ProviderRelease, RepairPolicy
+from harness.karpenter.releases.flag_values import RepairPolicy
+from harness.karpenter.releases.model import ProviderRelease
 from harness.kube.api.objects import (
     Object,
     annotations_of,

@@ -20,7 +20,7 @@ from harness.karpenter.launch.images import node_image_version
 from harness.karpenter.launch.names import resource_name
 from harness.karpenter.lifecycle.provider import CloudProviderError
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
-from harness.karpenter.releases.model import DriftImage
+from harness.karpenter.releases.flag_values import DriftImage
 from harness.kube.api.objects import (
     Object,
     annotations_of,

@@ -2,19 +2,17 @@
 
 from functools import cache
 
-from harness.karpenter.releases.model import (
+from harness.karpenter.releases.flag_values import (
     MACHINE_MODES,
     ArtifactStreamingDefault,
     ClaimRequirementLabels,
-    CoreRelease,
-    Defaults,
     EphemeralRule,
     InPlaceTags,
     LocalDnsSource,
-    ProviderRelease,
     ProvisionMode,
     UnknownRelease,
 )
+from harness.karpenter.releases.model import CoreRelease, Defaults, ProviderRelease
 from harness.karpenter.releases.option_table import OPTIONS, Option, find_option, option_of_variable, options_of
 from harness.karpenter.releases.options import (
     BEST_EFFORT,

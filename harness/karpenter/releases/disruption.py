@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from harness.karpenter.releases.model import CoreRelease, UnknownRelease
+from harness.karpenter.releases.flag_values import UnknownRelease
+from harness.karpenter.releases.model import CoreRelease
 
 __all__ = ["DisruptionRules", "disruption_rules_of"]
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.karpenter.releases.model import MACHINE_MODES, Defaults, ProvisionMode
+from harness.karpenter.releases.flag_values import MACHINE_MODES, ProvisionMode
+from harness.karpenter.releases.model import Defaults
 from harness.karpenter.releases.option_table import OPTIONS
 
 __all__ = ["BEST_EFFORT", "GALLERY_SUBSCRIPTION", "SHARED_GALLERY", "STRICT", "ProviderOptions"]

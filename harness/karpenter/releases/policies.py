@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.releases.model import ClaimRequirementLabels, ProviderRelease
+from harness.karpenter.releases.flag_values import ClaimRequirementLabels
+from harness.karpenter.releases.model import ProviderRelease
 
 __all__ = ["DEFAULT_BASE", "NOT_SIMULATED", "POLICIES", "Policy", "closed_domain", "overlaid", "split_name"]
 
