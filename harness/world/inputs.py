@@ -24,6 +24,7 @@ from harness.karpenter.releases import (
     find_option,
     provider,
 )
+from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling.default_spread import scheduler_config_problem
 from harness.kube.api.versions import version_mistake
 from harness.wording import did_you_mean
@@ -160,7 +161,21 @@ def typed_options(options: Mapping[str, Any], release: str | None = None) -> tup
             mistakes.append(InputMistake(path, f"{kinds.get(type(default), 'a value')} is expected, not '{given}'"))
         else:
             found[option.field] = value
+    if release is not None and (lacking := _not_simulated(found, release)) is not None:
+        mistakes.append(lacking)
     return found, mistakes
+
+
+def _not_simulated(found: Mapping[str, Any], release: str) -> InputMistake | None:
+    """A feature gate that would answer otherwise than the release does."""
+    rules = disruption_rules_of(provider(release).core)
+    gates = found.get("feature_gates")
+    if rules is None or not rules.repair_is_disruption or not isinstance(gates, Mapping):
+        return None
+    if not ProviderOptions(feature_gates=gates).gate("NodeRepair"):
+        return None
+    what = f"how {release} repairs unhealthy nodes, as a disruption, is not simulated"
+    return InputMistake(("options", "feature-gates"), what, "take NodeRepair=true away")
 
 
 def _scheduler_config(given: Any) -> tuple[Any, str | None]:

@@ -1,0 +1,88 @@
+"""What is not released yet takes part where it is named, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, KNOWN_RELEASES, UNRELEASED, releases_of
+from tests.cli.command import call
+
+POOL = """
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements: []
+---
+apiVersion: karpenter.azure.com/v1beta1
+kind: AKSNodeClass
+metadata: {name: default}
+spec: {}
+"""
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> str:
+    (tmp_path / "pool.yaml").write_text(POOL)
+    return str(tmp_path / "pool.yaml")
+
+
+def test_it_is_no_part_of_all_releases(capsys: pytest.CaptureFixture[str]) -> None:
+    assert UNRELEASED == ("next",)
+    assert (*ALL_PROVIDER_RELEASES, "next") == KNOWN_RELEASES
+    assert releases_of("next") == ("next",)
+    _, out, _ = call(capsys, "defaults", "--format", "json")
+    assert "next" not in json.loads(out)
+    _, out, _ = call(capsys, "defaults", "--release", "next")
+    assert "1.15.0" in out
+
+
+def test_it_is_suggested(capsys: pytest.CaptureFixture[str], pool: str) -> None:
+    code, _, err = call(capsys, "explain", "--release", "nxt", pool)
+    assert (code, err) == (2, "harness explain: --release: unknown release 'nxt'; did you mean 'next'?\n")
+
+
+def test_what_is_not_simulated_is_refused(capsys: pytest.CaptureFixture[str], pool: str) -> None:
+    code, _, err = call(capsys, "explain", "--release", "next", "--option", "feature-gates=NodeRepair=true", pool)
+    assert (code, err) == (
+        2,
+        "harness explain: --option: how next repairs unhealthy nodes, as a disruption, is not simulated; "
+        "take NodeRepair=true away\n",
+    )
+    assert call(capsys, "explain", "--release", "next", "--option", "feature-gates=NodeRepair=false", pool)[0] != 2
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[", "decoding scheduler config: neither YAML nor JSON"),
+        ("[1]", "decoding scheduler config: no object"),
+        (
+            '{"podTopologySpread": {"defaultConstraints": [{"maxSkew": 0}]}}',
+            "validating scheduler config, podTopologySpread.defaultConstraints[0].maxSkew must be greater than 0",
+        ),
+    ],
+)
+def test_an_option_of_its_own(capsys: pytest.CaptureFixture[str], pool: str, text: str, problem: str) -> None:
+    code, _, err = call(capsys, "explain", "--release", "next", "--option", f"scheduler-config={text}", pool)
+    assert (code, err) == (2, f"harness explain: --option: {problem}\n")
+    code, _, err = call(capsys, "explain", "--option", f"scheduler-config={text}", pool)
+    assert (code, err) == (
+        2,
+        "harness explain: --option: provider 1.14.0 has no option 'scheduler-config'; it came with next\n",
+    )
+
+
+def test_upgrade_check_tells_what_comes(capsys: pytest.CaptureFixture[str], pool: str) -> None:
+    Path(pool).write_text(
+        POOL.replace("spec:\n  template", "spec:\n  disruption: {consolidationPolicy: WhenEmpty}\n  template", 1)
+    )
+    code, out, _ = call(capsys, "upgrade-check", "--from", "1.14.2", "--to", "next", pool)
+    assert code == 0
+    assert "spec.disruption.consolidateAfter is taken; 1.14.2 refused it: Required value" in out
