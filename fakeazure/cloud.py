@@ -208,7 +208,7 @@ class FakeAzure:
                 namespace=route.namespace or match.params.get("namespace", ""),
                 type_=route.type,
                 location=match.params.get("location", self.state.settings.location),
-                locations=tuple(self.market.catalogue.regions),
+                locations=lambda: self.market.catalogue.regions,
             )
         subscription = match.params.get("subscription")
         extra: Mapping[str, str] = EMPTY

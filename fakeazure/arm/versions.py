@@ -7,6 +7,7 @@ the version. A version newer than all that are known is served for two years: it
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from fakeazure.arm.api_versions import API_VERSIONS
@@ -19,10 +20,12 @@ RESOURCES = "Microsoft.Resources"
 _BY_NAME = {name.lower(): name for name in API_VERSIONS}
 
 
-def check_version(version: str, *, namespace: str, type_: str, location: str, locations: tuple[str, ...]) -> None:
+def check_version(
+    version: str, *, namespace: str, type_: str, location: str, locations: Callable[[], Sequence[str]]
+) -> None:
     """Refuse a request without an `api-version` that its namespace has, with ARM's codes and the list.
 
-    `type_` is the resource type without the namespace, `location` where the resource is, `locations` where it could be.
+    `type_` is the resource type without the namespace, `location` where the resource is, `locations` answers where it could be.
     """
     if not version:
         raise refuse("MissingApiVersionParameter")
@@ -39,7 +42,7 @@ def check_version(version: str, *, namespace: str, type_: str, location: str, lo
         version=version,
         type=type_,
         versions=", ".join(API_VERSIONS[known]),
-        locations=", ".join(locations),
+        locations=", ".join(locations()),
     )
 
 

@@ -96,6 +96,14 @@ class Catalogue:
             raise UnknownRegion(name, self.regions)
         return _region(name, self.as_of)
 
+    def zones(self, region: str) -> tuple[str, ...]:
+        """A region's logical zones, without making its records; UnknownRegion as `region`."""
+        if region in self.replaced:
+            return self.replaced[region].zones
+        if region not in REGIONS:
+            raise UnknownRegion(region, self.regions)
+        return REGIONS[region].zones
+
     def names(self, region: str) -> Set[str]:
         """The names of the sizes that a region sells, without making their records; UnknownRegion as `region`."""
         if region in self.replaced:

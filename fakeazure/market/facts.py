@@ -48,6 +48,10 @@ class CatalogueLike(Protocol):
         """A region by its short name; KeyError or ValueError if it is not known."""
         ...
 
+    def zones(self, region: str) -> Sequence[str]:
+        """A region's zones, without reading what it sells."""
+        ...
+
     def unlisted(self, name: str) -> frozenset[str]:
         """Sizes of other regions that the subscription whose zones are recorded was not offered in this one."""
         ...

@@ -68,10 +68,11 @@ def _list(state: State, request: Request) -> Response:
         skip = int(request.query.get("$skip", "0"))
     except (FilterError, ValueError) as error:
         return Response(400, body={"Error": {"Code": "InvalidFilter", "Message": str(error)}})
-    regions = [region for region in state.market.catalogue.regions if f"'{region}'" in text]
-    found = [
-        item for region in regions or state.market.catalogue.regions for item in items(state, region) if wanted(item)
-    ]
+    # Without a region in the filter: those that are served, as in the list of SKUs.
+    regions = [
+        region for region in state.market.catalogue.regions if f"'{region}'" in text
+    ] or state.settings.sku_regions
+    found = [item for region in regions for item in items(state, region) if wanted(item)]
     shown = found[skip : skip + PAGE]
     following = None
     if skip + PAGE < len(found):

@@ -49,7 +49,7 @@ def _locations(state: State, request: Request) -> Response:
     subscription = request.params["subscription"]
     value = []
     for name in state.market.catalogue.regions:
-        region = state.market.catalogue.region(name)
+        zones = state.market.catalogue.zones(name)
         item: dict[str, Any] = {
             "id": f"/subscriptions/{subscription}/locations/{name}",
             "name": name,
@@ -57,9 +57,9 @@ def _locations(state: State, request: Request) -> Response:
             "displayName": name,
             "metadata": {"regionType": "Physical"},
         }
-        if region.zones:
+        if zones:
             item["availabilityZoneMappings"] = [
-                {"logicalZone": zone, "physicalZone": f"{name}-az{zone}"} for zone in region.zones
+                {"logicalZone": zone, "physicalZone": f"{name}-az{zone}"} for zone in zones
             ]
         value.append(item)
     return Response(200, body={"value": value})

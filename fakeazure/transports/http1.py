@@ -20,6 +20,10 @@ _BLANK = re.compile(rb"(?:\r?\n)+")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _HOST = re.compile(r"(?:[A-Za-z0-9._~-]*|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 _CHUNK_LINE = 1024
+_LEAST = 0.01
+"""Seconds that are waited for bytes at least."""
+_TRICKLE = 16
+"""So few bytes after the end of the time are no request that was nearly there."""
 _RECEIVE = 32 * 1024
 
 
@@ -96,19 +100,16 @@ class Reader:
 
     def _receive(self, deadline: float, row: str | None) -> None:
         """More bytes, before `deadline`; after it `row` is the answer, or nothing at all."""
-        left = deadline - self._now()
-        data = b""
-        late = left <= 0
-        if not late:
-            self._connection.settimeout(left)
-            try:
-                data = self._connection.recv(_RECEIVE)
-            except TimeoutError:
-                late = True
-        if late:
-            raise Closed if row is None else Refused(row)
+        # What has come is read also if this thread was late itself; only then is the client late.
+        self._connection.settimeout(max(deadline - self._now(), _LEAST))
+        try:
+            data = self._connection.recv(_RECEIVE)
+        except TimeoutError:
+            raise (Closed if row is None else Refused(row)) from None
         if not data:
             raise Closed
+        if self._now() > deadline + _LEAST and row is not None and len(data) < _TRICKLE:
+            raise Refused(row)
         self._buffer += data
 
     def _check_head(self) -> None:

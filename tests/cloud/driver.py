@@ -104,6 +104,9 @@ class SmallCatalogue:
     def regions(self) -> tuple[str, ...]:
         return tuple(self._regions)
 
+    def zones(self, region: str) -> tuple[str, ...]:
+        return self._regions[region].zones
+
     def region(self, name: str) -> SmallRegion:
         return self._regions[name]
 
