@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fakeazure.cloud import FakeAzure
+    from fakeazure.mock import mock_azure
 
-__all__ = ["FakeAzure"]
+__all__ = ["FakeAzure", "mock_azure"]
 
-_HOMES = {"FakeAzure": "fakeazure.cloud"}
+_HOMES = {"FakeAzure": "fakeazure.cloud", "mock_azure": "fakeazure.mock"}
 
 
 def __getattr__(name: str) -> Any:

@@ -31,26 +31,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fakeazure import dispatch, snapshots
 from fakeazure.aks.machines import drift
 from fakeazure.aks.managed_clusters import NAMESPACE
-from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.errors import ArmError
 from fakeazure.arm.ids import ResourceId, location_key
 from fakeazure.arm.messages import EMPTY, Document, Request, Response
-from fakeazure.arm.routes import Match
-from fakeazure.arm.texts import failure, refuse
 from fakeazure.arm.throttling import Bucket, Throttle
-from fakeazure.arm.versions import check_version
 from fakeazure.catalog import Catalogue
-from fakeazure.coverage import nearest
 from fakeazure.events import Subscriber, VirtualMachine
 from fakeazure.guids import Guids, guid_of
 from fakeazure.journal import Call, Journal, summarise
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.faults import Fault
-from fakeazure.market.match import Subject
 from fakeazure.market.spec import build_market
 from fakeazure.resources import images, vm_lifecycle
-from fakeazure.resources.subscriptions import NAMESPACES
 from fakeazure.routing import router
 from fakeazure.seed import seed
 from fakeazure.state import Settings, State
@@ -102,46 +97,48 @@ class FakeAzure:
         Raises ValueError for an unknown region or a mistake in `azure`.
         """
         self.clock = clock if clock is not None else ManualClock()
-        timers = Timers(self.clock)
         known = catalogue if catalogue is not None else Catalogue.load()
         location = location_key(region)
         if location not in known.regions:
             known.region(location)  # the catalogue's own error knows the nearest names
-        self.state = State(
-            Settings(
-                subscription=subscription,
-                tenant=tenant,
-                location=location,
-                resource_group=resource_group,
-                node_resource_group=node_resource_group or f"MC_{resource_group}_{cluster}_{location}",
-                cluster=cluster,
-                base_url=base_url,
-                page_size=page_size,
-                sku_regions=tuple(location_key(name) for name in sku_regions or (location,)),
-            ),
-            build_market(known, azure or {}, now=timers.now()),
-            timers,
-            ids or Guids(seed_value),
-            timing or Timing(),
-            Throttle(throttle),
+        settings = Settings(
+            subscription=subscription,
+            tenant=tenant,
+            location=location,
+            resource_group=resource_group,
+            node_resource_group=node_resource_group or f"MC_{resource_group}_{cluster}_{location}",
+            cluster=cluster,
+            base_url=base_url,
+            page_size=page_size,
+            sku_regions=tuple(location_key(name) for name in sku_regions or (location,)),
         )
-        self.state.operations.retry_after = retry_after
-        if self.state.timing.graph_lag > 0:
-            self.state.store.remember(timers.now)
-        seed(
-            self.state,
-            kubernetes=kubernetes,
-            machines_pool=machines_pool,
-            network=network or {},
-            subnet_prefix=subnet_prefix,
-            kubelet_client_id=kubelet_client_id,
-            vnet_guid=vnet_guid,
-        )
+
+        def made() -> State:
+            timers = Timers(self.clock)
+            market = build_market(known, azure or {}, now=timers.now())
+            guids = ids or Guids(seed_value)
+            state = State(settings, market, timers, guids, timing or Timing(), Throttle(throttle))
+            state.operations.retry_after = retry_after
+            if state.timing.graph_lag > 0:
+                state.store.remember(timers.now)
+            seed(
+                state,
+                kubernetes=kubernetes,
+                machines_pool=machines_pool,
+                network=network or {},
+                subnet_prefix=subnet_prefix,
+                kubelet_client_id=kubelet_client_id,
+                vnet_guid=vnet_guid,
+            )
+            state.types = router().types()
+            state.send = lambda method, path, query, body: self.request(method, path, query=query, body=body)
+            return state
+
+        self._made = made
+        self.state = made()
         self.market = self.state.market
         self.journal = journal if journal is not None else Journal()
         self._router = router()
-        self.state.types = self._router.types()
-        self.state.send = lambda method, path, query, body: self.request(method, path, query=query, body=body)
 
     # --- the port ---------------------------------------------------------------------------------------------------
 
@@ -171,7 +168,7 @@ class FakeAzure:
             match = self._router.find("GET", asked.path)
         now = self.state.now()
         try:
-            answer = self._answer(asked, match, now)
+            answer = dispatch.answer(self.state, self._router, asked, match, now)
         except ArmError as error:
             answer = error.failure.response()
         if head and match is not None:
@@ -197,66 +194,6 @@ class FakeAzure:
             )
         )
         return answer
-
-    def _answer(self, asked: Request, match: Match[State] | None, now: float) -> Response:
-        if match is None:
-            raise ArmError(self._no_route(asked))
-        route = match.route
-        if route.versioned:
-            check_version(
-                asked.api_version,
-                namespace=route.namespace or match.params.get("namespace", ""),
-                type_=route.type,
-                location=match.params.get("location", self.state.settings.location),
-                locations=lambda: self.market.catalogue.regions,
-            )
-        subscription = match.params.get("subscription")
-        extra: Mapping[str, str] = EMPTY
-        if subscription is not None:
-            if subscription.lower() not in self.state.subscriptions:
-                raise refuse("SubscriptionNotFound", subscription=subscription)
-            extra = self.state.throttle.take(asked.method, subscription.lower(), now)
-            self._check_registration(asked, subscription)
-        self._check_faults(asked, match, now)
-        request = Request(asked.method, asked.path, asked.query, asked.headers, asked.body, match.params)
-        answer = match.route.handler(self.state, request)
-        return replace(answer, headers={**answer.headers, **extra}) if extra else answer
-
-    def _check_faults(self, asked: Request, match: Match[State], now: float) -> None:
-        resource = match.route.resource
-        if asked.method == "PUT" and resource in ("virtualMachines", "machines"):
-            return  # judged where they are let in, with size, zone and priority
-        if not self.market.faults.all:
-            return
-        subject = Subject(
-            asked.method,
-            resource,
-            name=asked.path.rstrip("/").rpartition("/")[2],
-            location=match.params.get("location", self.state.settings.location),
-        )
-        fault = self.market.faults.take(subject, now, at_end=False)
-        if fault is not None:
-            raise ArmError(fault.failure(subject, id=asked.path, subscription=match.params.get("subscription", "")))
-
-    def _check_registration(self, asked: Request, subscription: str) -> None:
-        missing = self.state.subscriptions[subscription.lower()]
-        if missing and asked.method in ("PUT", "POST", "PATCH"):
-            lowered = asked.path.lower()
-            for namespace in missing:
-                if f"/providers/{namespace.lower()}/" in lowered and not lowered.endswith("/register"):
-                    raise refuse("MissingSubscriptionRegistration", namespace=namespace)
-
-    def _no_route(self, asked: Request) -> Failure:
-        """Why a path is not served: another method, another type, another namespace."""
-        if self._router.methods(asked.path):
-            return failure("MethodNotAllowed", method=asked.method)
-        namespace = asked.path.lower().partition("/providers/")[2].partition("/")[0]
-        row = "InvalidResourceType"
-        if namespace and namespace not in {name.lower() for name in NAMESPACES}:
-            row = "InvalidResourceNamespace"
-        found = failure(row, namespace=namespace, version=asked.api_version)
-        like = nearest(self._router.routes, asked.method, asked.path)
-        return found if like is None else replace(found, headers={"x-fakeazure-nearest": like})
 
     # --- time -------------------------------------------------------------------------------------------------------
 
@@ -289,6 +226,31 @@ class FakeAzure:
             self.clock.move_to(due)
             self.run_until()
         self.clock.move_to(end)
+
+    def reset(self) -> None:
+        """Everything as it was at the start, but for the clock: nothing is there that was made, nothing is due. The journal is empty.
+
+        Subscribers stay. What is gone is not told to them.
+        """
+        self._replace(self._made())
+        self.journal.clear()
+
+    def _replace(self, state: State) -> None:
+        state.events, state.timers.hooks = self.state.events, self.state.timers.hooks
+        self.state, self.market = state, state.market
+
+    def snapshot(self) -> bytes:
+        """All that is there, to be given to `restore`, of this world or of one that is made the same way.
+
+        Raises ValueError while long operations are running: let them end first.
+        """
+        return snapshots.taken(self.state)
+
+    def restore(self, taken: bytes) -> None:
+        """Everything as it was when the snapshot was taken, but for the clock and the journal. ValueError for what is none."""
+        state = self._made()
+        snapshots.put_back(state, taken)
+        self._replace(state)
 
     # --- what happens to it -----------------------------------------------------------------------------------------
 

@@ -82,6 +82,12 @@ class Journal:
         del self._sizes[:count]
         self.forgotten += count
 
+    def clear(self) -> None:
+        """Forget all calls; numbers begin anew."""
+        self.calls.clear()
+        self._sizes.clear()
+        self.forgotten = self._bytes = 0
+
     def since(self, number: int) -> list[Call]:
         """The calls after the one of that number, as far as they are kept."""
         return self.calls[max(0, number - self.forgotten) :]

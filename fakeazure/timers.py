@@ -68,7 +68,7 @@ class Timers:
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
         self._running_at: float | None = None
-        self._hooks: list[Callable[[float], None]] = []
+        self.hooks: list[Callable[[float], None]] = []
 
     def now(self) -> float:
         """Seconds since the epoch; while a late action runs, the moment at which it was due."""
@@ -79,7 +79,7 @@ class Timers:
 
     def on_schedule(self, hook: Callable[[float], None]) -> None:
         """Tell `hook` the due time of everything scheduled from now on."""
-        self._hooks.append(hook)
+        self.hooks.append(hook)
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
         """Run `action` `seconds` from now; at once if that is zero or less."""
@@ -89,7 +89,7 @@ class Timers:
         due = self.now() + seconds
         heapq.heappush(self._queue, (due, self._count, action))
         self._count += 1
-        for hook in self._hooks:
+        for hook in self.hooks:
             hook(due)
 
     def next_due(self) -> float | None:

@@ -26,8 +26,9 @@ _LINKS = {"nextLink": "", "NextPageLink": ORIGIN, "consoleScreenshotBlobUri": ""
 """Fields that clients follow → the host that they begin with; the cloud's own where none is named."""
 _OPEN = ("/metadata/", "/api/retail/")
 """What needs no token."""
-_KEPT = 8
+_KEPT = 4
 """So many large bodies are kept as they were written."""
+_LARGEST_KEPT = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +136,15 @@ class Front:
     def _written(self, content: Hashable, body: Document) -> tuple[bytes, bytes]:
         """A body that is asked for again and again as it was written the first time, plain and compressed."""
         with self.lock:
-            if content not in self._kept:
+            if content in self._kept:
+                return self._kept[content]
+            plain = json_text.write(body)
+            written = (plain, compress(plain, compresslevel=1, mtime=0))
+            if len(plain) <= _LARGEST_KEPT:
                 while len(self._kept) >= _KEPT:
                     del self._kept[next(iter(self._kept))]
-                plain = json_text.write(body)
-                self._kept[content] = (plain, compress(plain, compresslevel=1, mtime=0))
-            return self._kept[content]
+                self._kept[content] = written
+            return written
 
     def _bytes(self, status: int, headers: Mapping[str, str], content: bytes) -> Reply:
         described = {"Content-Type": "application/json; charset=utf-8", "Content-Length": str(len(content))}

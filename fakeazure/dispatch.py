@@ -1,0 +1,81 @@
+"""A routed request on its way to its handler: api-version, subscription, throttling, registration, declared faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.messages import EMPTY, Request, Response
+from fakeazure.arm.routes import Match, Router
+from fakeazure.arm.texts import failure, refuse
+from fakeazure.arm.versions import check_version
+from fakeazure.coverage import nearest
+from fakeazure.market.match import Subject
+from fakeazure.resources.subscriptions import NAMESPACES
+from fakeazure.state import State
+
+
+def answer(state: State, router: Router[State], asked: Request, match: Match[State] | None, now: float) -> Response:
+    """The answer to a routed request. Raises ArmError for one that is refused."""
+    if match is None:
+        raise ArmError(_no_route(router, asked))
+    route = match.route
+    if route.versioned:
+        check_version(
+            asked.api_version,
+            namespace=route.namespace or match.params.get("namespace", ""),
+            type_=route.type,
+            location=match.params.get("location", state.settings.location),
+            locations=lambda: state.market.catalogue.regions,
+        )
+    subscription = match.params.get("subscription")
+    extra: Mapping[str, str] = EMPTY
+    if subscription is not None:
+        if subscription.lower() not in state.subscriptions:
+            raise refuse("SubscriptionNotFound", subscription=subscription)
+        extra = state.throttle.take(asked.method, subscription.lower(), now)
+        _check_registration(state, asked, subscription)
+    _check_faults(state, asked, match, now)
+    request = Request(asked.method, asked.path, asked.query, asked.headers, asked.body, match.params)
+    answer = match.route.handler(state, request)
+    return replace(answer, headers={**answer.headers, **extra}) if extra else answer
+
+
+def _check_faults(state: State, asked: Request, match: Match[State], now: float) -> None:
+    resource = match.route.resource
+    if asked.method == "PUT" and resource in ("virtualMachines", "machines"):
+        return  # judged where they are let in, with size, zone and priority
+    if not state.market.faults.all:
+        return
+    subject = Subject(
+        asked.method,
+        resource,
+        name=asked.path.rstrip("/").rpartition("/")[2],
+        location=match.params.get("location", state.settings.location),
+    )
+    fault = state.market.faults.take(subject, now, at_end=False)
+    if fault is not None:
+        raise ArmError(fault.failure(subject, id=asked.path, subscription=match.params.get("subscription", "")))
+
+
+def _check_registration(state: State, asked: Request, subscription: str) -> None:
+    missing = state.subscriptions[subscription.lower()]
+    if missing and asked.method in ("PUT", "POST", "PATCH"):
+        lowered = asked.path.lower()
+        for namespace in missing:
+            if f"/providers/{namespace.lower()}/" in lowered and not lowered.endswith("/register"):
+                raise refuse("MissingSubscriptionRegistration", namespace=namespace)
+
+
+def _no_route(router: Router[State], asked: Request) -> Failure:
+    """Why a path is not served: another method, another type, another namespace."""
+    if router.methods(asked.path):
+        return failure("MethodNotAllowed", method=asked.method)
+    namespace = asked.path.lower().partition("/providers/")[2].partition("/")[0]
+    row = "InvalidResourceType"
+    if namespace and namespace not in {name.lower() for name in NAMESPACES}:
+        row = "InvalidResourceNamespace"
+    found = failure(row, namespace=namespace, version=asked.api_version)
+    like = nearest(router.routes, asked.method, asked.path)
+    return found if like is None else replace(found, headers={"x-fakeazure-nearest": like})
