@@ -30,8 +30,16 @@ def run(arguments: argparse.Namespace) -> int:
         turning_points,
     )
     from harness.explain.label_sides import common_kubernetes
-    from harness.karpenter.releases import provider
+    from harness.karpenter.releases import DEFAULT_RELEASE, provider
 
+    ignored = {
+        "--release": arguments.release != DEFAULT_RELEASE,
+        "--region": arguments.region != "eastus",
+        "--mode": arguments.mode is not None,
+        "--format": arguments.format != "text",
+    }
+    if given := [option for option, said in ignored.items() if said]:
+        return bad_input(f"harness labels pages: {', '.join(given)}: the pages are of all releases, in eastus, as Markdown")
     names = arguments.keys[1:]
     if len(names) != 1:
         return bad_input("harness labels pages: one directory is expected")

@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         path = getattr(arguments, option)
         if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
             what = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
-            return bad_input(f"--{option} {path}: {what}")
+            return bad_input(f"harness run: --{option} {path}: {what}")
     try:
         check_release(arguments.release)
         if arguments.crds is not None:
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     except InputError as error:
         return bad_input(f"harness run: {error}")
     except UnknownCrds as error:
-        return bad_input(f"--crds: {error}")
+        return bad_input(f"harness run: --crds: {error}")
     except CelEngineMissing as error:
         print(error, file=sys.stderr)
         return 3

@@ -172,10 +172,12 @@ class _Bar:
 
         self._bar = RichProgress(console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task("cases", total=count)
+        self._bad = 0
         self._bar.start()
 
     def advance(self, *, bad: bool) -> None:
-        self._bar.advance(self._task)
+        self._bad += bad
+        self._bar.update(self._task, advance=1, description=f"cases, {self._bad} failed" if self._bad else "cases")
 
     def show(self, text: str) -> None:
         self._bar.stop()

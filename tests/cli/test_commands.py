@@ -55,9 +55,9 @@ def test_bad_input_is_lines_and_exit_code_2(here: Path, capsys: pytest.CaptureFi
     assert call(capsys, "run", "good.yaml", "--html", "no/a.html") == (
         2,
         "",
-        "--html no/a.html: there is no folder no\n",
+        "harness run: --html no/a.html: there is no folder no\n",
     )
-    assert call(capsys, "run", "good.yaml", "--junit", "empty") == (2, "", "--junit empty: is a folder\n")
+    assert call(capsys, "run", "good.yaml", "--junit", "empty") == (2, "", "harness run: --junit empty: is a folder\n")
 
 
 def test_a_mistake_found_while_running_does_not_hide_other_cases(

@@ -85,7 +85,7 @@ def test_what_cannot_be_used_is_one_line(
     (here / "heavy.yaml").write_text(HEAVY if as_option else HEAVY.replace("crds: mine", "crds: other"))
     assert main(["run", "heavy.yaml", *(("--crds", "other") if as_option else ())]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("--crds: " if as_option else "heavy.yaml:3:9: given.crds: ")
+    assert error.startswith("harness run: --crds: " if as_option else "heavy.yaml:3:9: given.crds: ")
     assert message in error
     assert len(error.splitlines()) == 1
 
