@@ -115,7 +115,7 @@ class FakeAzure:
 
         def made() -> State:
             timers = Timers(self.clock)
-            market = build_market(known, azure or {}, now=timers.now())
+            market = build_market(known, azure or {}, now=timers.now(), seed=seed_value)
             guids = ids or Guids(seed_value)
             state = State(settings, market, timers, guids, timing or Timing(), Throttle(throttle))
             state.operations.retry_after = retry_after
@@ -174,6 +174,8 @@ class FakeAzure:
         if head and match is not None:
             answer = Response(204) if answer.status == 200 else replace(answer, body=None)
         extra = {"x-ms-request-id": self.state.guids()}
+        if match is not None:
+            extra |= dispatch.on_the_wire(self.state, asked, match, now)
         if (code := answer.error_code) is not None:
             extra["x-ms-error-code"] = code
         answer = replace(answer, headers={**answer.headers, **extra})

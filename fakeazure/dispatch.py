@@ -15,6 +15,8 @@ from fakeazure.market.match import Subject
 from fakeazure.resources.subscriptions import NAMESPACES
 from fakeazure.state import State
 
+FAULT_HEADER = "x-fakeazure-fault"
+
 
 def answer(state: State, router: Router[State], asked: Request, match: Match[State] | None, now: float) -> Response:
     """The answer to a routed request. Raises ArmError for one that is refused."""
@@ -38,8 +40,25 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
         _check_registration(state, asked, subscription)
     _check_faults(state, asked, match, now)
     request = Request(asked.method, asked.path, asked.query, asked.headers, asked.body, match.params)
-    answer = match.route.handler(state, request)
-    return replace(answer, headers={**answer.headers, **extra}) if extra else answer
+    found = match.route.handler(state, request)
+    return replace(found, headers={**found.headers, **extra}) if extra else found
+
+
+def on_the_wire(state: State, asked: Request, match: Match[State], now: float) -> Mapping[str, str]:
+    """The header that tells a transport what becomes of the answer; empty where nothing does."""
+    if not state.market.faults.all:
+        return EMPTY
+    fault = state.market.faults.take(_subject(state, asked, match), now, at_end=False, on_the_wire=True)
+    return EMPTY if fault is None else {FAULT_HEADER: f"{fault.what} {fault.seconds:g}"}
+
+
+def _subject(state: State, asked: Request, match: Match[State]) -> Subject:
+    return Subject(
+        asked.method,
+        match.route.resource,
+        name=asked.path.rstrip("/").rpartition("/")[2],
+        location=match.params.get("location", state.settings.location),
+    )
 
 
 def _check_faults(state: State, asked: Request, match: Match[State], now: float) -> None:
@@ -48,12 +67,7 @@ def _check_faults(state: State, asked: Request, match: Match[State], now: float)
         return  # judged where they are let in, with size, zone and priority
     if not state.market.faults.all:
         return
-    subject = Subject(
-        asked.method,
-        resource,
-        name=asked.path.rstrip("/").rpartition("/")[2],
-        location=match.params.get("location", state.settings.location),
-    )
+    subject = _subject(state, asked, match)
     fault = state.market.faults.take(subject, now, at_end=False)
     if fault is not None:
         raise ArmError(fault.failure(subject, id=asked.path, subscription=match.params.get("subscription", "")))

@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.texts import TEXTS, failure
+from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject, Where
 
 STUCK = "Stuck"
 """Not an error code: the long-running operation never ends."""
+DROPPED, SLOW, TRUNCATED = "Dropped", "Slow", "Truncated"
+ON_THE_WIRE = (DROPPED, SLOW, TRUNCATED)
+"""Not error codes: what was asked for happens, its answer is lost, late, or breaks off. Only a transport can show them."""
 ALWAYS = 0
 
 _CONSTRAINTS = (
@@ -30,9 +34,12 @@ _CONSTRAINTS = (
 class Fault:
     """One declared fault.
 
-    `what` is an Azure error code or `Stuck`. `where` names the requests. `at_end` lets the request be accepted and its
+    `what` is an Azure error code, `Stuck`, or what happens to the answer on its way: `Dropped`, `Slow` (by `seconds`),
+    `Truncated`. `where` names the requests. `at_end` lets the request be accepted and its
     operation fail. `skip` requests pass first; it fires `times` times (0: always), not before `not_before` (seconds since
-    the epoch) and not after `not_after`. `message`, `status` and `retry_after` replace what Azure would say.
+    the epoch) and not after `not_after`. Of the requests that it
+    could hit it hits those that `probability` draws, the same under the same `seed`. `message`, `status` and `retry_after` replace
+    what Azure would say.
     """
 
     what: str
@@ -45,6 +52,9 @@ class Fault:
     message: str | None = None
     status: int | None = None
     retry_after: int | None = None
+    probability: float = 1.0
+    seed: int = 0
+    seconds: float = 5.0
     seen: int = field(default=0)
     fired: int = field(default=0)
 
@@ -52,6 +62,18 @@ class Fault:
     def hits_the_end(self) -> bool:
         """Whether it lets the request be accepted."""
         return self.at_end or self.what == STUCK
+
+    @property
+    def on_the_wire(self) -> bool:
+        """Whether it hits the answer, not the request."""
+        return self.what in ON_THE_WIRE
+
+    def drawn(self) -> bool:
+        """Whether chance lets it hit what it saw last."""
+        return (
+            self.probability >= 1
+            or int(guid_of(f"{self.seed}/{self.what}/{self.seen}")[:8], 16) < self.probability * 2**32
+        )
 
     @property
     def spent(self) -> bool:
@@ -92,21 +114,23 @@ class Faults:
         self.all.append(fault)
         return fault
 
-    def take(self, subject: Subject, now: float, *, at_end: bool) -> Fault | None:
+    def take(self, subject: Subject, now: float, *, at_end: bool, on_the_wire: bool = False) -> Fault | None:
         """The fault that hits this request now, counted as fired; None if the request passes.
 
         Every fault that is about the request counts it as seen, so that `skip` of several faults runs in step.
         """
         hit: Fault | None = None
         for fault in self.all:
-            if fault.hits_the_end != at_end or fault.spent or not fault.where.matches(subject):
+            if fault.hits_the_end != at_end or fault.on_the_wire != on_the_wire or fault.spent:
+                continue
+            if not fault.where.matches(subject):
                 continue
             if fault.not_before is not None and now < fault.not_before:
                 continue
             if fault.not_after is not None and now > fault.not_after:
                 continue
             fault.seen += 1
-            if hit is None and fault.seen > fault.skip:
+            if hit is None and fault.seen > fault.skip and fault.drawn():
                 fault.fired += 1
                 hit = self._last = fault
         return hit

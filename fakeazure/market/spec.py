@@ -9,6 +9,8 @@ capacity:
 - {size: Standard_D2s_v5, zone: "1", priority: spot, vms: 0}       # or `cores: 16`; error, at: start|end
 faults:
 - {what: SkuNotAvailable, where: {size: Standard_D4s_v5, zone: regional}, when: {skip: 1, after: 5m}, times: 2, at: end}
+- {what: TooManyRequests, where: {resource: "*", method: GET}, times: always, probability: 0.1}
+- {what: Dropped, where: {resource: virtualMachines}}             # or Slow (seconds: 5), Truncated: only over HTTP
 prices: {Standard_D2s_v5: 0.05, Standard_D4s_v5: {on-demand: 0.2, spot: 0.04}}
 ```
 
@@ -25,7 +27,7 @@ from typing import Any
 
 from fakeazure.arm.texts import TEXTS
 from fakeazure.market.facts import CatalogueLike
-from fakeazure.market.faults import ALWAYS, STUCK, Fault, Faults
+from fakeazure.market.faults import ALWAYS, ON_THE_WIRE, STUCK, Fault, Faults
 from fakeazure.market.market import Market
 from fakeazure.market.match import Where
 from fakeazure.market.prices import ON_DEMAND, SPOT, Prices
@@ -37,13 +39,14 @@ from fakeazure.market.wording import MarketError, check_placement, families, hin
 SECTIONS = ("preset", "quota", "restrictions", "capacity", "faults", "prices")
 _WHERE = tuple(field.name for field in fields(Where))
 _PLACEMENT = ("size", "family", "zone", "priority", "location")
-_FAULT = ("what", "where", "when", "times", "at", "message", "status", "retryAfter")
+_FAULT = ("what", "where", "when", "times", "at", "message", "status", "retryAfter", "probability", "seconds")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
 
 
-def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: float) -> Market:
-    """The market that `spec` describes. Durations in `when` count from `now`, seconds since the epoch."""
+def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: float, seed: int = 0) -> Market:
+    """The market that `spec` describes. Durations in `when` count from `now`, seconds since the epoch;
+    `seed` is that of faults by chance."""
     _known(spec, SECTIONS, "azure")
     return Market(
         catalogue,
@@ -55,7 +58,7 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
             )
         ),
         stock=Stock(_shelf(item, path, catalogue) for item, path in _items(spec, "capacity")),
-        faults=Faults(_fault(item, path, catalogue, now=now) for item, path in _items(spec, "faults")),
+        faults=Faults(_fault(item, path, catalogue, now=now, seed=seed) for item, path in _items(spec, "faults")),
         prices=_prices(_mapping(spec, "prices")),
     )
 
@@ -177,11 +180,11 @@ def _shelf(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> Shel
     )
 
 
-def _fault(item: Mapping[str, Any], path: str, catalogue: CatalogueLike, *, now: float) -> Fault:
+def _fault(item: Mapping[str, Any], path: str, catalogue: CatalogueLike, *, now: float, seed: int = 0) -> Fault:
     """One fault. An error code that Azure is not known to have needs a `message`."""
     _known(item, _FAULT, path)
     what = str(item.get("what", ""))
-    if what not in TEXTS and what != STUCK and "message" not in item:
+    if what not in TEXTS and what not in (STUCK, *ON_THE_WIRE) and "message" not in item:
         one_of(what, (*TEXTS, STUCK), f"{path}.what")
     where = _mapping(item, "where", path)
     _known(where, _WHERE, f"{path}.where")
@@ -195,6 +198,9 @@ def _fault(item: Mapping[str, Any], path: str, catalogue: CatalogueLike, *, now:
     for name, count in (("times", times), ("when.skip", skip)):
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             raise MarketError(f"{path}.{name}", f"a whole number of 0 or more, not {count!r}")
+    probability = item.get("probability", 1)
+    if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 < probability <= 1:
+        raise MarketError(f"{path}.probability", f"a number above 0 and at most 1, not {probability!r}")
     return Fault(
         what,
         _where(where, _WHERE),
@@ -206,6 +212,9 @@ def _fault(item: Mapping[str, Any], path: str, catalogue: CatalogueLike, *, now:
         message=item.get("message"),
         status=item.get("status"),
         retry_after=int(_seconds(item["retryAfter"], f"{path}.retryAfter")) if "retryAfter" in item else None,
+        probability=float(probability),
+        seed=seed,
+        seconds=_seconds(item.get("seconds", 5), f"{path}.seconds"),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fakeazure.cloud import FakeAzure
+from fakeazure.market.faults import DROPPED, TRUNCATED
 from fakeazure.transports.wire import Front
 
 HOSTS = ("management.azure.com", "login.microsoftonline.com", "prices.azure.com")
@@ -76,4 +77,10 @@ class InProcess:
         reply = self.front.handle(
             request.method, request.url, dict(request.headers), raw, origin=f"{parts.scheme}://{parts.netloc}"
         )
+        what, _ = reply.fault
+        if what in (DROPPED, TRUNCATED):  # a slow answer is in time where time is the cloud's own
+            import requests
+
+            kind = requests.ConnectionError if what == DROPPED else requests.exceptions.ChunkedEncodingError
+            raise kind(f"declared fault: the answer is {what.lower()}")
         return reply.status, dict(reply.headers), reply.body

@@ -16,6 +16,7 @@ from http import HTTPStatus
 from types import TracebackType
 from typing import Any
 
+from fakeazure.market.faults import DROPPED, SLOW
 from fakeazure.transports.http1 import Closed, Incoming, Reader, Refused
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.wire import Front, Reply
@@ -51,9 +52,22 @@ class _Connection(socketserver.BaseRequestHandler):
                 except Refused as refused:
                     self._refuse(refused)
                     return
-                self._send(self._answer(incoming), incoming.method, close=not incoming.keep_alive)
+                reply = self._answer(incoming)
+                what, seconds = reply.fault
+                if what == SLOW:
+                    threading.Event().wait(seconds)
+                elif what:
+                    self._break_off(reply, whole=what == DROPPED)
+                    return
+                self._send(reply, incoming.method, close=not incoming.keep_alive)
                 if not incoming.keep_alive:
                     return
+
+    def _break_off(self, reply: Reply, *, whole: bool) -> None:
+        """A declared fault: no answer at all, or half of one, then the end of the connection."""
+        if not whole:
+            head = f"HTTP/1.1 {reply.status} OK\r\nContent-Length: {max(2, len(reply.body))}\r\n\r\n"
+            self.request.sendall(head.encode() + reply.body[: len(reply.body) // 2])
 
     def _answer(self, incoming: Incoming) -> Reply:
         server = self.server

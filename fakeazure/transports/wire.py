@@ -12,6 +12,7 @@ from fakeazure.arm.errors import Failure
 from fakeazure.arm.messages import Document, Response
 from fakeazure.arm.texts import failure
 from fakeazure.cloud import FakeAzure
+from fakeazure.dispatch import FAULT_HEADER
 from fakeazure.guids import Guids
 from fakeazure.resources.retail_prices import ORIGIN
 from fakeazure.transports import json_text, own
@@ -38,6 +39,12 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+    @property
+    def fault(self) -> tuple[str, float]:
+        """What becomes of it on its way, a declared fault, and the seconds that this takes; ("", 0) for most."""
+        what, _, seconds = self.headers.get(FAULT_HEADER, "").partition(" ")
+        return what, float(seconds or 0)
 
 
 class Front:

@@ -157,3 +157,26 @@ def test_mistakes_are_named(spec: dict[str, Any], message: str) -> None:
     with pytest.raises(MarketError) as caught:
         Driver(spec)
     assert str(caught.value) == message
+
+
+def test_chance_hits_its_share_and_the_same_again() -> None:
+    def run(seed: int) -> list[int]:
+        fault = {
+            "what": "TooManyRequests",
+            "where": {"resource": "networkInterfaces", "method": "GET"},
+            "times": "always",
+            "probability": 0.3,
+        }
+        driver = Driver({"faults": [fault]}, seed_value=seed)
+        path = driver.path("Microsoft.Network/networkInterfaces")
+        return [driver.call("GET", path).status for _ in range(200)]
+
+    first = run(1)
+    assert 30 < first.count(429) < 90
+    assert run(1) == first != run(2)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "often"])
+def test_chance_is_a_share(wrong: object) -> None:
+    with pytest.raises(ValueError, match=r"faults\[0\]\.probability"):
+        Driver({"faults": [{"what": "Dropped", "probability": wrong}]})

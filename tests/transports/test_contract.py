@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import http.client
 import json
 import shutil
 import ssl
@@ -266,6 +267,31 @@ def test_files_that_answers_point_at_can_be_had(client: Client) -> None:
     aliases = client.call("GET", "/_fakeazure/image-aliases.json", token=None).body["outputs"]["aliases"]["value"]
     assert aliases["Linux"]["Ubuntu2404"]["offer"] == "ubuntu-24_04-lts"
     assert client.call("GET", "/_fakeazure/nothing", token=None).status == 404
+
+
+@pytest.mark.parametrize(("what", "lost"), [("Dropped", True), ("Truncated", True), ("Slow", False)])
+def test_answers_can_be_lost_on_their_way(what: str, lost: bool) -> None:
+    """What was asked for happens all the same, as when a connection breaks; the next request is answered."""
+    fault = {"what": what, "where": {"resource": "networkInterfaces"}, "seconds": 0.2}
+    driver = Driver({"faults": [fault]})
+    with HttpServer(Front(driver.cloud)) as server:
+        call = _urllib(server.url, None)
+        path = f"{driver.nic_path('a')}?api-version=2022-01-01"
+        with pytest.raises((OSError, http.client.HTTPException)) if lost else contextlib.nullcontext():
+            call("PUT", path, driver.nic_body("a"))
+        assert call("GET", path).status == 200
+    assert driver.cloud.unfired() == []
+
+
+def test_lost_answers_in_process() -> None:
+    requests = pytest.importorskip("requests")
+    driver = Driver({"faults": [{"what": "Dropped", "where": {"resource": "networkInterfaces", "method": "GET"}}]})
+    url = f"https://management.azure.com{driver.path('Microsoft.Network/networkInterfaces')}?api-version=2022-01-01"
+    with InProcess(driver.cloud) as mock:
+        headers = {"Authorization": f"Bearer {mock.token()}"}
+        with pytest.raises(requests.ConnectionError, match="declared fault"):
+            requests.get(url, headers=headers)
+        assert requests.get(url, headers=headers).status_code == 200
 
 
 def test_untrusted_certificate_is_no_crash(pki: Pki) -> None:
