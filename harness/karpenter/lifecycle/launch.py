@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.engine.ports import Sink, Writer
 from harness.karpenter.labels.core import CAPACITY_TYPE
@@ -33,6 +35,7 @@ class Launch:
         self._created: dict[str, Instance] = {}
         self._looked: set[str] = set()
         self._asking: dict[str, int] = {}
+        self._running: dict[str, Generator[float, None, Instance]] = {}
         self._asked: dict[str, tuple[int, Instance | LaunchError | LaunchPanic]] = {}
 
     def under_way(self, claim: Object) -> bool:
@@ -50,15 +53,27 @@ class Launch:
             due = self._asking.setdefault(uid, now + nanoseconds(pace.request if first else 0.0))
             if due > now:
                 return (due - now) / SECOND
+            outcome = self._go_on(draft)
+            if isinstance(outcome, float):
+                self._asking[uid] = now + nanoseconds(outcome)
+                return outcome
             del self._asking[uid]
-            self._asked[uid] = now + nanoseconds(pace.answer), self._outcome(draft)
+            self._asked[uid] = now + nanoseconds(pace.answer), outcome
         return max(0, self._asked[uid][0] - now) / SECOND
 
-    def _outcome(self, draft: Draft) -> Instance | LaunchError | LaunchPanic:
+    def _go_on(self, draft: Draft) -> float | Instance | LaunchError | LaunchPanic:
+        """Begins the launch, or goes on where it waited. Answers its outcome, or the seconds that it waits now."""
+        uid = uid_of(draft.stored)
+        launch = self._running.pop(uid, None) or self._provider.create(draft.object)
         try:
-            return self._provider.create(draft.object)
+            wait = next(launch)
+        except StopIteration as ended:
+            created: Instance = ended.value
+            return created
         except (LaunchError, LaunchPanic) as error:
             return error
+        self._running[uid] = launch
+        return float(wait)
 
     def _create(self, draft: Draft) -> Instance:
         _, outcome = self._asked.pop(uid_of(draft.stored))

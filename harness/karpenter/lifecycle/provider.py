@@ -7,7 +7,7 @@ Source: core pkg/cloudprovider/types.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -46,8 +46,8 @@ class Instance:
 class Provider(Protocol):
     """A cloud provider. Every call may raise CloudProviderError, `create` LaunchError."""
 
-    def create(self, claim: Object) -> Instance:
-        """Launches an instance for a NodeClaim, or finds the one it already has."""
+    def create(self, claim: Object) -> Generator[float, None, Instance]:
+        """Launches an instance for a NodeClaim, or finds the one it already has. Yields seconds to wait before it is asked to go on."""
         ...
 
     def get(self, provider_id: str) -> Instance:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from harness.engine.ports import Cloud
@@ -38,6 +38,12 @@ class Answer:
         return self.body.get("properties") or {}
 
     @property
+    def retry_after(self) -> float:
+        """Seconds after which to ask again, 0 when it does not say."""
+        text = next((value for name, value in self.headers.items() if name.lower() == "retry-after"), "")
+        return float(text) if text.isdigit() else 0.0
+
+    @property
     def operation(self) -> str | None:
         """The URL at which the long-running operation is polled; None when everything is over."""
         for name, value in self.headers.items():
@@ -49,12 +55,22 @@ class Answer:
         return None
 
 
+_RETRIED = frozenset({408, 429, 500, 502, 503, 504})
+_MOST_RETRIES, _RETRY_DELAY, _LONGEST_RETRY = 3, 0.8, 60.0
+
+T = TypeVar("T")
+Asking: TypeAlias = Generator[float, None, T]
+"""What takes time now and then: it yields seconds to wait, and returns its outcome."""
+
+
 class Arm:
     """The provider's Azure clients."""
 
     def __init__(self, cloud: Cloud, options: ProviderOptions) -> None:
         self._cloud = cloud
         self.options = options
+        self.jitter: Callable[[], float] = lambda: 0.5
+        """Draws a number from 0 to 1 for each retry."""
 
     def call(
         self,
@@ -70,6 +86,30 @@ class Arm:
         asked = {**(query or {}), "api-version": version} if version else dict(query or {})
         answer = self._cloud.request(method, path, query=asked, body=body, headers=headers)
         return Answer(answer.status, answer.headers, answer.body)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        version: str = "",
+        *,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Asking[Answer]:
+        """One call as the SDK makes it: what may pass is asked again. Yields the seconds to wait before it goes on.
+
+        Source: azcore runtime/policy_retry.go with its defaults, which the provider uses (kaz pkg/utils/clientopts DefaultRetryOpts).
+        """
+        for tried in range(1, _MOST_RETRIES + 2):
+            answer = self.call(method, path, version, body=body, query=query, headers=headers)
+            if answer.status not in _RETRIED or tried > _MOST_RETRIES:
+                break
+            said = answer.retry_after
+            if said > _LONGEST_RETRY:
+                break
+            yield said or min((2**tried - 1) * _RETRY_DELAY * (0.8 + self.jitter() / 2), _LONGEST_RETRY)
+        return answer
 
     def poll(self, url: str) -> Answer:
         """Asks a long-running operation's URL."""

@@ -31,7 +31,7 @@ from harness.karpenter.launch import (
 )
 from harness.karpenter.launch.names import machine_name, resource_name
 from harness.karpenter.lifecycle.provider import Instance
-from harness.karpenter.provider.arm import NETWORK, Answer, Arm
+from harness.karpenter.provider.arm import NETWORK, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.provider.machines import AksMachines
 from harness.karpenter.provider.offers import Offers
@@ -63,6 +63,7 @@ class AzureProvider:
         self._view = view
         self._sink = sink
         self._arm = arm
+        arm.jitter = rng.stream("retries").random
         self._offers = offers
         self._promises = promises
         self._rng = rng
@@ -74,15 +75,15 @@ class AzureProvider:
         """The last failure of each NodeClaim, by its name."""
         self._failures = Failures(offers, sink, clock)
 
-    def create(self, claim: Object) -> Instance:
+    def create(self, claim: Object) -> Asking[Instance]:
         """Launches a NodeClaim. Raises LaunchError."""
         try:
-            return self._create(claim)
+            return (yield from self._create(claim))
         except LaunchError as error:
             self.failures[name_of(claim)] = str(error)
             raise
 
-    def _create(self, claim: Object) -> Instance:
+    def _create(self, claim: Object) -> Asking[Instance]:
         nodeclass = self._nodeclass(claim)
         _check_readiness(nodeclass)
         try:
@@ -99,11 +100,11 @@ class AzureProvider:
             return error
 
         if isinstance(planned, VmPlan):
-            promise = self._vms.create(planned, classify)
+            promise = yield from self._vms.create(planned, classify)
             created = planned.created()
             vm = planned.given.name
         else:
-            promise, vm_id = self._machines.create(planned, classify)
+            promise, vm_id = yield from self._machines.create(planned, classify)
             created = planned.created(vm_id)
             vm = vm_id.rpartition("/")[2]
         if promise.found is not None:

@@ -14,7 +14,7 @@ from harness.karpenter.launch import LaunchError, MachinePlan
 from harness.karpenter.launch.names import provider_id
 from harness.karpenter.launch.tags import NODEPOOL_TAG
 from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, InstanceNotFound
-from harness.karpenter.provider.arm import MACHINES, Answer, Arm
+from harness.karpenter.provider.arm import MACHINES, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Phase
 from harness.karpenter.provider.promises import Promise, Step
 from harness.karpenter.provider.virtual_machines import Classify
@@ -27,19 +27,19 @@ class AksMachines:
     def __init__(self, arm: Arm) -> None:
         self._arm = arm
 
-    def create(self, plan: MachinePlan, classify: Classify) -> tuple[Promise, str]:
-        """Sends the machine. Answers what is to be waited for and the id of the VM behind it. Raises LaunchError."""
+    def create(self, plan: MachinePlan, classify: Classify) -> Asking[tuple[Promise, str]]:
+        """Sends the machine. Returns what is to be waited for and the id of the VM behind it. Raises LaunchError."""
         name = plan.given.name
         path = f"{self._arm.machines}/{name}"
-        there = self._arm.call("GET", path, MACHINES)
+        there = yield from self._arm.ask("GET", path, MACHINES)
         if there.status == 200:
             return self._reused(plan, there, classify, path)
         headers = {"AllowSpotVMSystemNode": "true"} if plan.launch.release.spot_system_machines else None
-        answer = self._arm.call("PUT", path, MACHINES, body=plan.body, headers=headers)
+        answer = yield from self._arm.ask("PUT", path, MACHINES, body=plan.body, headers=headers)
         if not answer.ok:
             self._delete(name)
             raise classify(answer, Phase.MACHINE, name, path)
-        got = self._arm.call("GET", path, MACHINES)
+        got = yield from self._arm.ask("GET", path, MACHINES)
         problem = (got.properties.get("status") or {}).get("provisioningError")
         if problem:
             self._delete(name)

@@ -16,7 +16,7 @@ from harness.karpenter.launch.names import provider_id
 from harness.karpenter.launch.tags import NODEPOOL_TAG
 from harness.karpenter.launch.vm import BILLING_EXTENSION, CUSTOM_SCRIPT_EXTENSION
 from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, InstanceNotFound
-from harness.karpenter.provider.arm import COMPUTE, NETWORK, Answer, Arm
+from harness.karpenter.provider.arm import COMPUTE, NETWORK, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Phase
 from harness.karpenter.provider.promises import Promise, Step
 
@@ -30,8 +30,8 @@ class VirtualMachines:
     def __init__(self, arm: Arm) -> None:
         self._arm = arm
 
-    def create(self, plan: VmPlan, classify: Classify) -> Promise:
-        """Sends everything that a VM needs. Answers what is still to be waited for. Raises LaunchError."""
+    def create(self, plan: VmPlan, classify: Classify) -> Asking[Promise]:
+        """Sends everything that a VM needs. Returns what is still to be waited for. Raises LaunchError."""
         arm, name = self._arm, plan.given.name
         command = ""
         if plan.provision is not None:
@@ -40,7 +40,7 @@ class VirtualMachines:
                 raise classify(answer, Phase.BOOTSTRAPPING, name, arm.cluster)
             plan = plan.bootstrapped(str(answer.body["customData"]))
             command = str(answer.body.get("cse") or "")
-        nic = arm.call("PUT", arm.nic(name), NETWORK, body=plan.nic)
+        nic = yield from arm.ask("PUT", arm.nic(name), NETWORK, body=plan.nic)
         if not nic.ok:
             raise classify(nic, Phase.NIC, name, arm.nic(name))
         path = arm.vm(name)
@@ -49,10 +49,10 @@ class VirtualMachines:
         def failed(ended: Answer) -> LaunchError:
             return classify(ended, Phase.VM_OPERATION, name, path)
 
-        there = arm.call("GET", path, COMPUTE)
+        there = yield from arm.ask("GET", path, COMPUTE)
         if there.status == 200:
             return Promise(claim, None, failed, lambda: self.clean_up(name), found=there.body)
-        answer = arm.call("PUT", path, COMPUTE, body=plan.vm)
+        answer = yield from arm.ask("PUT", path, COMPUTE, body=plan.vm)
         if not answer.ok:
             for step in self.clean_up(name):
                 step()
