@@ -1,4 +1,7 @@
-"""What a served cloud answers under `/_fakeazure/`, which Azure does not have: files that its own answers point at."""
+"""What a served cloud answers under `/_fakeazure/`, which Azure does not have.
+
+Files that its own answers point at; the journal; `POST reset`, `snapshot` (its body is the snapshot) and `restore` (takes it as body).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from fakeazure.cloud import FakeAzure
+from fakeazure.journal import Call
 from fakeazure.resources.marketplace import aliases
 from fakeazure.resources.vm_actions import serial_log
+from fakeazure.timers import timestamp
 from fakeazure.transports import json_text
 from fakeazure.transports.metadata import ALIASES
 
@@ -19,15 +24,47 @@ Answer = tuple[int, str, bytes]
 """Status, content type, body."""
 
 
-def answer(cloud: FakeAzure, method: str, path: str) -> Answer:
+def answer(cloud: FakeAzure, method: str, path: str, body: bytes) -> Answer:
     """The answer to a request under `/_fakeazure/`."""
     lowered = path.lower()
+    if method == "POST" and lowered == f"{PREFIX}reset":
+        cloud.reset()
+        return 204, JSON, b""
+    if method == "POST" and lowered in (f"{PREFIX}snapshot", f"{PREFIX}restore"):
+        try:
+            if lowered.endswith("snapshot"):
+                return 200, "application/octet-stream", cloud.snapshot()
+            cloud.restore(body)
+        except ValueError as error:
+            return _error(409, "Conflict", str(error))
+        return 204, JSON, b""
+    if method == "GET" and lowered == f"{PREFIX}journal":
+        return (
+            200,
+            JSON,
+            json_text.write({"forgotten": cloud.journal.forgotten, "calls": [_call(one) for one in cloud.journal]}),
+        )
     if method in ("GET", "HEAD"):
         if lowered == ALIASES:
             return 200, JSON, json_text.write(aliases())
         if lowered.startswith(_CONSOLE):
             return _console(cloud, unquote(path[len(_CONSOLE) - 1 :]))
     return _error(404, "NotFound", f"{method} {path[:200]} is nothing that fakeazure has.")
+
+
+def _call(call: Call) -> Mapping[str, Any]:
+    return {
+        "number": call.number,
+        "time": timestamp(call.time),
+        "method": call.method,
+        "path": call.path,
+        "apiVersion": call.api_version,
+        "query": dict(call.query),
+        "status": call.status,
+        "code": call.code,
+        "fault": call.fault,
+        "body": call.body,
+    }
 
 
 def _console(cloud: FakeAzure, path: str) -> Answer:

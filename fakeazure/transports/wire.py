@@ -15,7 +15,7 @@ from fakeazure.cloud import FakeAzure
 from fakeazure.dispatch import FAULT_HEADER
 from fakeazure.guids import Guids
 from fakeazure.resources.retail_prices import ORIGIN
-from fakeazure.transports import json_text, own
+from fakeazure.transports import json_text, own, status_page
 from fakeazure.transports.bearer import Judge
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.live import wall_time
@@ -88,9 +88,12 @@ class Front:
             return self._reply(token, origin)
         if path.lower().rstrip("/") == "/metadata/endpoints" and method == "GET":
             return self._bytes(200, {}, json_text.write(endpoints(origin, query.get("api-version", ""))))
+        if path == "/" and method == "GET" and "text/html" in lowered.get("accept", ""):
+            with self.lock:
+                return self._bytes(200, {}, status_page.render(self.cloud), "text/html; charset=utf-8")
         if path.lower().startswith(own.PREFIX):
             with self.lock:
-                status, kind, content = own.answer(self.cloud, method, path)
+                status, kind, content = own.answer(self.cloud, method, path, raw)
             return Reply(status, {"Content-Type": kind, "Content-Length": str(len(content))}, content)
         if self._authenticate and not path.lower().startswith(_OPEN):
             authorization = lowered.get("authorization")
@@ -153,8 +156,10 @@ class Front:
                 self._kept[content] = written
             return written
 
-    def _bytes(self, status: int, headers: Mapping[str, str], content: bytes) -> Reply:
-        described = {"Content-Type": "application/json; charset=utf-8", "Content-Length": str(len(content))}
+    def _bytes(
+        self, status: int, headers: Mapping[str, str], content: bytes, kind: str = "application/json; charset=utf-8"
+    ) -> Reply:
+        described = {"Content-Type": kind, "Content-Length": str(len(content))}
         return Reply(status, {**headers, **described}, content)
 
 

@@ -21,6 +21,7 @@ import pytest
 
 from fakeazure.cloud import SUBSCRIPTION, TENANT, FakeAzure
 from fakeazure.market.restrictions import Restriction
+from fakeazure.timing import INSTANT
 from fakeazure.transports.in_process import InProcess
 from fakeazure.transports.live import wall_time
 from fakeazure.transports.pki import Pki, PkiError, make_pki
@@ -292,6 +293,51 @@ def test_lost_answers_in_process() -> None:
         with pytest.raises(requests.ConnectionError, match="declared fault"):
             requests.get(url, headers=headers)
         assert requests.get(url, headers=headers).status_code == 200
+
+
+def test_worlds_are_reset_put_away_and_taken_out_over_http() -> None:
+    front = Front(Driver(timing=INSTANT).cloud)
+
+    def own(method: str, path: str, body: bytes = b"") -> Reply:
+        return front.handle(method, f"/_fakeazure/{path}", {}, body, origin="http://x")
+
+    driver = Driver(timing=INSTANT)
+    front.cloud.request("PUT", driver.nic_path("a"), query={"api-version": "2022-01-01"}, body=driver.nic_body("a"))
+    calls = json.loads(own("GET", "journal").body)["calls"]
+    assert [(call["method"], call["status"]) for call in calls] == [("PUT", 201)]
+    taken = own("POST", "snapshot")
+    assert own("POST", "reset").status == 204
+    there = {"query": {"api-version": "2022-01-01"}}
+    assert front.cloud.request("GET", driver.nic_path("a"), **there).status == 404
+    assert own("POST", "restore", taken.body).status == 204
+    assert front.cloud.request("GET", driver.nic_path("a"), **there).status == 200
+    wrong = own("POST", "restore", b"x")
+    assert (wrong.status, json.loads(wrong.body)["error"]["code"]) == (409, "Conflict")
+
+
+def test_page_for_a_browser() -> None:
+    driver = Driver(
+        {"faults": [{"what": "Dropped", "where": {"name": "<b>"}}], "capacity": [{"size": "Standard_D2s_v5", "vms": 3}]}
+    )
+    driver.put_vm("aks-a")
+    driver.get_vm("nope")
+    found = Front(driver.cloud).handle("GET", "/", {"Accept": "text/html,*/*"}, b"", origin="http://x")
+    page = found.body.decode()
+    assert found.headers["Content-Type"] == "text/html; charset=utf-8"
+    for part in (
+        "aks-a",
+        "standardDSv5Family",
+        "2 vms",
+        "ResourceNotFound",
+        "PUT virtualMachines",
+        "Microsoft.Network",
+        "&lt;b&gt;",
+    ):
+        assert part in page
+    assert "<b>" not in page
+    assert "<script" not in page
+    plain = Front(driver.cloud).handle("GET", "/", {"Authorization": f"Bearer {TOKEN}"}, b"", origin="http://x")
+    assert plain.status == 404
 
 
 def test_untrusted_certificate_is_no_crash(pki: Pki) -> None:
