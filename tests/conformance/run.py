@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.karpenter.releases import release_order
 from tests.conformance.build import Oracle, has_extension
 from tests.conformance.cases import ANSWERED, SHARES, draw_cases
 from tests.conformance.causes import signature
@@ -51,7 +52,7 @@ VARIANTS = {"requirements": 64, "validate_nodepool": 64, "schedule": 12}
 def asked_of(release: str, ops: Sequence[str]) -> list[str]:
     """Those of `ops` that the oracle of `release` answers."""
     # before 1.10.2 `azure_drift` needs network interfaces, which the question does not have
-    before_machines = tuple(int(part) for part in release.split(".")) < (1, 10)
+    before_machines = release_order(release) < release_order("1.10")
     return [
         op
         for op in ops
