@@ -63,6 +63,11 @@ class Material:
         )
 
     @property
+    def has_trusted_launch(self) -> bool:
+        """Whether an AKSNodeClass can ask for Trusted Launch."""
+        return any("trustedLaunch" in json.dumps(crd) for crd in self.crds)
+
+    @property
     def takes_attach_limits(self) -> bool:
         """Whether instance types can have attach limits."""
         return takes_attach_limits(self.release)

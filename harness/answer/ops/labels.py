@@ -14,7 +14,7 @@ from harness.karpenter.releases import GALLERY_SUBSCRIPTION, ProviderRelease
 from harness.kube.api.labels import ZONE
 from harness.kube.api.resources import render
 
-# The images of the provider's tests (kaz pkg/test/nodeclass.go), which have these families only.
+# The images of the provider's tests (kaz pkg/test/nodeclass.go), which have these families only until Trusted Launch came.
 _IMAGE_VERSION = "202410.09.0"
 _FAMILIES_WITH_IMAGES = ("Ubuntu2204", "AzureLinux")
 _DEFAULT_KUBERNETES = "1.34.0"
@@ -105,7 +105,7 @@ def _nodeclaim(request: Mapping[str, Any]) -> dict[str, Any]:
 def _with_status(nodeclass: dict[str, Any], kubernetes: str, release: ProviderRelease) -> dict[str, Any]:
     spec = nodeclass["spec"]
     images = []
-    if spec["imageFamily"] in _FAMILIES_WITH_IMAGES:
+    if spec["imageFamily"] in _FAMILIES_WITH_IMAGES or release.trusted_launch:
         family = image_family(spec, kubernetes=kubernetes, release=release)
         images = [
             {

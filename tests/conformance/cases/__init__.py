@@ -15,7 +15,7 @@ from tests.conformance.cases.draw import Draw
 from tests.conformance.cases.nodepools import nodepool_case
 from tests.conformance.cases.objects import object_case
 from tests.conformance.cases.overlays import with_overlays
-from tests.conformance.cases.provider import instance_types_case, labels_case
+from tests.conformance.cases.provider import instance_types_case, labels_case, with_trusted_launch
 from tests.conformance.cases.requirements import requirements_case
 from tests.conformance.cases.schedule import schedule_case
 
@@ -43,11 +43,17 @@ def _disrupt(draw: Draw, material: Material) -> Json:
     return with_overlays(draw, case, disruption_catalogs()) if material.has_overlays else case
 
 
+def _trusting(draw: Draw, material: Material, case: Json) -> Json:
+    return with_trusted_launch(draw, case) if material.has_trusted_launch else case
+
+
 MAKERS: Mapping[str, Callable[[Draw, Material], Json]] = {
     "requirements": lambda draw, material: requirements_case(draw),
     "validate_nodepool": _validate,
-    "instance_types": lambda draw, material: instance_types_case(draw, material.types, material.records),
-    "labels": lambda draw, material: labels_case(draw, material.types),
+    "instance_types": lambda draw, material: _trusting(
+        draw, material, instance_types_case(draw, material.types, material.records)
+    ),
+    "labels": lambda draw, material: _trusting(draw, material, labels_case(draw, material.types)),
     "schedule": _schedule,
     "disrupt": _disrupt,
     "lifetimes": lambda draw, material: lifetimes_case(draw),

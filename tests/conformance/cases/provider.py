@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.conformance.cases.draw import Draw
 
-__all__ = ["instance_types_case", "labels_case"]
+__all__ = ["instance_types_case", "labels_case", "with_trusted_launch"]
 
 Json = dict[str, Any]
 
@@ -51,6 +51,16 @@ def nodeclass(draw: Draw) -> Json:
         nc["status"] = {"localDNSState": draw.choice(["Enabled", "Disabled"])}
         s["localDNS"] = {"mode": draw.choice(["Required", "Disabled", "Preferred"])}
     return nc
+
+
+def with_trusted_launch(draw: Draw, case: Json) -> Json:
+    """The case with Trusted Launch of its AKSNodeClass, often; for releases that have the field."""
+    if not draw.chance(0.6):
+        return case
+    spec = case["nodeclass"]["spec"]
+    asked = {name: draw.chance(0.6) for name in draw.some(("vtpm", "secureBoot"), 0, 2)}
+    security = {**spec.get("security", {}), "trustedLaunch": asked}
+    return {**case, "nodeclass": {**case["nodeclass"], "spec": {**spec, "security": security}}}
 
 
 # values on both sides of what the provider's filters and formulas look at
