@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     if hasattr(config, "workerinput"):
         return
-    if config.getoption("--karpenter") != "simulated":
+    if config.getoption("--karpenter") != "simulated" or config.getoption("--record") is not None:
         from harness.pytest_plugin.real_options import karpenters
 
         karpenters(config)

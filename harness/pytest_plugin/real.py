@@ -70,7 +70,9 @@ def _runs_of(config: pytest.Config) -> RealRuns:
         if lacking := missing_tools():
             pytest.skip(f"the real Karpenter cannot be started: {lacking}")
         shared = runner_of(config).shared
-        config.stash[_RUNS] = RealRuns(shared.caches, found, kept, shared.overrides)
+        given = config.getoption("--record")
+        record = Path(config.invocation_params.dir) / str(given) if given is not None else None
+        config.stash[_RUNS] = RealRuns(shared.caches, found, kept, shared.overrides, record=record)
         config.add_cleanup(config.stash[_RUNS].close)
     return config.stash[_RUNS]
 

@@ -19,6 +19,11 @@ def add_real_options(group: pytest.OptionGroup) -> None:
         "and fails where something else comes of it",
     )
     group.addoption(
+        "--record",
+        metavar="DIR",
+        help="with --karpenter simulated,real: write what came of each real run into this folder",
+    )
+    group.addoption(
         "--kept-differences",
         metavar="FILE",
         help="known differences from the real Karpenter, with their reasons (default: tests/real/differences.yaml, if it is there)",
@@ -30,6 +35,8 @@ def karpenters(config: pytest.Config) -> tuple[str, ...]:
     names = tuple(filter(None, (name.strip() for name in config.getoption("--karpenter").split(","))))
     if names not in (("simulated",), _BOTH):
         raise pytest.UsageError(f"--karpenter {config.getoption('--karpenter')}: simulated, or simulated,real")
+    if len(names) == 1 and config.getoption("--record") is not None:
+        raise pytest.UsageError("--record is about --karpenter simulated,real")
     if len(names) > 1 and config.getoption("--cluster") != "memory":
         raise pytest.UsageError(
             "--karpenter simulated,real has a cluster of its own for each case; leave --cluster away"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness.clusters.waiting import stopwatch
 from harness.scenario.comparing.comparison import Comparison, Difference, Result
 from harness.scenario.comparing.kept import KeptDifferences
+from harness.scenario.comparing.recordings import Recording
 from harness.scenario.running.checks import check, label_table
 from harness.scenario.running.run import Run
 from harness.scenario.running.runner import walk
@@ -52,11 +53,14 @@ class RealRuns:
         binaries: Mapping[str, Path],
         kept: KeptDifferences,
         overrides: Mapping[str, Any] | None = None,
+        *,
+        record: Path | None = None,
     ) -> None:
         self._caches = caches
         self._binaries = binaries
         self._kept = kept
         self._overrides = dict(overrides or {})
+        self._record = record
         self._folder = TemporaryDirectory(prefix="harness-real-")
 
     def close(self) -> None:
@@ -85,11 +89,22 @@ class RealRuns:
         with ExitStack() as open_worlds:
             real, found = self._real(case, expected, verdicts, open_worlds)
             differences = self._differences(case, release, expected, verdicts, real, found)
+        if self._record is not None:
+            Recording.of(name, release, real, found).write(self._record)
         result = Result.DIFFER if any(not each.kept for each in differences) else Result.AGREE
         drawn = {"simulated": expected.drawn, "real": found.drawn}
         count = _count(expected.found) - len(differences)
         seconds = watch()
         return Comparison(name, release, mode, result, "", tuple(differences), count, drawn, seconds)
+
+    def replay(self, case: Case, recording: Recording) -> list[Difference]:
+        """Where the simulated loop comes to something else than a recorded run did; known differences are left out."""
+        from harness.world.facts import Facts, facts_of
+
+        simulated = self._simulated(case, Shared(self._caches, self._overrides))
+        expected, found = facts_of(simulated.world), Facts(recording.facts, ())
+        verdicts, held = _verdicts(simulated), recording.expectations
+        return self._differences(case, recording.release, expected, verdicts, held, found, only_new=True)
 
     def _passed_over(self, case: Case, release: str) -> tuple[Result | None, str]:
         """Why a case is not run on the real controller; None for one that is."""

@@ -1,0 +1,51 @@
+"""What came of real runs, as readable files, so that machines without the controller compare with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from harness.world.facts import Facts
+
+__all__ = ["Recording", "recordings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One real run of a case: its facts, and which expectations held. `case` is `FILE::NAME`."""
+
+    case: str
+    release: str
+    expectations: Mapping[str, str]
+    facts: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, case: str, release: str, expectations: Mapping[str, str], facts: Facts) -> Recording:
+        """What a run came to."""
+        return cls(case, release, dict(expectations), facts.found)
+
+    def write(self, folder: Path) -> None:
+        """Writes the file of this case, in place of an earlier one."""
+        folder.mkdir(parents=True, exist_ok=True)
+        name = re.sub(r"[^a-z0-9.]+", "-", self.case.rpartition("::")[2].lower()).strip("-")
+        value = {
+            "case": self.case,
+            "release": self.release,
+            "expectations": dict(self.expectations),
+            "facts": self.facts,
+        }
+        text = yaml.safe_dump(value, sort_keys=True, width=140, allow_unicode=True)
+        (folder / f"{name}.yaml").write_text(
+            f"# recorded from the real controller by --record\n{text}", encoding="utf-8"
+        )
+
+
+def recordings(folder: Path) -> list[Recording]:
+    """All recordings of a folder, by name."""
+    return [Recording(**yaml.safe_load(path.read_text(encoding="utf-8"))) for path in sorted(folder.glob("*.yaml"))]
