@@ -29,7 +29,8 @@ class Disruption:
 
     ``reason`` is Empty, Drifted, Underutilized, Expired or Unhealthy, ``drift`` says of which kind, ``method`` is the disruption method's
     name, empty for the last two. ``replacements`` are names of NodeClaims. ``savings`` are Karpenter's own figure in USD per hour.
-    ``ended`` and ``problem`` say when its nodes were told to go, or why they stay after all.
+    ``ended`` and ``problem`` say when its nodes were told to go, or why they stay after all, and ``missing`` how many replacements were not
+    initialized by then.
     """
 
     at: float
@@ -42,3 +43,4 @@ class Disruption:
     drift: str = ""
     ended: float | None = None
     problem: str = ""
+    missing: int = 0

@@ -46,6 +46,7 @@ class Departures:
         indexes: CatalogIndexes,
     ) -> None:
         clock, release = engine.clock, offers.release
+        self._marks = marks
         draws = rng.stream("disruption")
         options = replace(
             provisioner.options,
@@ -74,6 +75,11 @@ class Departures:
             ]
         self.controllers: Sequence[Controller] = tuple(found)
         """All of them, in the order in which changes reach them."""
+
+    def reconsider(self) -> None:
+        """What nodes cost or hold may have changed: consolidation looks again (core pkg/controllers/nodeoverlay/controller.go)."""
+        self._marks.unsettle()
+        self.wake()
 
     def disturbed(self) -> None:
         """Somebody changed something from outside."""

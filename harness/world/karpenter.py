@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from harness.engine.engine import Controller, Engine
 from harness.engine.ports import Cloud, Sink, View, Writer
@@ -93,7 +93,7 @@ class Karpenter:
             marks=self.marks,
             indexes=indexes,
         )
-        self.overlays = _overlays(engine, view, writer, sink, offers)
+        self.overlays = _overlays(engine, view, writer, sink, offers, self.departures.reconsider)
         static = self._static(engine, view, writer, sink, offers)
         self.nodeclasses = NodeClasses(
             view,
@@ -143,7 +143,9 @@ class Karpenter:
         )
 
 
-def _overlays(engine: Engine, view: View, writer: Writer, sink: Sink, offers: Offers) -> tuple[Controller, ...]:
+def _overlays(
+    engine: Engine, view: View, writer: Writer, sink: Sink, offers: Offers, evaluated: Callable[[], None]
+) -> tuple[Controller, ...]:
     """The controller of NodeOverlays where its gate is open; instance types are then what it makes of them."""
     release = offers.release
     if not offers.options.gate(GATE) or GATE not in release.core.gates:
@@ -156,5 +158,5 @@ def _overlays(engine: Engine, view: View, writer: Writer, sink: Sink, offers: Of
             raise LookupError(f"resolving node class, AKSNodeClass.karpenter.azure.com {quote(name or '')} not found")
         return offers.cached(nodeclass).types
 
-    offers.overlays = made = NodeOverlays(view, writer, sink, engine.clock, release, types)
+    offers.overlays = made = NodeOverlays(view, writer, sink, engine.clock, release, types, evaluated)
     return (made,)

@@ -194,8 +194,8 @@ def _decisions(world: World) -> Iterator[tuple[str, Labels]]:
 
 
 def _failures(each: Disruption, labels: Labels) -> Iterator[tuple[str, Labels]]:
-    """One for each replacement; upstream writes the decision under consolidation_type."""
-    for _ in each.replacements:
+    """One for each replacement that was not initialized; upstream writes the decision under consolidation_type."""
+    for _ in range(each.missing):
         yield (
             "karpenter_voluntary_disruption_queue_failures_total",
             (("consolidation_type", each.decision), *labels),

@@ -63,7 +63,9 @@ def test_decisions() -> None:
     gone = (Disrupted(claim, "n", "default"),)
     world.recorder.disrupted(Disruption(1, "Drifted", "replace", gone, ("r",), "Drift", ended=2))
     world.recorder.disrupted(
-        Disruption(3, "Underutilized", "replace", gone, ("r", "s"), "MultiNodeConsolidation", problem="too late")
+        Disruption(
+            3, "Underutilized", "replace", gone, ("r", "s"), "MultiNodeConsolidation", problem="too late", missing=2
+        )
     )
     told = world.metrics()
     decisions = "karpenter_voluntary_disruption_decisions_total"

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from harness.engine.ports import ADMIN
+from harness.karpenter.disruption.orders import Hands
+from harness.kube.api.status import ApiError
 from harness.world import World
 from harness.world.world import Object
 
@@ -201,6 +204,67 @@ def test_a_command_whose_replacement_fails_is_taken_back():
     assert kept["metadata"]["name"] == node["metadata"]["name"]
     assert not kept["spec"].get("taints")
     assert conditions(of, "DisruptionReason") == []
+
+
+SPREAD_OUT = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
+        ]
+    }
+}
+
+
+def two_empty_nodes() -> World:
+    rules = {"consolidationPolicy": "WhenEmpty", "budgets": [{"nodes": "1"}]}
+    of = world(pool(rules), deployment("web", 2, affinity=SPREAD_OUT))
+    of.advance(60 * MINUTE)
+    of.apply(deployment("web", 0, affinity=SPREAD_OUT))
+    return of
+
+
+def test_a_node_that_is_protected_during_the_wait_leaves_the_turn_to_the_other():
+    undisturbed, of = two_empty_nodes(), two_empty_nodes()
+    undisturbed.advance(5 * MINUTE)
+    first, second = undisturbed.disruptions
+    of.advance(first.at - 5 - of.clock.seconds)  # ten of the fifteen seconds are over
+    protection = {"metadata": {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}}
+    of.cluster.writer(ADMIN).patch("Node", first.nodes[0].node, protection)
+    of.advance(5 * MINUTE)
+    (found,) = of.disruptions
+    assert found.nodes[0].node == second.nodes[0].node
+    assert found.at == first.at + 10 + 15
+
+
+def test_a_taint_that_cannot_be_written_ends_the_turn_only(monkeypatch):
+    of = world(pool(), deployment("web", 3))
+    of.apply(deployment("web", 0))
+    real, refused = Hands._set_taints, []
+
+    def first_refused(self, node, taints):
+        if not refused:
+            refused.append(node)
+            raise ApiError(409, "Conflict", "the object has been modified")
+        real(self, node, taints)
+
+    monkeypatch.setattr(Hands, "_set_taints", first_refused)
+    of.advance(3 * MINUTE)
+    assert refused
+    assert of.list("Node") == []
+    assert not [line for line in of.log if line.message == "Reconciler error"]
+
+
+def test_a_dear_overlay_on_a_running_node_brings_a_replacement():
+    two = pool({"consolidateAfter": "0s"})
+    two["spec"]["template"]["spec"]["requirements"][1]["values"] = ["Standard_D2s_v5", "Standard_D2as_v5"]
+    of = world(two, deployment("web", 1), options={"feature_gates": {"NodeOverlay": "true"}})
+    of.advance(2 * MINUTE)
+    (size,) = sizes(of)
+    key = "node.kubernetes.io/instance-type"
+    spec = {"requirements": [{"key": key, "operator": "In", "values": [size]}], "priceAdjustment": "+300%"}
+    of.apply({"apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay", "metadata": {"name": "dear"}, "spec": spec})
+    of.advance(10 * MINUTE)
+    assert sizes(of) == [{"Standard_D2s_v5": "Standard_D2as_v5", "Standard_D2as_v5": "Standard_D2s_v5"}[size]]
 
 
 def test_a_restart_forgets_commands_and_the_next_turn_frees_their_nodes():

@@ -16,7 +16,7 @@ from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.claims import pod_key
 from harness.karpenter.scheduling.state import StateNode
 
-__all__ = ["AGAIN", "POLLING", "UNSYNCED", "Orders", "Refusal", "Started", "Turn", "turn"]
+__all__ = ["AGAIN", "POLLING", "UNSYNCED", "Orders", "Refusal", "Started", "Turn", "Unmarked", "turn"]
 
 _NO_MEMORY = Memory()
 
@@ -28,6 +28,10 @@ class Refusal(Exception):
     """A NodeClaim could not be created; the message is core's."""
 
 
+class Unmarked(Exception):
+    """A node could not be marked as going; the message is core's, empty where another writer was faster and Karpenter is silent."""
+
+
 class Orders(Protocol):
     """What the controller has done."""
 
@@ -35,7 +39,7 @@ class Orders(Protocol):
         """Takes taint and condition away from nodes that no command is about."""
 
     def mark_disrupted(self, node: StateNode, reason: str) -> None:
-        """Taints the Node, and says why on its NodeClaim."""
+        """Taints the Node, and says why on its NodeClaim. Raises Unmarked."""
 
     def create(self, planned: PlannedNodeClaim, reason: str) -> str:
         """Creates a replacement and returns its name. Raises Refusal."""
@@ -58,7 +62,10 @@ class Started:
 
 @dataclass(slots=True)
 class Turn:
-    """What came of a turn: commands, the seconds to the next turn (None: as after an error), the error's text."""
+    """What came of a turn: commands, the seconds to the next turn (None: as after an error), the error's text.
+
+    The text is empty after a write that came too late: Karpenter then tries again without a word.
+    """
 
     started: list[Started] = field(default_factory=list)
     next_after: float | None = POLLING
@@ -88,13 +95,13 @@ def turn(
         tried = yield from attempt(situation, method, unseen=unseen, validates=validates, memory=memory)
         if tried.findings is None:
             continue
-        problem = ""
+        problem: str | None = None
         if tried.findings.error is not None:
             problem = f"computing disruption decision, {tried.findings.error}"
         elif tried.findings.commands:
             problem = _start_all(situation, method, tried.findings.commands, orders, made)
-        if problem:
-            made.error = f"disrupting, {problem} ({method.reason.lower()}=reason)"
+        if problem is not None:
+            made.error = f"disrupting, {problem} ({method.reason.lower()}=reason)" if problem else ""
             made.next_after = None
             return made
         if tried.findings.commands:
@@ -103,8 +110,12 @@ def turn(
     return made
 
 
-def _start_all(situation: Situation, method: Method, commands: Sequence[Command], orders: Orders, made: Turn) -> str:
+def _start_all(
+    situation: Situation, method: Method, commands: Sequence[Command], orders: Orders, made: Turn
+) -> str | None:
+    """What went wrong; empty when nothing is said of it, None when all went well."""
     problems = []
+    silent = False
     for command in commands:
         try:
             made.started.append(_start(situation, method, command, orders))
@@ -112,7 +123,14 @@ def _start_all(situation: Situation, method: Method, commands: Sequence[Command]
             each = "disrupting candidates, " if situation.rules.several_commands else ""
             text = f"launching replacement nodeclaim, creating node claim, {error} (command-id=$ID)"
             problems.append(f"{each}{text}")
-    return f"disrupting candidates, {'; '.join(problems)}" if problems else ""
+        except Unmarked as error:
+            silent = True
+            if str(error):
+                each = "disrupting candidates, " if situation.rules.several_commands else ""
+                problems.append(f"{each}marking disrupted, {error} (command-id=$ID)")
+    if problems:
+        return f"disrupting candidates, {'; '.join(problems)}"
+    return "" if silent else None
 
 
 def _start(situation: Situation, method: Method, command: Command, orders: Orders) -> Started:

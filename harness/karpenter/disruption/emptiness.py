@@ -58,6 +58,7 @@ class Emptiness(Method):
             try:
                 command = yield from validated_empty(situation, command, self.should_disrupt, self.reason)
             except Invalid:
+                found.withdrawn = True
                 return found
         found.commands.append(command)
         return found

@@ -15,6 +15,7 @@ from harness.karpenter.disruption.controller import Started
 from harness.karpenter.disruption.orders import Hands
 from harness.karpenter.disruption.queue import RETRY, Execution, Progress, Queue
 from harness.karpenter.releases.disruption import DisruptionRules
+from harness.kube.api.status import ApiError
 
 __all__ = ["Executions"]
 
@@ -52,13 +53,17 @@ class Executions:
         """Takes one command further."""
         assert isinstance(key, int)
         execution, record = self._open[key]
-        progress = self._queue.advance(execution, self._engine.clock.now, self._hands)
+        try:
+            progress = self._queue.advance(execution, self._engine.clock.now, self._hands)
+        except ApiError:
+            progress = Progress.WAITING  # what could not be written now is written at the next look
         if progress is Progress.WAITING:
             return Result(RETRY, Wait.POLL)
         del self._open[key]
         record.ended = self._engine.clock.now / SECOND
         if progress is Progress.FAILED:
             record.problem = execution.problem
+            record.missing = len(record.replacements) - len(execution.initialized)
             text = "failed terminating nodes while executing a disruption command"
             self._sink.log("error", self.name, text, error=execution.problem, command=str(execution.started.command))
         else:

@@ -29,6 +29,7 @@ from harness.karpenter.provider.offers import Offers
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, condition, is_terminating, labels_of, metadata_of, name_of, spec_of
+from harness.kube.api.status import ApiError
 
 __all__ = ["DisruptionController"]
 
@@ -61,6 +62,8 @@ class _Rest(Memory):
         self._consolidated: dict[str, int] = {}
         self.rested = False
         """Whether one was left out in this turn."""
+        self.unfinished = False
+        """Whether one ran out of time in this turn, or took its command back."""
 
     def rests(self, method: Method) -> bool:
         since = self._marks.unsettled_since()
@@ -69,6 +72,7 @@ class _Rest(Memory):
         return rests
 
     def found(self, method: Method, findings: Findings) -> None:
+        self.unfinished = self.unfinished or findings.withdrawn or findings.timeout is not None
         if findings.consolidated:
             self._consolidated[method.name] = self._marks.unsettled_since()
         if findings.unseen is not None:
@@ -109,6 +113,7 @@ class DisruptionController:
         self._began = engine.clock.now
         self._period = nanoseconds(POLLING)
         self._failures = 0
+        self._not_before = self._began
         self._started = self._awake = False
         self._situation: Situation | None = None
         self._deliberation: Deliberation[Turn] | None = None
@@ -133,9 +138,14 @@ class DisruptionController:
         return ()
 
     def wake(self) -> None:
-        """Something changed: the next turn that is due by the clock is made."""
-        if self._started and self._deliberation is None:
-            self._awake = True
+        """Something changed: the next turn that is due by the clock is made.
+
+        One that deliberates ends first, and after an error Karpenter waits whatever happens meanwhile.
+        """
+        if not self._started:
+            return
+        self._awake = True
+        if self._deliberation is None and self._engine.clock.now >= self._not_before:
             self._at(self._engine.clock.now)
 
     def _at(self, moment: int) -> None:
@@ -149,7 +159,7 @@ class DisruptionController:
         """Begins a turn, or goes on with the one that has waited."""
         if self._deliberation is None:
             self._awake = False
-            self._memory.rested = False
+            self._memory.rested = self._memory.unfinished = False
             self._told = 0
             self._voice.begin()
             view = self._observer.look(self._executions.nodes)
@@ -165,6 +175,10 @@ class DisruptionController:
             wait = next(self._deliberation)
         except StopIteration as end:
             made = end.value
+        except ApiError as error:  # a taint or condition of a command before could not be taken away
+            made = Turn(
+                next_after=None, error="" if error.code == 409 else f"removing taint from nodes, {error.message}"
+            )
         self._tell()
         if made is None:
             return Result(wait.seconds)
@@ -184,16 +198,19 @@ class DisruptionController:
             self._start(started)
         self._began = self._engine.clock.now
         if made.next_after is None:
-            self._sink.log("error", self.name, "Reconciler error", error=made.error)
+            if made.error:
+                self._sink.log("error", self.name, "Reconciler error", error=made.error)
             first, longest = self.backoff
             after = min(first * 2 ** min(self._failures, 32), longest)
             self._failures += 1
+            self._not_before = self._engine.clock.now + nanoseconds(after)
             return Result(after, Wait.ALARM)
         self._failures = 0
         if not made.next_after:
             return Result(0.0)
         self._period = nanoseconds(made.next_after)
-        moment = self._engine.clock.now if self._awake else self._next()
+        again = self._awake or self._memory.unfinished
+        moment = self._engine.clock.now if again else self._next()
         if moment is not None:
             self._at(moment)
         return DONE

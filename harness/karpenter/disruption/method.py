@@ -36,7 +36,8 @@ class Findings:
 
     ``order``: the candidates as it looked at them. ``consolidated``: it needs not look again until something changes. ``timeout`` is what
     Karpenter logs when its time was up, with the number that goes with it. ``unseen``: the NodePools that it did not get to; None
-    leaves those of the time before.
+    leaves those of the time before. ``withdrawn``: the command did not stand a second look. The next turn may come to something else,
+    although nothing has changed.
     """
 
     commands: list[Command] = field(default_factory=list)
@@ -45,6 +46,7 @@ class Findings:
     error: Exception | None = None
     timeout: tuple[str, Mapping[str, int]] | None = None
     unseen: frozenset[str] | None = None
+    withdrawn: bool = False
 
 
 class Method(ABC):

@@ -67,6 +67,7 @@ class MultiNodeConsolidation(Method):
             try:
                 command = yield from validated(situation, command, self.should_disrupt, self.reason)
             except Invalid:
+                found.withdrawn = True
                 return found  # upstream tells nobody: by then it has forgotten the command
             except SimulationError as error:
                 found.error = SimulationError(f"validating consolidation, {error}")

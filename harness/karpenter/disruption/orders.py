@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from harness.engine.clock import Clock
 from harness.engine.ports import Sink, Writer
 from harness.engine.ports import View as ClusterView
-from harness.karpenter.disruption.controller import Refusal
+from harness.karpenter.disruption.controller import Refusal, Unmarked
 from harness.karpenter.labels.core import DISRUPTED_TAINT
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.creation import NodeClaimRefused
@@ -44,7 +44,7 @@ class Hands:
         self._create = create
 
     def release(self, nodes: Iterable[StateNode]) -> None:
-        """Takes taint and condition away, and the mark with them."""
+        """Takes taint and condition away, and the mark with them. Raises ApiError."""
         nodes = [node for node in nodes if node.node is not None and node.nodeclaim is not None]
         for node in nodes:
             self._untaint(name_of(node.node or {}))
@@ -53,13 +53,16 @@ class Hands:
         self._marks.unmark(name_of(node.nodeclaim or {}) for node in nodes)
 
     def mark_disrupted(self, node: StateNode, reason: str) -> None:
-        """Taints the Node, and says why on its NodeClaim."""
+        """Taints the Node, and says why on its NodeClaim. Raises Unmarked."""
         found = self._view.get("Node", name_of(node.node or {}))
-        if found is not None and not _is_tainted(found):
-            key = DISRUPTED_TAINT["key"]
-            kept = [each for each in spec_of(found).get("taints") or () if each.get("key") != key]
-            self._set_taints(found, [*kept, dict(DISRUPTED_TAINT)])
-        self._set_reason(name_of(node.nodeclaim or {}), reason)
+        try:
+            if found is not None and not _is_tainted(found):
+                key = DISRUPTED_TAINT["key"]
+                kept = [each for each in spec_of(found).get("taints") or () if each.get("key") != key]
+                self._set_taints(found, [*kept, dict(DISRUPTED_TAINT)])
+            self._set_reason(name_of(node.nodeclaim or {}), reason)
+        except ApiError as error:
+            raise Unmarked("" if error.code == 409 else f"tainting nodes, {error.message}") from error
 
     def create(self, planned: PlannedNodeClaim, reason: str) -> str:
         """Creates a replacement and returns its name. Raises Refusal."""
@@ -84,7 +87,7 @@ class Hands:
         return self._view.get("NodeClaim", name)
 
     def delete(self, nodeclaim: str) -> None:
-        """Deletes a NodeClaim, if there still is one."""
+        """Deletes a NodeClaim, if there still is one. Raises ApiError."""
         found = self._view.get("NodeClaim", nodeclaim)
         if found is None or is_terminating(found):
             return

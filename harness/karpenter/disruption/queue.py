@@ -15,11 +15,15 @@ from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import SchedulingEvent
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, condition_is, name_of
+from harness.kube.go.durations import print_duration
 
 __all__ = ["RETRY", "Execution", "Progress", "Queue", "Servants"]
 
 RETRY = 1.0
 """Seconds between two looks at a command."""
+
+_NO_ERROR = "%!w(<nil>)"
+"""What Go prints where an error is wrapped that is none."""
 
 _PER_CANDIDATE = SECOND // 1000 * 80
 _LEAST, _MOST = 600 * SECOND, 3600 * SECOND
@@ -97,8 +101,10 @@ class Queue:
         waiting = self._waiting(execution, servants)
         if not waiting and not execution.problem and not execution.deleted:
             self._delete(execution, servants)
-        if now - execution.begun > longest:
-            execution.problem = execution.problem or "command reached timeout"
+        taken = now - execution.begun
+        if taken > longest:
+            why = execution.problem or waiting or _NO_ERROR
+            execution.problem = f"command reached timeout, {why} (duration={print_duration(taken)})"
         if execution.problem:
             servants.release(execution.nodes)
             self.executions.remove(execution)
@@ -109,24 +115,24 @@ class Queue:
         return Progress.DONE
 
     @staticmethod
-    def _waiting(execution: Execution, servants: Servants) -> bool:
-        """Whether a replacement is still missing; one that is gone is the end of the command."""
+    def _waiting(execution: Execution, servants: Servants) -> str:
+        """Which replacements are still missing, in core's words; one that is gone is the end of the command."""
         reason = execution.started.method.reason
-        waiting = False
+        missing = []
         for name in execution.started.replacements:
             if name in execution.initialized:
                 continue
             claim = servants.nodeclaim(name)
             if claim is None:
                 execution.problem = f'replacement was deleted, nodeclaims.karpenter.sh "{name}" not found'
-                return True
+                return ""
             servants.say(launching(name, reason))
             if condition_is(claim, "Initialized"):
                 execution.initialized.add(name)
             else:
                 servants.say(waiting_readiness(name))
-                waiting = True
-        return waiting
+                missing.append(f"nodeclaim not initialized (NodeClaim={name})")
+        return f"waiting for replacement initialization, {'; '.join(missing)}" if missing else ""
 
     @staticmethod
     def _delete(execution: Execution, servants: Servants) -> None:

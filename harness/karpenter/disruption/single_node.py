@@ -65,6 +65,7 @@ class SingleNodeConsolidation(Method):
                     yield from validated(situation, command, self.should_disrupt, self.reason)
                 except Invalid as error:
                     announce_rejected(situation, command, error.reason)
+                    found.withdrawn = True
                     return found  # the turn is over, although the next candidate might do
                 except SimulationError as error:
                     found.error = SimulationError(f"validating consolidation, {error}")

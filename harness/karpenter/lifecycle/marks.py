@@ -54,7 +54,6 @@ class Marks:
         if deleting != self.deleting:
             self.deleting = deleting
             self.changes += 1
-            self.unsettle()
 
     def unsettle(self) -> None:
         """Something happened that may make consolidation possible."""

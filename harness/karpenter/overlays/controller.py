@@ -50,17 +50,24 @@ def with_verdict(overlay: Object, verdict: Verdict, now: str) -> Conditions:
 class NodeOverlays:
     """One key: all overlays are looked at together, when one of them, a NodePool or a NodeClass changes, and every six hours.
 
-    ``version`` changes with what they come to.
+    ``version`` changes with what they come to; ``evaluated`` is called then.
     """
 
     name = "nodeoverlay"
     backoff = (0.005, 1000.0)
 
     def __init__(
-        self, view: View, writer: Writer, sink: Sink, clock: Clock, release: ProviderRelease, types: Types
+        self,
+        view: View,
+        writer: Writer,
+        sink: Sink,
+        clock: Clock,
+        release: ProviderRelease,
+        types: Types,
+        evaluated: Callable[[], None],
     ) -> None:
         self._view, self._writer, self._sink, self._clock = view, writer, sink, clock
-        self._release, self._types = release, types
+        self._release, self._types, self._evaluated = release, types, evaluated
         self._evaluation = Evaluation({}, {})
         self._failures = 0
         self.version = 0
@@ -93,6 +100,7 @@ class NodeOverlays:
             self._tell(overlay, found.verdicts[name_of(overlay)])
         self._evaluation = found
         self.version += 1
+        self._evaluated()
         if problems:
             return self._failed("; ".join(problems))
         self._failures = 0
