@@ -39,7 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
         "--format": arguments.format != "text",
     }
     if given := [option for option, said in ignored.items() if said]:
-        return bad_input(f"harness labels pages: {', '.join(given)}: the pages are of all releases, in eastus, as Markdown")
+        return bad_input(
+            f"harness labels pages: {', '.join(given)}: the pages are of all releases, in eastus, as Markdown"
+        )
     names = arguments.keys[1:]
     if len(names) != 1:
         return bad_input("harness labels pages: one directory is expected")

@@ -63,7 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     nodes = _nodes(world, pods)
     prices = totals(world)
     turns = [*of_nodes(world, {node["name"] for node in nodes})]
-    turns += [of_choice(world, change.size) for pod in pending for change in pod.changes if change.size and not change.region]
+    turns += [
+        of_choice(world, change.size) for pod in pending for change in pod.changes if change.size and not change.region
+    ]
     value: dict[str, Any] = {
         "region": world.region,
         "release": world.release.version,

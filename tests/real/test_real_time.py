@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import urllib.request
 from datetime import UTC, datetime
@@ -65,6 +67,17 @@ def test_the_process_has_a_token_file_of_its_own(authority: Path, tmp_path: Path
     with RealWorld(program, authority, region="westeurope", options={"cluster_name": "mine"}):
         assert seen.read_text() == "karpenter mine westeurope\n"
         assert Path("/var/run/secrets/kubernetes.io").exists() == before
+
+
+def test_launch_becomes_the_program_with_a_token_file(authority: Path, tmp_path: Path) -> None:
+    assert authority.exists()  # skipped where no namespaces can be made
+    program = tmp_path / "controller"
+    program.write_text('#!/bin/sh\ncat /var/run/secrets/kubernetes.io/serviceaccount/token\necho " $LOCATION"\n')
+    program.chmod(0o755)
+    command = [sys.executable, "-m", "harness", "launch", str(program)]
+    environment = {**os.environ, "LOCATION": "westeurope"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == "karpenter westeurope\n"
 
 
 def test_a_controller_that_ends_is_told_with_its_log(authority: Path, tmp_path: Path) -> None:

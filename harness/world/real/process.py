@@ -21,7 +21,7 @@ from harness.clusters.apiserver.processes import Processes, tail
 from harness.clusters.failures import ClusterFailed
 from harness.clusters.waiting import Patience, TimedOut, poll
 
-__all__ = ["TOKEN", "Controller", "ControllerDied", "missing_tools"]
+__all__ = ["TOKEN", "Controller", "ControllerDied", "missing_tools", "pod_command"]
 
 TOKEN = "karpenter"
 """The bearer token of its service account, which the API server knows it by."""
@@ -47,15 +47,15 @@ def missing_tools() -> str:
     lacking = [tool for tool in ("unshare", "mount", "openssl") if shutil.which(tool) is None]
     if lacking:
         return f"not on PATH: {', '.join(lacking)} (Debian: apt-get install util-linux mount openssl)"
-    tried = subprocess.run([*_unshared(), "true"], capture_output=True, text=True, check=False)
+    tried = subprocess.run([*pod_command(), "true"], capture_output=True, text=True, check=False)
     if tried.returncode != 0:
         why = (tried.stderr.strip().splitlines() or ["no message"])[-1]
         return f"a process with a /var/run of its own cannot be started here: {why}"
     return ""
 
 
-def _unshared() -> tuple[str, ...]:
-    """The command before a program that is to have its own /var/run."""
+def pod_command() -> tuple[str, ...]:
+    """The command before a program that is to find what it would in a pod: a /var/run of its own, with a service account's token."""
     return "unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c", _PREPARE, "sh"
 
 
@@ -77,7 +77,7 @@ class Controller:
         self._read, self._rest = 0, b""
         variables = [f"{name}={value}" for name, value in self._environment.items()]
         program = ("env", "-i", f"PATH={os.defpath}", *variables, str(self._binary))
-        self._processes.start(self._name, *_unshared(), *program)
+        self._processes.start(self._name, *pod_command(), *program)
 
     def wait_until_up(self, pause: Callable[[], None]) -> None:
         """Waits until its provisioner works; `pause` lets others work meanwhile. Raises TimedOut, ControllerDied."""

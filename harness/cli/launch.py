@@ -1,0 +1,28 @@
+"""`harness launch`: a controller as if it ran in a pod, with the environment of this shell."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+__all__ = ["add_arguments", "run"]
+
+MISSING = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments of `harness launch`."""
+    parser.add_argument("program", help="the controller's binary; all its options can be given by the environment")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Becomes the program, with the token of a service account where a pod has one; 3 when this machine cannot do that."""
+    from harness.world.real.process import missing_tools, pod_command
+
+    lacking = missing_tools()
+    if lacking:
+        print(f"harness launch: {lacking}", file=sys.stderr)
+        return MISSING
+    command = [*pod_command(), arguments.program]
+    os.execvp(command[0], command)
