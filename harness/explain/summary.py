@@ -18,7 +18,8 @@ from harness.world import World
 __all__ = ["bound_lines", "node_notes", "nodes_by_kind", "pods_line"]
 
 _FEW = 5  # kinds of Nodes that are told of one workload or NodePool
-_CONSOLIDATION = "its consolidation, which is not simulated, would remove them"
+_FEWER = 3  # the same, of a NodePool among others
+_CONSOLIDATION = "consolidation may remove them later (harness simulate --until 1h)"
 _MANY = 12  # workloads from which on bound ones are told by NodePool
 
 
@@ -51,10 +52,10 @@ def bound_lines(world: World, explained: Sequence[PodExplanation]) -> Iterator[s
         pools.setdefault(labels_of(nodes.get(one.node, {})).get(NODEPOOL, ""), []).append(one)
     for pool, same in sorted(pools.items()):
         whose = f"NodePool {pool}" if pool else "Nodes that are not Karpenter's"
-        yield f"{whose}: {len(same):,} pods of {len({one.workload for one in same})} workloads on {_on(nodes, [one.node for one in same])}"
+        yield f"{whose}: {len(same):,} pods of {len({one.workload for one in same})} workloads on {_on(nodes, [one.node for one in same], _FEWER)}"
 
 
-def _on(nodes: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> str:
+def _on(nodes: Mapping[str, Mapping[str, Any]], names: Sequence[str], few: int = _FEW) -> str:
     """The Nodes by name where there is one, else counted by kind."""
     different = list(dict.fromkeys(names))
     found = [nodes[name] for name in different if name in nodes]
@@ -63,10 +64,10 @@ def _on(nodes: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> str:
         facts = [labels[key] for key in (INSTANCE_TYPE, ZONE, CAPACITY_TYPE) if key in labels]
         of_pool = f" of NodePool {labels[NODEPOOL]}" if NODEPOOL in labels else ""
         return f"Node {different[0]}{of_pool}" + (f" ({', '.join(facts)})" if facts else "")
-    return f"{len(different)} Nodes: {nodes_by_kind(found)}"
+    return f"{len(different)} Nodes: {nodes_by_kind(found, few)}"
 
 
-def nodes_by_kind(nodes: Sequence[Mapping[str, Any]]) -> str:
+def nodes_by_kind(nodes: Sequence[Mapping[str, Any]], few: int = _FEW) -> str:
     """`3 Standard_D4as_v5 spot (eastus-1, eastus-2)`, the most frequent first."""
     kinds: dict[str, list[str]] = {}
     for node in nodes:
@@ -77,8 +78,9 @@ def nodes_by_kind(nodes: Sequence[Mapping[str, Any]]) -> str:
         f"{len(zones)} {kind}" + (f" ({', '.join(sorted(set(filter(None, zones))))})" if any(zones) else "")
         for kind, zones in sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0]))
     ]
-    more = f" and {len(told) - _FEW} more kinds" if len(told) > _FEW else ""
-    return ", ".join(told[:_FEW]) + more
+    left = len(told) - few
+    more = f" and {left} more {'kind' if left == 1 else 'kinds'}" if left > 0 else ""
+    return ", ".join(told[:few]) + more
 
 
 def node_notes(world: World) -> Iterator[str]:
@@ -100,8 +102,9 @@ def node_notes(world: World) -> Iterator[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"Node{'s' if len(names) > 1 else ''} {', '.join(names[:3])}{more}"
+    if len(names) > 3:
+        return f"{len(names)} Nodes ({', '.join(names[:2])}, …)"
+    return f"Node{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 
 def _why(world: World, names: Sequence[str]) -> str:
@@ -115,5 +118,5 @@ def _why(world: World, names: Sequence[str]) -> str:
     if not made:
         return "they were there before"
     if elsewhere:
-        return f"Karpenter made them for pods that kube-scheduler then put elsewhere; {_CONSOLIDATION}"
-    return f"Karpenter made them for pods that are gone or still wait; {_CONSOLIDATION}"
+        return f"made for pods that kube-scheduler then put elsewhere; {_CONSOLIDATION}"
+    return f"made for pods that are gone or still wait; {_CONSOLIDATION}"
