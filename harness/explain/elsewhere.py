@@ -130,4 +130,6 @@ def _unlike(size: str, wanted: str, grammar: str) -> tuple[bool, bool, int, bool
 
 def _common(one: str, other: str) -> int:
     """How many letters two names begin with alike."""
-    return next((index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return next(
+        (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )

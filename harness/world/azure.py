@@ -18,6 +18,8 @@ from harness.world.caches import Caches
 
 _API = {"usages": "2025-04-01"}
 _KEY = "timers"
+_QUERIES = "/providers/Microsoft.ResourceGraph/"
+"""What is posted there only asks."""
 
 
 class Azure:
@@ -83,7 +85,7 @@ class Azure:
         headers: Mapping[str, str] | None = None,
     ) -> Any:
         """The Cloud port: one call of Azure Resource Manager."""
-        if method != "GET":
+        if method != "GET" and not path.startswith(_QUERIES):
             self._engine.touch()
         return self.cloud.request(method, path, query=query, body=body, headers=headers)
 

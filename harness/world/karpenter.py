@@ -123,7 +123,7 @@ class Karpenter:
                 evictions,
                 protection_may_end=rules_of(release.core).protection_may_end,
             ),
-            GarbageCollection(view, writer, sink, engine.clock, self.provider),
+            GarbageCollection(view, writer, sink, engine.clock, self.provider, lambda: engine.revision),
             *self.departures.controllers,
             *static,
         )

@@ -1,0 +1,146 @@
+"""Random clusters over some days: what disruption may never do, whatever happens."""
+
+from random import Random
+
+import pytest
+
+from harness.engine.clock import parse
+from harness.explain.price import size_price
+from harness.world import World
+from tests.disruption.test_world import NODECLASS, deployment, pool
+
+HOUR = 3600.0
+SIZES = ["Standard_D2s_v5", "Standard_D4s_v5", "Standard_D8s_v5", "Standard_E4s_v5", "Standard_F4s_v2"]
+BUDGETS = [[{"nodes": "1"}], [{"nodes": "30%"}], [{"nodes": "2"}, {"nodes": "50%", "reasons": ["Empty"]}]]
+
+
+def cluster(random: Random) -> World:
+    disruption = {
+        "consolidateAfter": random.choice(["0s", "30s", "5m"]),
+        "consolidationPolicy": random.choice(["WhenEmpty", "WhenEmptyOrUnderutilized"]),
+        "budgets": random.choice(BUDGETS),
+    }
+    made = pool(disruption)
+    made["spec"]["template"]["spec"]["requirements"][1]["values"] = random.sample(SIZES, 3)
+    world = World(seed=random.randrange(1000), karpenter=random.choice(["1.6.5", "1.10.2", "1.13.1", "1.14.0"]))
+    world.apply(NODECLASS, made)
+    for number in range(4):
+        name = f"app{number}"
+        world.apply(deployment(name, random.randint(1, 6), random.choice(["300m", "1", "1500m"])))
+        if random.random() < 0.6:
+            world.apply(budget(name, random.choice([{"maxUnavailable": 1}, {"minAvailable": "50%"}])))
+    world.settle()
+    return world
+
+
+def budget(name, spec):
+    selector = {"matchLabels": {"app": name}}
+    meta = {"name": name}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": meta,
+        "spec": {"selector": selector, **spec},
+    }
+
+
+def happen(world: World, random: Random) -> None:
+    """A deploy, a change of scale, a change of the NodePool's template, or nothing."""
+    what = random.choice(["scale", "scale", "deploy", "drift", "nothing"])
+    if what == "drift":
+        changed = world.get("NodePool", "default")
+        changed["spec"]["template"]["metadata"] = {"labels": {"turn": str(random.randrange(100))}}
+        world.apply(changed)
+    elif what != "nothing":
+        app = world.get("Deployment", f"app{random.randrange(4)}")
+        if what == "scale":
+            app["spec"]["replicas"] = random.randint(0, 8)
+        else:
+            app["spec"]["template"]["metadata"]["labels"]["deploy"] = str(random.randrange(1000))
+        world.apply(app)
+
+
+def allowed(world: World, total: int) -> int:
+    """The least of the NodePool's budgets for any reason, which holds whatever the reason is only if it is the largest."""
+    budgets = world.get("NodePool", "default")["spec"]["disruption"]["budgets"]
+    counts = []
+    for each in budgets:
+        text = each["nodes"]
+        counts.append(-(-int(text[:-1]) * total // 100) if text.endswith("%") else int(text))
+    return max(counts)
+
+
+def check_moment(world: World) -> None:
+    """What holds at any time."""
+    for app in world.list("Deployment"):
+        name, wanted = app["metadata"]["name"], app["spec"]["replicas"]
+        pods = [
+            pod
+            for pod in world.list("Pod")
+            if pod["metadata"]["labels"]["app"] == name and "deletionTimestamp" not in pod["metadata"]
+        ]
+        assert len(pods) == wanted, name
+    initialized = [node for node in world.list("Node") if "karpenter.sh/initialized" in node["metadata"]["labels"]]
+    going = [
+        node
+        for node in initialized
+        if any(taint["key"] == "karpenter.sh/disrupted" for taint in node["spec"].get("taints") or ())
+    ]
+    assert len(going) <= max(allowed(world, len(initialized)), 1)
+
+
+def check_savings(world: World) -> None:
+    """A consolidation never ends in something dearer."""
+    launched = {
+        write.key.name: write.after["metadata"]["labels"]
+        for write in world.journal
+        if write.key.kind == "NodeClaim"
+        and write.after
+        and "node.kubernetes.io/instance-type" in write.after["metadata"]["labels"]
+    }
+    for one in world.disruptions:
+        if one.reason != "Underutilized" or one.problem:
+            continue
+        before = sum(each.price for each in one.nodes)
+        sizes = [launched[name]["node.kubernetes.io/instance-type"] for name in one.replacements if name in launched]
+        after = sum(size_price(world, size, "on-demand").usd or 0 for size in sizes)
+        assert after < before, one
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_days_of_a_random_cluster(seed):
+    random = Random(seed)
+    world = cluster(random)
+    for _ in range(24):
+        happen(world, random)
+        for _ in range(12):
+            world.advance(300)
+            check_moment(world)
+    world.advance(2 * HOUR)
+    before = world.cluster.view.revision
+    world.advance(HOUR)
+    assert world.cluster.view.revision == before, "the world is at rest after a quiet hour"
+    nodes, claims, machines = world.list("Node"), world.list("NodeClaim"), world.cloud.vms()
+    assert len(nodes) == len(claims) == len(machines)
+    assert all(pod["status"]["phase"] == "Running" for pod in world.list("Pod"))
+    assert not any(node["spec"].get("taints") for node in nodes)
+    assert all(parse(claim["metadata"]["creationTimestamp"]) >= 0 for claim in claims)
+    check_savings(world)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_evictions_never_break_a_budget_of_pods(seed):
+    """Every eviction that Karpenter was granted left as many healthy pods as the budget wants at that moment."""
+    random = Random(100 + seed)
+    world = cluster(random)
+    for _ in range(10):
+        changed = world.get("NodePool", "default")
+        changed["spec"]["template"]["metadata"] = {"labels": {"turn": str(random.randrange(10_000))}}
+        world.apply(changed)
+        for _ in range(60):
+            world.advance(10)
+            for each in world.list("PodDisruptionBudget"):
+                status = each["status"]
+                missing = status["expectedPods"] - status["currentHealthy"]
+                most = status["expectedPods"] - status["desiredHealthy"]
+                assert missing <= most, each["metadata"]["name"]
