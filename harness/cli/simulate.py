@@ -25,6 +25,11 @@ MANY = 20  # nodes from which on they are counted by kind
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness simulate`."""
     add_inputs(parser)
+    parser.add_argument(
+        "--until",
+        metavar="TIME",
+        help="then virtual time passes, for example 72h, or `settled`: until an hour passes in which nothing changes",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="every node, and every cause against every size")
     add_format(parser)
 
@@ -33,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
     from harness.cli.live import Environment, read_given
     from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
+    from harness.cli.moves import duration_of, moves_until
     from harness.cli.worlds import InputError
     from harness.explain.guesses import guesses_of, of_choice, of_nodes
     from harness.explain.price import totals
@@ -43,6 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reading.problems import ScenarioError
     from harness.world.startup import end_startup
 
+    try:
+        seconds = duration_of(arguments.until) if arguments.until is not None else None
+    except ValueError as error:
+        return bad_input(f"harness simulate: --until: {error}")
     try:
         given = read_given(arguments)
         inputs = inputs_given(arguments, given)
@@ -57,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(error, arguments.format)
     motion = settle(world)
     started = [] if motion else end_startup(world)
+    moves = moves_until(world, seconds) if arguments.until is not None and not motion else None
     code = int(fails(arguments, world, given, motion))
     pods = world.list("Pod")
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
@@ -85,6 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
         "seconds": world.clock.seconds,
         "refused_by_azure": [_refusal(call) for call in _refused(world)],
         "motion": motion or None,
+        **({"until": moves.value()} if moves is not None else {}),
     }
     if arguments.format == "json":
         print_json({**value, "pending": as_value(pending)})
@@ -102,6 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
     if started:
         show(f"startup taints removed, as by those for whom they are: {', '.join(started)}")
     _print(value, _refused(world), verbose=arguments.verbose)
+    for line in moves.lines() if moves is not None else ():
+        show(line)
     for line in node_notes(world):
         show(line)
     if pending:

@@ -12,7 +12,16 @@ from tests.disruption.test_world import deployment, pool, world
 @pytest.fixture
 def dump(tmp_path):
     def write(of):
-        kinds = ("NodePool", "AKSNodeClass", "Node", "NodeClaim", "Pod", "PodDisruptionBudget", "Deployment", "ReplicaSet")
+        kinds = (
+            "NodePool",
+            "AKSNodeClass",
+            "Node",
+            "NodeClaim",
+            "Pod",
+            "PodDisruptionBudget",
+            "Deployment",
+            "ReplicaSet",
+        )
         path = tmp_path / "dump.yaml"
         path.write_text(yaml.safe_dump_all([each for kind in kinds for each in of.list(kind)]))
         return str(path), of.list("Node")[0]["metadata"]["name"]

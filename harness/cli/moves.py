@@ -1,0 +1,110 @@
+"""`harness simulate --until`: which nodes leave while virtual time passes, what comes in their place, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.engine.disruptions import Disruption
+    from harness.world import World
+
+__all__ = ["Moves", "duration_of", "moves_until"]
+
+SETTLED = "settled"
+_HOUR = 3600.0
+_LONGEST = 7 * 24 * _HOUR
+"""How long `settled` waits at most for an hour in which nothing changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """What happened in `seconds`: one row for each decision that nodes go. Prices are in USD per hour."""
+
+    seconds: float
+    before: float
+    after: float
+    rows: tuple[dict[str, Any], ...]
+
+    def value(self) -> dict[str, Any]:
+        """The same for JSON."""
+        prices = {"price_before": round(self.before, 6), "price_after": round(self.after, 6)}
+        return {"seconds": self.seconds, **prices, "moves": list(self.rows)}
+
+    def lines(self) -> Iterator[str]:
+        """The same as a table."""
+        from harness.cli.output import counted
+        from harness.kube.go.durations import print_duration
+
+        yield f"{print_duration(round(self.seconds) * 10**9)} later: {counted(len(self.rows), 'move')}"
+        cells = [("at", "reason", "goes", "comes", "USD/h")]
+        for row in self.rows:
+            comes = ", ".join(row["replacements"]) or "-"
+            if row["problem"]:
+                comes += f" (taken back: {row['problem']})"
+            at = print_duration(round(row["at"]) * 10**9)
+            cells.append((at, row["reason"], ", ".join(row["nodes"]), comes, f"{row['price']:+.3f}"))
+        widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]) - 1)]
+        for line in cells if self.rows else ():
+            padded = (text.ljust(width) for text, width in zip(line, widths, strict=False))
+            yield f"  {'  '.join(padded)}  {line[-1]}"
+        yield f"USD/h before {self.before:.3f}, after {self.after:.3f}"
+
+
+def duration_of(text: str) -> float | None:
+    """Seconds, None for `settled`. Raises ValueError with what is wrong."""
+    from harness.kube.go.durations import DurationError, parse_duration
+
+    if text == SETTLED:
+        return None
+    try:
+        seconds = parse_duration(text) / 1e9
+    except DurationError:
+        seconds = -1.0
+    if seconds <= 0:
+        raise ValueError(f"a duration such as 72h, or {SETTLED}, is expected, not '{text}'")
+    return seconds
+
+
+def moves_until(world: World, seconds: float | None) -> Moves:
+    """Lets so much virtual time pass; without a number until an hour passes in which nothing changes, a week at most."""
+    from harness.explain.price import price_per_hour
+
+    start, before, known = world.clock.seconds, price_per_hour(world), len(world.disruptions)
+    if seconds is not None:
+        world.advance(seconds)
+    else:
+        revision = -1
+        while revision != world.cluster.view.revision and world.clock.seconds - start < _LONGEST:
+            revision = world.cluster.view.revision
+            world.advance(_HOUR)
+    rows = tuple(_row(world, one, start) for one in world.disruptions[known:])
+    return Moves(world.clock.seconds - start, before, price_per_hour(world), rows)
+
+
+def _row(world: World, one: Disruption, start: float) -> dict[str, Any]:
+    from harness.explain.price import size_price
+    from harness.karpenter.labels.core import CAPACITY_TYPE
+    from harness.kube.api.labels import INSTANCE_TYPE
+    from harness.kube.api.objects import labels_of
+
+    launched: dict[str, Any] = {name: {} for name in one.replacements}
+    for write in world.journal:
+        if write.key.kind == "NodeClaim" and write.key.name in launched and write.after:
+            launched[write.key.name] = dict(labels_of(write.after))
+    sizes = [(labels.get(INSTANCE_TYPE, ""), labels.get(CAPACITY_TYPE, "")) for labels in launched.values()]
+    gone = [(each.labels.get(INSTANCE_TYPE, ""), each.labels.get(CAPACITY_TYPE, "")) for each in one.nodes]
+
+    def price(kinds: list[tuple[str, str]]) -> float:
+        return sum(size_price(world, size, kind).usd or 0.0 for size, kind in kinds if size)
+
+    return {
+        "at": one.at - start,
+        "reason": f"{one.reason} ({one.drift})" if one.drift else one.reason,
+        "decision": one.decision,
+        "nodes": [f"{each.node or each.nodeclaim} ({each.labels.get(INSTANCE_TYPE, '?')})" for each in one.nodes],
+        "replacements": [f"{size or '?'}" for size, _ in sizes],
+        "problem": one.problem,
+        "price": 0.0 if one.problem else round(price(sizes) - price(gone), 6),
+    }
