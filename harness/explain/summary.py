@@ -52,7 +52,8 @@ def bound_lines(world: World, explained: Sequence[PodExplanation]) -> Iterator[s
         pools.setdefault(labels_of(nodes.get(one.node, {})).get(NODEPOOL, ""), []).append(one)
     for pool, same in sorted(pools.items()):
         whose = f"NodePool {pool}" if pool else "Nodes that are not Karpenter's"
-        yield f"{whose}: {len(same):,} pods of {len({one.workload for one in same})} workloads on {_on(nodes, [one.node for one in same], _FEWER)}"
+        where = _on(nodes, [one.node for one in same], _FEWER)
+        yield f"{whose}: {len(same):,} pods of {len({one.workload for one in same})} workloads on {where}"
 
 
 def _on(nodes: Mapping[str, Mapping[str, Any]], names: Sequence[str], few: int = _FEW) -> str:
