@@ -76,8 +76,8 @@ class Runner:
         world = self.shared.idle_world(case) if idle else self.shared.new_world(case)
         run = walk(case, world, self.shared)
         verdicts = [verdict for entry in case.then for verdict in check(entry, run)]
-        verdicts += _unexpected(run)
-        return run, tuple(verdicts)
+        # an object that was refused explains what is missing, not the other way round
+        return run, (*_unexpected(run), *verdicts)
 
     def _look(self, case: Case) -> None:
         """What label tables ask of a cluster is asked first: it belongs to one world at a time, and then to the case's own."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from harness.karpenter.labels.core import NODEPOOL
@@ -34,12 +35,11 @@ def check(body: Pods, entry: Entry, run: Run) -> Iterator[Verdict]:
         if wanted is None:
             continue
         label = f"{entry.label}.{key}"
-        if not isinstance(wanted, (list, dict)):
-            yield Verdict.of(label, entry.mark(key), count_differences(wanted, len(there)))
-            continue
-        if not wanted:
-            yield Verdict.of(label, entry.mark(key), count_differences(0, len(there)))
-        for index, name in enumerate(wanted):
+        if not wanted or not isinstance(wanted, (list, dict)):
+            count = 0 if isinstance(wanted, (list, dict)) else wanted
+            found = count_differences(count, len(there))
+            yield Verdict.of(label, entry.mark(key), [replace(one, note=_waiting(waiting, run)) for one in found])
+        for index, name in enumerate(wanted if isinstance(wanted, (list, dict)) else ()):
             mark = entry.mark(key, index if isinstance(wanted, list) else name)
             value = wanted[name] if isinstance(wanted, dict) else None
             if name.startswith(_WORKLOAD):
@@ -50,6 +50,15 @@ def check(body: Pods, entry: Entry, run: Run) -> Iterator[Verdict]:
                 pod = there[name.removeprefix("default/")]
                 yield Verdict.of(f"{label}.{name}", mark, _differences(key, value, pod, run))
 
+
+def _waiting(pods: Mapping[str, Any], run: Run) -> str:
+    """The first pods that wait, each with its reason; empty when none does."""
+    told = [f"{name}: {sentence(pod, run) or _schedulers(pod, run)}" for name, pod in list(pods.items())[:_FEW]]
+    more = f"; and {len(pods) - _FEW} more" if len(pods) > _FEW else ""
+    return f"pending are {'; '.join(told)}{more}" if told else ""
+
+
+_FEW = 3
 
 _WORKLOAD = tuple(f"{kind}/" for kind in WORKLOADS)
 
@@ -86,11 +95,20 @@ def _nodepool(pod: Mapping[str, Any], run: Run) -> str:
 
 def sentence(pod: Mapping[str, Any], run: Run) -> str:
     """Why Karpenter does not place this pod, in its own words; empty when it said nothing."""
+    return _last_word(pod, run, "karpenter").removeprefix("Failed to schedule pod, ")
+
+
+def _schedulers(pod: Mapping[str, Any], run: Run) -> str:
+    said = _last_word(pod, run, "default-scheduler")
+    return f"Karpenter said nothing, kube-scheduler {said}" if said else "nobody said why"
+
+
+def _last_word(pod: Mapping[str, Any], run: Run, source: str) -> str:
     name, namespace = pod["metadata"]["name"], pod["metadata"].get("namespace") or "default"
     for event in reversed(run.world.events):
         about = event.object.kind == "Pod" and (event.object.name, event.object.namespace) == (name, namespace)
-        if about and event.reason == "FailedScheduling" and event.source == "karpenter":
-            return event.message.removeprefix("Failed to schedule pod, ")
+        if about and event.reason == "FailedScheduling" and event.source == source:
+            return event.message
     return ""
 
 
