@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,8 @@ def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
     ):
         python = venv / folder_name / "bin" / "python"
         yield client, [str(python), "-m", module, str(folder)] if python.exists() else f"{python} {made}"
+    program = ROOT / "tests" / "clients" / "go"
+    yield "Go SDK", ["go", "-C", str(program), "run", "."] if shutil.which("go") else "Go is not in PATH"
 
 
 def main() -> int:
