@@ -270,7 +270,7 @@ def complete(parts: list[bytes]) -> bool:
 
 
 def serve() -> None:
-    """Serve a cloud until standard input ends: prints its port and a token first. Runs in a process of its own, whose memory is watched."""
+    """Serve a cloud until standard input ends: prints its port and a token first."""
     cloud = FakeAzure(journal=Journal(most=1000, most_bytes=4 << 20))
     with HttpServer(Front(cloud, limits=LIMITS), limits=LIMITS) as server:
         print(server.port, Tokens(TENANT, wall_time).token(), flush=True)
