@@ -1,7 +1,7 @@
 """`mock_azure()`: Azure for the code inside, for everything that uses `requests`, as the Azure SDKs for Python do.
 
 ```
-with mock_azure(region="eastus") as azure:                # or @mock_azure(), or the fixture of `fakeazure.mock`
+with mock_azure(region="eastus") as azure:                # or @mock_azure()
     client = ComputeManagementClient(azure.credential(), azure.subscription)
     sizes = {sku.name for sku in client.resource_skus.list(filter="location eq 'eastus'")}
 assert azure.cloud.journal.find(resource="skus")
