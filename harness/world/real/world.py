@@ -20,7 +20,6 @@ from fakeazure.timing import Timing as CloudTiming
 from fakeazure.transports.pki import make_pki
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front, Reply
-from harness.clusters.apiserver.processes import free_ports
 from harness.clusters.http.events import ClientEvents
 from harness.clusters.http.server import ApiServer
 from harness.clusters.memory.cluster import MemoryCluster
@@ -96,16 +95,15 @@ class RealWorld(World):
         self._api = self._serve()
         self._open.callback(lambda: self._api.stop())
         folder = Path(mkdtemp(prefix="harness-karpenter-"))
-        metrics, health = free_ports(2)
         endpoints = Endpoints(
             plain.url,
             secure.url,
             pki.ca,
             folder / "cloud.json",
             folder / "kubeconfig.json",
-            self._api.port,
-            metrics,
-            health,
+            api_port=self._api.port,
+            metrics_port=0,  # any free one
+            health_port=0,
         )
         write_cloud(endpoints.cloud, secure.url)
         endpoints.kubeconfig.write_text(json.dumps(self._api.kubeconfig(TOKEN)))
