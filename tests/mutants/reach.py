@@ -7,8 +7,6 @@ import sqlite3
 from collections import Counter
 from pathlib import Path
 
-from coverage.numbits import numbits_to_nums
-
 
 class Reach:
     """The tests that run each line of each file, the most specific first: those that run the fewest lines in all."""
@@ -19,6 +17,8 @@ class Reach:
     @classmethod
     def read(cls, data: Path, root: Path) -> Reach:
         """Reads coverage's database of a run in `root`. Tests that failed there are told by `failed.json` beside it."""
+        from coverage.numbits import numbits_to_nums  # an extra of `make mutants`
+
         failed = set(json.loads((data.parent / "failed.json").read_text()))
         database = sqlite3.connect(data)
         names = dict(database.execute("select id, context from context"))
