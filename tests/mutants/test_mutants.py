@@ -108,7 +108,7 @@ def test_the_table_counts_by_package() -> None:
     ]
 
 
-@pytest.mark.parametrize("identity", EQUIVALENT, ids=str)
-def test_what_counts_as_equivalent_is_there(identity: tuple[str, str, str, str]) -> None:
-    path = identity[0]
-    assert identity in {found.identity for found in mutants(path, (ROOT / path).read_bytes())}
+def test_what_counts_as_equivalent_is_there() -> None:
+    for path in {identity[0] for identity in EQUIVALENT}:
+        found = {mutant.identity for mutant in mutants(path, (ROOT / path).read_bytes())}
+        assert {identity for identity in EQUIVALENT if identity[0] == path} <= found
