@@ -47,6 +47,21 @@ CHANGES = (
     ("1.6.1", "1.6.2", "nodeclass_hash_version", "v2", "v3"),  # pkg/apis/v1beta1/aksnodeclass.go
     ("1.6.1", "1.6.2", "in_place_hash_tags", "none", "asked"),  # pkg/controllers/nodeclaim/inplaceupdate/utils.go
     ("1.6.1", "1.6.2", "zonal_regions_listed", True, False),  # 42e11b25
+    # pkg/apis/v1beta1/aksnodeclass_status.go
+    (
+        "1.6.1",
+        "1.6.2",
+        "nodeclass_conditions",
+        ("ImagesReady", "KubernetesVersionReady"),
+        ("ImagesReady", "KubernetesVersionReady", "SubnetsReady"),
+    ),
+    (
+        "1.6.6",
+        "1.6.7",
+        "nodeclass_conditions",
+        ("ImagesReady", "KubernetesVersionReady", "SubnetsReady"),
+        ("ImagesReady", "KubernetesVersionReady", "SubnetsReady", "ValidationSucceeded"),
+    ),
     ("1.6.2", "1.6.3", "ubuntu_2404", False, True),  # 6957e32d
     ("1.6.4", "1.6.5", "encryption_filter", False, True),  # pkg/providers/instancetype/instancetypes.go
     ("1.6.7", "1.6.8", "managed_subnets_refused", False, True),  # f5bfe6d5

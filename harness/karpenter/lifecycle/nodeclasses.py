@@ -104,13 +104,14 @@ class NodeClasses:
                 "AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": [*finalizers_of(nodeclass), FINALIZER]}}
             )
         nodeclass = self._hashed(nodeclass)
-        conditions = Conditions(nodeclass, self._dependents, self._clock.timestamp())
+        needed = self._release.nodeclass_conditions
+        conditions = Conditions(nodeclass, needed, self._clock.timestamp())
         status: dict[str, Any] = dict(status_of(nodeclass))
         status["kubernetesVersion"] = self._version(nodeclass)
         conditions.set_true("KubernetesVersionReady")
         self._images(nodeclass, status, conditions)
-        problem = self._subnet(nodeclass, conditions)
-        if "ValidationSucceeded" in self._dependents:
+        problem = self._subnet(nodeclass, conditions) if "SubnetsReady" in needed else None
+        if "ValidationSucceeded" in needed:
             conditions.set_true("ValidationSucceeded")
         if self._release.local_dns is LocalDnsSource.STATUS:
             self._local_dns(nodeclass, status, conditions)
@@ -131,13 +132,6 @@ class NodeClasses:
         if marks.items() <= annotations_of(nodeclass).items():
             return nodeclass
         return self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"annotations": marks}})
-
-    @property
-    def _dependents(self) -> tuple[str, ...]:
-        base = ("ImagesReady", "KubernetesVersionReady", "SubnetsReady")
-        if self._release.local_dns is LocalDnsSource.STATUS:
-            return (*base, "ValidationSucceeded", "LocalDNSReady")
-        return base
 
     def _finalize(self, nodeclass: Object) -> Result:
         using = [

@@ -72,6 +72,7 @@ FIRST = ProviderRelease(
     spot_quota_kept=180.0,
     zonal_failure_marks_family=False,
     unsupported_sizes_known=False,
+    nodeclass_conditions=("ImagesReady", "KubernetesVersionReady"),
     managed_subnets_refused=False,
     trusted_launch=False,
     failures_named=False,

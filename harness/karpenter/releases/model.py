@@ -175,6 +175,9 @@ class NodeClassFlags:
     """``spec.security.trustedLaunch`` counts: sizes that cannot do it are dropped, images are those made for it, Ubuntu without a
     version is 22.04, also with FIPS, and machines are asked for with the vTPM and the secure boot that it names
     (kaz ``pkg/apis/v1beta1/aksnodeclass.go`` IsTrustedLaunchEnabled)."""
+    nodeclass_conditions: tuple[str, ...]
+    """What makes an AKSNodeClass ready; where SubnetsReady is none of it, nobody looks at the subnet before a launch
+    (kaz ``pkg/apis/v1beta1/aksnodeclass_status.go`` StatusConditions)."""
     managed_subnets_refused: bool
     """An AKSNodeClass with a subnet of the cluster's managed virtual network is not ready."""
     nodeclass_hash_version: str

@@ -106,6 +106,7 @@ _CHANGES: Mapping[str, Change] = {
             in_place_hash_tags=InPlaceTags.ASKED,
             nodeclass_hash_version="v3",
             nodeclass_hash_fields=FIELDS_OF_1_6_2,
+            nodeclass_conditions=(*old.nodeclass_conditions, "SubnetsReady"),
         ),
     ),
     "1.6.3": Change(
@@ -149,6 +150,7 @@ _CHANGES: Mapping[str, Change] = {
             local_dns=LocalDnsSource.MODE_AND_VERSION,
             nodeclass_hash_fields=NODECLASS_FIELDS | {"LocalDNS"},
             script_timeout="15m",
+            nodeclass_conditions=(*old.nodeclass_conditions, "ValidationSucceeded"),
         ),
     ),
     "1.6.8": Change(
@@ -259,6 +261,7 @@ _CHANGES: Mapping[str, Change] = {
             machine_name_limit=34,
             local_dns=LocalDnsSource.STATUS,
             local_dns_preferred_from=(1, 36),
+            nodeclass_conditions=(*old.nodeclass_conditions, "LocalDNSReady"),
         ),
     ),
     "1.12.2": Change(

@@ -142,7 +142,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         "trusted_launch": "no release has it yet; scenarios/next and tests/launch/test_trusted_launch.py show it",
         **dict.fromkeys(("drift_of_machines", "drift_image", "drift_of_subnets"), _DRIFT),
         "repair_policies": _REPAIR,
-        **dict.fromkeys(("managed_subnets_refused", "additional_tags", "machine_name_limit"), _RELEASES),
+        **dict.fromkeys(("nodeclass_conditions", "managed_subnets_refused", "additional_tags", "machine_name_limit"), _RELEASES),
     },
     "core": {
         "held_repair_looks_again": _REPAIR,
