@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of `serve`."""
     parser.add_argument("--region", default="eastus", help="the cluster's region (default: eastus)")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--http-port", type=int, default=8080, help="tokens and plain HTTP; 0 takes a free one")
-    parser.add_argument("--https-port", type=int, default=8443, help="ARM; 0 takes a free one; -1 serves no HTTPS")
+    parser.add_argument("--http-port", type=_port, default=8080, help="tokens and plain HTTP; 0 takes a free one")
+    parser.add_argument("--https-port", type=_https_port, default=8443, help="ARM; 0 takes a free one; -1 serves no HTTPS")
     parser.add_argument(
         "--state", type=Path, default=Path(".fakeazure"), help="directory for certificates and cloud.json"
     )
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of ids and of faults that come by chance (default: 0)")
     parser.add_argument(
         "--retry-after",
-        type=int,
+        type=_retry_after,
         default=1,
         metavar="SECONDS",
         help="what polls of long operations are told to wait; az polls every 30 s without; -1: leave it out (default: 1)",
@@ -123,6 +123,28 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.flush()
         _wait(front, options)
     return 0
+
+
+def _port(text: str) -> int:
+    return _number(text, 0, 65535)
+
+
+def _https_port(text: str) -> int:
+    return _number(text, -1, 65535)
+
+
+def _retry_after(text: str) -> int:
+    return _number(text, -1, 24 * 3600)
+
+
+def _number(text: str, least: int, most: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"a number from {least} to {most} is expected, not {text!r}")
+    return number
 
 
 def _regions(text: str, catalogue: Catalogue) -> Sequence[str]:

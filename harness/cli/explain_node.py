@@ -28,8 +28,10 @@ def explain_node(world: World, given: Given, arguments: argparse.Namespace) -> i
     from harness.explain.departures import departure_of
     from harness.reading.problems import did_you_mean
 
-    objects = [one.object for one in (*given.manifests, *given.derived, *given.finished)]
-    world.apply(*(as_new(obj) for kind in _ON_WORLD for obj in objects if obj["kind"] == kind))
+    objects = [one.object for one in (*given.manifests, *given.derived, *given.finished, *given.registered)]
+    refused = world.apply(*(as_new(obj) for kind in _ON_WORLD for obj in objects if obj["kind"] == kind))
+    if refused:
+        return bad_input("\n".join(f"harness explain: {one.object}: {one.text}" for one in refused))
     world.settle(allow_rejections=True)
     departures = world.karpenter.departures
     if departures.rules is None:

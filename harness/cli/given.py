@@ -33,13 +33,15 @@ class Given:
 
     `manifests` are simulated. `not_simulated` are of kinds that no part of the simulation reads. `derived` have a controller that
     is given too: it makes them anew, so that they would be there twice. `finished` take no room any more, or not yet: pods that have
-    ended, Jobs that are done or suspended. `live`: what is to be said of a live cluster that was read.
+    ended, Jobs that are done or suspended. `registered` are NodeClaims whose Nodes are given, which would be launched a second time.
+    `live`: what is to be said of a live cluster that was read.
     """
 
     manifests: tuple[Manifest, ...]
     not_simulated: tuple[Manifest, ...] = ()
     derived: tuple[Manifest, ...] = ()
     finished: tuple[Manifest, ...] = ()
+    registered: tuple[Manifest, ...] = ()
     live: tuple[str, ...] = ()
 
     def notes(self) -> Iterator[str]:
@@ -51,6 +53,8 @@ class Given:
             yield f"left to their controllers: {_listed(self.derived)}"
         if self.finished:
             yield f"not running, so not simulated: {_listed(self.finished)}"
+        if self.registered:
+            yield f"their Nodes are there and stay: {_listed(self.registered)}"
         if self.on_absent_nodes:
             yield f"bound to Nodes that no file has, so not scheduled here: {_listed(self.on_absent_nodes)}"
 
@@ -71,6 +75,7 @@ class Given:
             "not_simulated": [_value(one) for one in self.not_simulated],
             "left_to_controllers": [_value(one) for one in self.derived],
             "not_running": [_value(one) for one in self.finished],
+            "registered": [_value(one) for one in self.registered],
             "on_absent_nodes": [_value(one) for one in self.on_absent_nodes],
         }
 
@@ -106,10 +111,19 @@ def read_files(paths: Sequence[Path], others: Sequence[Manifest] = (), live: tup
     kept: list[Manifest] = []
     derived: list[Manifest] = []
     finished: list[Manifest] = []
+    registered: list[Manifest] = []
     for manifest in found:
-        anew = not names.isdisjoint(_controllers(manifest))
-        (derived if anew else finished if _finished(manifest.object) else kept).append(manifest)
-    return Given(tuple(kept), tuple(left_out), tuple(derived), tuple(finished), live)
+        if manifest.kind == "NodeClaim" and ("Node", _node_of(manifest.object), "") in names:
+            registered.append(manifest)
+        elif not names.isdisjoint(_controllers(manifest)):
+            derived.append(manifest)
+        else:
+            (finished if _finished(manifest.object) else kept).append(manifest)
+    return Given(tuple(kept), tuple(left_out), tuple(derived), tuple(finished), tuple(registered), live)
+
+
+def _node_of(nodeclaim: Mapping[str, Any]) -> str:
+    return str((nodeclaim.get("status") or {}).get("nodeName") or "")
 
 
 def _files(paths: Sequence[Path], problems: list[Problem]) -> Iterator[Path]:

@@ -14,7 +14,8 @@ __all__ = ["Moves", "duration_of", "moves_until"]
 
 SETTLED = "settled"
 _HOUR = 3600.0
-_LONGEST = 7 * 24 * _HOUR
+_DAY = 24 * _HOUR
+_LONGEST = 7 * _DAY
 """How long `settled` waits at most for an hour in which nothing changes."""
 
 
@@ -73,7 +74,9 @@ def moves_until(world: World, seconds: float | None) -> Moves:
 
     start, before, known = world.clock.seconds, price_per_hour(world), len(world.disruptions)
     if seconds is not None:
-        world.advance(seconds)
+        end = start + seconds
+        while world.clock.seconds < end and world.advance(min(_DAY, end - world.clock.seconds)).exhausted is None:
+            pass
     else:
         revision = -1
         while revision != world.cluster.view.revision and world.clock.seconds - start < _LONGEST:

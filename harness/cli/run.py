@@ -65,11 +65,13 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 when the engine for CRD files is missing.
+    """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 without CRD engine or when a controller ends.
 
     What fails is told when it does; 130 after an interrupt, with what was known by then.
     """
     from harness.cli.worlds import InputError, check_release
+    from harness.clusters.failures import ClusterFailed
+    from harness.reading.problems import ScenarioError
     from harness.scenario.language.crds import CelEngineMissing, CrdDirectories, UnknownCrds
 
     crds = None
@@ -87,7 +89,9 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(f"harness run: {error}")
     except UnknownCrds as error:
         return bad_input(f"harness run: --crds: {error}")
-    except CelEngineMissing as error:
+    except ScenarioError as error:
+        return bad_input(error, arguments.format)
+    except (CelEngineMissing, ClusterFailed) as error:
         print(error, file=sys.stderr)
         return 3
 

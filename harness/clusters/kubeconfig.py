@@ -70,7 +70,7 @@ class LiveCluster:
                 raise KubeconfigError(f"{shown}: there is no context {context}; {did_you_mean(context, names)}")
             self.name = context or str(current["name"])
             self._client = config.new_client_from_config(config_file=file, context=context)
-        except (config.ConfigException, YAMLError, OSError, KeyError, TypeError) as error:
+        except (config.ConfigException, YAMLError, OSError, KeyError, TypeError, UnicodeDecodeError) as error:
             raise KubeconfigError(f"{shown}: {_line(error)}") from None
         self.forbidden: tuple[str, ...] = ()
 

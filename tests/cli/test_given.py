@@ -302,3 +302,45 @@ def test_a_typed_list_as_the_api_server_writes_it(
 def test_who_refuses_a_pod(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "p.yaml").write_text(pod("Web"))
     assert call(capsys, "explain", "p.yaml")[2].startswith("p.yaml:4:12: api-server: Pod/Web: ")
+
+
+LAUNCHED = """
+apiVersion: v1
+kind: Node
+metadata: {name: aks-default-x, labels: {node.kubernetes.io/instance-type: Standard_D4s_v5, karpenter.sh/nodepool: default}}
+spec: {providerID: "azure:///x"}
+status:
+  allocatable: {cpu: "3", memory: 12Gi, pods: "110"}
+  capacity: {cpu: "4", memory: 16Gi, pods: "110"}
+  conditions: [{type: Ready, status: "True"}]
+---
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: default-x, labels: {karpenter.sh/nodepool: default}}
+spec:
+  nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+  requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]
+status: {nodeName: aks-default-x, providerID: "azure:///x"}
+"""
+
+
+def test_a_nodeclaim_whose_node_is_given_is_not_launched_again(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "dump.yaml").write_text(LAUNCHED)
+    code, out, err = call(capsys, "simulate", "dump.yaml")
+    assert code == 0
+    assert "their Nodes are there and stay: NodeClaim default-x" in out + err
+    assert "1 node" in out
+    assert "0.0000 new" in out
+
+
+def test_a_nodeclaim_without_its_node_is_launched(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "dump.yaml").write_text(LAUNCHED.partition("---")[2])
+    code, out, err = call(capsys, "simulate", "dump.yaml")
+    assert code == 0
+    assert "their Nodes are there" not in out + err
+    assert "1 node" in out
+
+
+def test_launch_names_what_is_no_program(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "launch", "/nonexistent")
+    assert (code, err) == (2, "harness launch: /nonexistent is no program that can be executed\n")
