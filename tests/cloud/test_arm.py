@@ -117,6 +117,7 @@ def test_throttling_refills_with_virtual_time() -> None:
     assert [answer.status for answer in seen] == [200, 200, 429]
     assert seen[0].headers["x-ms-ratelimit-remaining-subscription-reads"] == "1"
     assert (seen[2].headers["Retry-After"], seen[2].error_code) == ("2", "SubscriptionRequestsThrottled")
+    assert seen[2].headers["x-ms-failure-cause"] == "gateway"  # who refused: ARM itself, not the service behind it
     driver.cloud.advance(2)
     assert driver.call("GET", path).status == 200
     assert driver.put_nic("a").status == 201  # writes have a bucket of their own
