@@ -26,7 +26,7 @@ from harness.kube.api.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 from harness.kube.scheduling.volume_binding import BIND_COMPLETED, SELECTED_NODE
 from harness.nodes.registry import Machines
 
@@ -153,11 +153,8 @@ class DiskDriver:
             or status_of(volume).get("phase") != "Released"
         ):
             return
-        try:
+        with ignoring(404):
             self._writer.delete("PersistentVolume", name_of(volume))
-        except ApiError as error:
-            if error.code != 404:
-                raise
 
 
 def _own(change: Change) -> Iterable[Hashable]:

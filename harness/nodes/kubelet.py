@@ -14,7 +14,7 @@ from harness.engine.clock import SECOND, nanoseconds
 from harness.engine.engine import DONE, Engine, Result, Wait
 from harness.engine.ports import CONTROLLER_MANAGER, Change, Identity, Sink, View, Writer
 from harness.kube.api.objects import Object, condition_is, conditions_of, name_of, namespace_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ApiError, ignoring
 from harness.nodes.boot import BootError, BootPlan, boot_plan
 from harness.nodes.machine import Machine
 from harness.nodes.node_object import default_labels, initial_node, node_labels, ready_conditions
@@ -275,13 +275,10 @@ class Kubelets:
             if now < due:
                 return Result((due - now) / SECOND)
             del self._stopping[slot]
-        try:
+        with ignoring(404, 409):
             self._writer(running).delete(
                 "Pod", name_of(pod), namespace=namespace_of(pod), grace_period_seconds=0, uid=meta["uid"]
             )
-        except ApiError as error:
-            if error.code not in (404, 409):
-                raise
         return DONE
 
 

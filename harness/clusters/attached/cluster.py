@@ -23,7 +23,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Object, key_of, labels_of, name_of, namespace_of, spec_of, uid_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 from harness.kube.api.versions import Version
 
 __all__ = ["Attached", "Detached", "Remote", "attach"]
@@ -309,10 +309,7 @@ def _is_cleared(obj: Object) -> bool:
 def _remove(admin: RestWriter, obj: Object) -> None:
     kind, name, namespace = obj["kind"], name_of(obj), namespace_of(obj)
     nothing: Mapping[str, Any] = {"metadata": {"finalizers": None}}
-    try:
+    with ignoring(404, 409):
         if obj["metadata"].get("finalizers"):
             admin.patch(kind, name, nothing, namespace=namespace)
         admin.delete(kind, name, namespace=namespace, grace_period_seconds=0)
-    except ApiError as error:
-        if error.code not in (404, 409):
-            raise

@@ -23,7 +23,7 @@ from harness.kube.api.objects import (
     spec_of,
     uid_of,
 )
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ApiError, ignoring
 from harness.kube.scheduling.taints import NO_EXECUTE, untolerated
 
 __all__ = ["driven_out_by_mistake", "make_again"]
@@ -53,8 +53,5 @@ def make_again(pod: Object, admin: Writer) -> None:
     except ApiError as error:
         if error.code != 404:
             return
-    try:
+    with ignoring(403, 404, 409):
         admin.create(without_merged_keys(new))
-    except ApiError as error:
-        if error.code not in (403, 404, 409):
-            raise

@@ -14,7 +14,7 @@ from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, Identity
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Key, Object, is_terminating, labels_of, metadata_of, name_of, namespace_of, spec_of
-from harness.kube.api.status import ApiError, forbidden, not_found
+from harness.kube.api.status import forbidden, ignoring, not_found
 
 __all__ = ["SYSTEM_NAMESPACES", "NamespaceController", "lifecycle", "system_namespaces"]
 
@@ -109,11 +109,8 @@ class NamespaceController:
         return DONE
 
     def _delete(self, key: Key) -> None:
-        try:
+        with ignoring(404, 409):
             self._store.delete(key, self._identity)
-        except ApiError as error:
-            if error.code not in (404, 409):
-                raise
 
 
 def _without_hold(namespace: Object) -> dict[str, Any]:

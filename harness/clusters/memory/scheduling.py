@@ -22,7 +22,7 @@ from harness.kube.api.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ApiError, ignoring
 from harness.kube.api.versions import Version
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.pods import is_terminal
@@ -231,11 +231,8 @@ class KubeScheduler:
         )
 
     def _delete(self, pod: Object) -> None:
-        try:
+        with ignoring(404, 409):
             self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod), uid=uid_of(pod))
-        except ApiError as error:
-            if error.code not in (404, 409):
-                raise
 
 
 def _look(pod: Object) -> Hashable:

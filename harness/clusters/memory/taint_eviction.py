@@ -12,7 +12,7 @@ from harness.engine.clock import SECOND, Clock
 from harness.engine.engine import DONE, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, View, Writer
 from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 from harness.kube.scheduling.taints import NO_EXECUTE, tolerates
 
 __all__ = ["TaintEviction"]
@@ -81,12 +81,9 @@ class TaintEviction:
         conditions = [each for each in status_of(pod).get("conditions") or () if each.get("type") != target["type"]]
         status = {"status": {"conditions": [*conditions, target]}}
         name, namespace = name_of(pod), namespace_of(pod)
-        try:
+        with ignoring(404, 409):
             self._writer.patch("Pod", name, status, namespace=namespace, subresource="status")
             self._writer.delete("Pod", name, namespace=namespace, uid=uid_of(pod))
-        except ApiError as error:
-            if error.code not in (404, 409):
-                raise
 
 
 def _driving(node: Object | None) -> Sequence[Mapping[str, Any]]:

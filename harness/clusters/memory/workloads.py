@@ -30,7 +30,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.selectors import Selector
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 from harness.kube.scheduling.pods import is_terminal
 
 _PLANS: Mapping[str, Callable[[Object, list[Object]], workloads.Plan]] = {
@@ -134,11 +134,8 @@ class Workloads:
         self._writer.create(obj)
 
     def _delete(self, pod: Object) -> None:
-        try:
+        with ignoring(404):
             self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod))
-        except ApiError as error:
-            if error.code != 404:
-                raise
 
 
 class EphemeralVolumes:
@@ -208,13 +205,10 @@ class GarbageCollector:
     def _delete(self, obj: Object, grace: int | None) -> None:
         if metadata_of(obj).get("deletionTimestamp") and grace is None:
             return
-        try:
+        with ignoring(404, 409):
             self._writer.delete(
                 obj["kind"], name_of(obj), namespace=namespace_of(obj), grace_period_seconds=grace, uid=uid_of(obj)
             )
-        except ApiError as error:
-            if error.code not in (404, 409):
-                raise
 
 
 class NodeLifecycle:

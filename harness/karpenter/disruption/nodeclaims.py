@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 
 from harness.engine.clock import SECOND, Clock, parse
-from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
+from harness.engine.engine import DONE, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, Writer
 from harness.karpenter.disruption.conditions import with_conditions
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.lifecycle.names import claim_of, nodepool_of
 from harness.karpenter.lifecycle.nodepools import nodeclass_name
+from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.karpenter.provider.drift import ProviderDrift
 from harness.karpenter.provider.instances import ArmInstances
 from harness.karpenter.provider.offers import Offers
@@ -125,11 +126,7 @@ class NodeClaimConditions:
             try:
                 self._write(judged.nodeclaim)
             except ApiError as error:
-                if error.code == 404:
-                    return DONE
-                if error.reason == "Conflict":
-                    return Result(0.0)
-                raise ReconcileError(error.message) from error
+                return after_refusal(error)
         if judged.error:
             self._sink.log("error", self.name, "Reconciler error", NodeClaim=name_of(claim), error=judged.error)
             return Result(1.0, Wait.ALARM)

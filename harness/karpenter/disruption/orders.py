@@ -19,7 +19,7 @@ from harness.karpenter.requirement import EmptyRange
 from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, uid_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ApiError, ignoring
 from harness.kube.scheduling.taints import same_taint
 
 __all__ = ["Hands"]
@@ -91,11 +91,8 @@ class Hands:
         found = self._view.get("NodeClaim", nodeclaim)
         if found is None or is_terminating(found):
             return
-        try:
+        with ignoring(404, 409):
             self._writer.delete("NodeClaim", nodeclaim, uid=uid_of(found))
-        except ApiError as error:
-            if error.code not in (404, 409):
-                raise
 
     def say(self, *events: SchedulingEvent) -> None:
         """Publishes events about objects that are there."""
@@ -115,11 +112,8 @@ class Hands:
     def _set_taints(self, node: Object, taints: Sequence[object] | None) -> None:
         version = metadata_of(node)["resourceVersion"]
         patch = {"spec": {"taints": taints}, "metadata": {"resourceVersion": version}}
-        try:
+        with ignoring(404):
             self._writer.patch("Node", name_of(node), patch)
-        except ApiError as error:
-            if error.code != 404:
-                raise
 
     def _set_reason(self, name: str, reason: str | None) -> None:
         claim = self._view.get("NodeClaim", name)
@@ -129,11 +123,8 @@ class Hands:
         changed = conditions.clear(_REASON) if reason is None else conditions.set(_REASON, "True", reason, reason)
         if not changed:
             return
-        try:
+        with ignoring(404):
             self._writer.patch("NodeClaim", name, {"status": {"conditions": conditions.items}}, subresource="status")
-        except ApiError as error:
-            if error.code != 404:
-                raise
 
 
 def _is_tainted(node: Object) -> bool:

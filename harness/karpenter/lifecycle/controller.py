@@ -21,6 +21,7 @@ from harness.karpenter.lifecycle.liveness import Liveness
 from harness.karpenter.lifecycle.names import is_managed, nodes_of
 from harness.karpenter.lifecycle.pace import Pace
 from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound, Provider
+from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.karpenter.lifecycle.registration import Registration
 from harness.karpenter.releases import CoreRelease
 from harness.kube.api.objects import (
@@ -94,11 +95,7 @@ class NodeClaimLifecycle:
                 return self._finalize(claim)
             return self._live(claim)
         except ApiError as error:
-            if error.code == 404:
-                return DONE
-            if error.reason == "Conflict":
-                return Result(0.0)
-            raise ReconcileError(error.message) from error
+            return after_refusal(error)
 
     def _live(self, claim: Object) -> Result:
         if TERMINATION_FINALIZER not in finalizers_of(claim):

@@ -24,7 +24,7 @@ from harness.kube.api.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ApiError, ignoring
 from harness.kube.go.durations import DurationError, parse_duration
 from harness.kube.scheduling.pods import is_active, is_daemon, is_static, is_terminal
 from harness.kube.scheduling.taints import tolerates
@@ -192,11 +192,8 @@ class Drain:
             "pod and the do-not-disrupt annotation."
         )
         self._sink.event(pod, "Normal", "Disrupted", text)
-        try:
+        with ignoring(404):
             self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod), grace_period_seconds=left)
-        except ApiError as error:
-            if error.code != 404:
-                raise
 
 
 def _go_time(moment: int) -> str:

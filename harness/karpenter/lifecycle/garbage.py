@@ -14,7 +14,7 @@ from harness.engine.ports import Change, Sink, View, Writer
 from harness.karpenter.lifecycle.names import is_managed, nodes_of
 from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, Provider
 from harness.kube.api.objects import condition_is, is_terminating, name_of, status_of, uid_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 
 EVERY = 120.0
 _GRACE = 300 * SECOND
@@ -118,8 +118,5 @@ class GarbageCollection:
                 self._delete("Node", name_of(node), uid_of(node))
 
     def _delete(self, kind: str, name: str, uid: str) -> None:
-        try:
+        with ignoring(404, 409):
             self._writer.delete(kind, name, uid=uid)
-        except ApiError as error:
-            if error.code not in (404, 409):
-                raise

@@ -13,7 +13,7 @@ from harness.engine.ports import View, Writer
 from harness.karpenter.lifecycle.conditions import NODEPOOL, Conditions
 from harness.karpenter.lifecycle.names import nodepool_of
 from harness.kube.api.objects import Object, name_of, owners_of, uid_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 
 HEALTHY = "NodeRegistrationHealthy"
 _BUFFER = 4
@@ -72,10 +72,7 @@ class RegistrationHealth:
         return outcomes
 
     def _write(self, pool: Object, conditions: Conditions) -> None:
-        try:
+        with ignoring(404):
             self._writer.patch(
                 "NodePool", name_of(pool), {"status": {"conditions": conditions.items}}, subresource="status"
             )
-        except ApiError as error:
-            if error.code != 404:
-                raise

@@ -14,7 +14,7 @@ from harness.karpenter.lifecycle.provider import Instance, Provider
 from harness.karpenter.validation.layers import Layer, Rejection
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, name_of, uid_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 
 _MESSAGE_LIMIT = 300
 
@@ -130,11 +130,8 @@ class Launch:
         self._sink.log(
             "error", "nodeclaim.lifecycle", "failed launching nodeclaim", NodeClaim=name_of(claim), error=str(error)
         )
-        try:
+        with ignoring(404):
             self._writer.delete("NodeClaim", name_of(claim), uid=uid_of(claim))
-        except ApiError as refused:
-            if refused.code != 404:
-                raise
 
 
 def populate(draft: Draft, created: Instance) -> None:

@@ -8,7 +8,7 @@ from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.health import RegistrationHealth
 from harness.karpenter.releases import CoreRelease
 from harness.kube.api.objects import name_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 
 LAUNCH_TIMEOUT = 5 * 60.0
 REGISTRATION_TIMEOUT = 15 * 60.0
@@ -60,8 +60,5 @@ class Liveness:
         else:
             message = "terminating due to registration ttl"
             self._sink.log("debug", "nodeclaim.lifecycle", message, NodeClaim=name, ttl=timeout)
-        try:
+        with ignoring(404):
             self._writer.delete("NodeClaim", name)
-        except ApiError as error:
-            if error.code != 404:
-                raise

@@ -12,7 +12,7 @@ from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, View, Writer
 from harness.karpenter.lifecycle.names import claim_of, is_managed
 from harness.kube.api.objects import Object, is_terminating, name_of, spec_of, status_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 from harness.kube.scheduling.pods import is_daemon, is_terminal
 
 _QUIET = 10 * SECOND
@@ -52,11 +52,8 @@ class PodEvents:
         if last is not None and self._clock.now - parse(last) < _QUIET:
             return DONE
         noted = {"status": {"lastPodEventTime": self._clock.timestamp()}}
-        try:
+        with ignoring(404):
             self._writer.patch("NodeClaim", name_of(claim), noted, subresource="status")
-        except ApiError as error:
-            if error.code != 404:
-                raise
         return DONE
 
 

@@ -15,6 +15,7 @@ from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.drain import Drain, Evictions, is_drainable
 from harness.karpenter.lifecycle.names import claim_of, nodepool_of
 from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound, Provider
+from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.kube.api.labels import EXCLUDE_BALANCERS
 from harness.kube.api.objects import (
     Object,
@@ -87,11 +88,7 @@ class NodeTermination:
         try:
             return self._finalize(node)
         except ApiError as error:
-            if error.code == 404:
-                return DONE
-            if error.reason == "Conflict":
-                return Result(0.0)
-            raise ReconcileError(error.message) from error
+            return after_refusal(error)
         except CloudProviderError as error:
             raise ReconcileError(str(error)) from error
 

@@ -16,7 +16,7 @@ from harness.engine.ports import Change, Sink, View, Writer
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.provider.arm import Answer, Arm
 from harness.kube.api.objects import Object, condition, name_of, uid_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 
 POLL_SECONDS = 3.0
 _MESSAGE_LIMIT = 500
@@ -143,8 +143,5 @@ class Promises:
     def _delete_claim(self, claim: Object) -> None:
         present = self._view.get("NodeClaim", name_of(claim))
         if present is not None and uid_of(present) == uid_of(claim):
-            try:
+            with ignoring(404, 409):
                 self._writer.delete("NodeClaim", name_of(claim), uid=uid_of(claim))
-            except ApiError as refused:
-                if refused.code not in (404, 409):
-                    raise

@@ -5,7 +5,8 @@ Reasons, codes and texts: apimachinery pkg/api/errors/errors.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from harness.kube.api.kinds import Kind
@@ -40,6 +41,19 @@ class ApiError(Exception):
         if self.details:
             body["details"] = dict(self.details)
         return body
+
+
+@contextmanager
+def ignoring(*codes: int) -> Iterator[None]:
+    """What is refused inside with one of these HTTP codes does not matter: 404, it is gone; 409, it is another by now.
+
+    What stands behind the refused request in the block is left out. Raises ApiError for every other code.
+    """
+    try:
+        yield
+    except ApiError as error:
+        if error.code not in codes:
+            raise
 
 
 def _details(kind: Kind, name: str, causes: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
