@@ -261,8 +261,9 @@ def _check(expression: str) -> Callable[[Any, Any], bool]:
         if _MARKED in message:
             each = _EACH.fullmatch(expression)
             if each and isinstance(value, list):
-                return cel_all(attempt(partial(_unmarked, expression, each[1], [entry], None)) for entry in value)
-            return _unmarked(expression, "self", value, old)
+                return cel_all(attempt(partial(_element_passes, expression, each[1], entry)) for entry in value)
+            plain, floats = without_marks(value)
+            return _unreadable(expression, "self", floats)(plain, without_marks(old)[0])
         raise CelError(NOT_AN_INT if _ERROR_TEXT in message else _as_cel_go(message))
 
     return check
@@ -275,12 +276,10 @@ _ERROR = "[][0] == 0"
 _ERROR_TEXT = "Index error: index=0 size=0"
 
 
-def _unmarked(expression: str, holder: str, value: Any, old: Any) -> bool:
-    """The outcome for a map with marks, or a list of one, that `holder` names in the rule. Raises CelError."""
-    plain, floats = without_marks(value)
-    if isinstance(value, list):
-        _, floats = without_marks(value[0])
-    return _unreadable(expression, holder, floats)(plain, without_marks(old)[0])
+def _element_passes(expression: str, name: str, element: Any) -> bool:
+    """Whether a rule about all elements of a list holds for this one, which it calls `name`. Raises CelError."""
+    plain, floats = without_marks(element)
+    return _unreadable(expression, name, floats)([plain], None)
 
 
 def _unreadable(expression: str, holder: str, floats: tuple[str, ...]) -> Callable[[Any, Any], bool]:

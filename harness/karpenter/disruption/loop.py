@@ -133,7 +133,7 @@ class DisruptionController:
             self._started = True
             if change.type is ChangeType.DELETED:
                 self._marks.unmark((name_of(change.object),))
-        if self._started and not self._awake:
+        if not self._awake:
             self.wake()
         return ()
 

@@ -157,10 +157,6 @@ class _Rule:
         return failure.code == self.code and self.term in failure.searched
 
 
-def _hour(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
-    return HOUR
-
-
 def _spot_quota(failure: AzureFailure, choice: Choice, release: ProviderRelease) -> float:
     return release.spot_quota_kept
 
