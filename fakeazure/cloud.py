@@ -212,7 +212,7 @@ class FakeAzure:
         return self.state.timers.due()
 
     def run_until(self, moment: float | None = None) -> int:
-        """Make everything happen that is due by `moment` (by now, if None). Answers how much that was."""
+        """Make everything happen that is due by `moment` (by now, if None). Returns how much that was."""
         return self.state.timers.run_until(moment)
 
     def on_schedule(self, hook: Callable[[float], None]) -> None:

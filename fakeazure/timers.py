@@ -102,7 +102,7 @@ class Timers:
         return sum(1 for moment, _, _ in self._queue if moment <= limit)
 
     def run_until(self, moment: float | None = None) -> int:
-        """Run every action due at `moment` (now, if None) or before, also those that they schedule. Answers how many ran.
+        """Run every action due at `moment` (now, if None) or before, also those that they schedule. Returns how many ran.
 
         Called from inside an action it does nothing: the outer call goes on in order.
         """

@@ -37,7 +37,7 @@ class Throttle:
         self._levels: dict[tuple[str, str], tuple[float, float]] = {}
 
     def take(self, method: str, subscription: str, now: float) -> Mapping[str, str]:
-        """Count one request. Answers the header with what remains; raises 429 with Retry-After when nothing does."""
+        """Count one request. Returns the header with what remains; raises 429 with Retry-After when nothing does."""
         kind = _KINDS.get(method, "writes")
         bucket = self._buckets.get(kind)
         if bucket is None:

@@ -74,7 +74,7 @@ class _Connection(socketserver.BaseRequestHandler):
         origin = f"{server.scheme}://{incoming.headers.get('host') or server.address}"
         try:
             return server.front.handle(incoming.method, incoming.target, incoming.headers, incoming.body, origin=origin)
-        except Exception as error:  # a mistake of ours must not take the connection, nor stderr, from anybody
+        except Exception as error:  # a bug in a handler is answered like any other failure: nothing is closed, and nothing goes to stderr
             last = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{last.filename}:{last.lineno}"
             request = f"{incoming.method} {incoming.target[:200]}"

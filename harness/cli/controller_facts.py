@@ -12,7 +12,7 @@ from typing import Any
 from harness.kube.api.versions import Version
 from harness.reading.manifests import Manifest
 
-__all__ = ["GATES", "Said", "controller_facts", "gates_on", "unseen_sources"]
+__all__ = ["GATES", "Setting", "controller_facts", "gates_on", "unseen_sources"]
 
 GATES = "feature_gates"
 """The name of the fact that tells the feature gates."""
@@ -41,7 +41,7 @@ Configs = Mapping[tuple[str, str], Manifest]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Setting:
     """One thing that the Deployment says, and where: in itself, or in a ConfigMap that it takes its environment from."""
 
     name: str
@@ -50,13 +50,13 @@ class Said:
     path: tuple[str | int, ...]
 
 
-def controller_facts(manifest: Manifest, configs: Configs) -> Iterator[Said]:
+def controller_facts(manifest: Manifest, configs: Configs) -> Iterator[Setting]:
     """Of the container whose image is the controller's: release, region, options, gates; that it is there means self-hosted."""
     for path, container, tag in _controllers(manifest):
-        yield Said("hosting", "self-hosted", manifest, (*path, "image"))
+        yield Setting("hosting", "self-hosted", manifest, (*path, "image"))
         version = Version.find(tag)
         if version is not None:
-            yield Said("karpenter", str(version), manifest, (*path, "image"))
+            yield Setting("karpenter", str(version), manifest, (*path, "image"))
         # an argument wins over the variable of its option (core's flags have variables as defaults)
         yield from _arguments(manifest, path, container)
         yield from _of_environment(manifest, path, container, configs)
@@ -71,56 +71,56 @@ def _controllers(manifest: Manifest) -> Iterator[tuple[tuple[str | int, ...], Ma
             yield ("spec", "template", "spec", "containers", number), container, tag
 
 
-def _arguments(manifest: Manifest, path: tuple[str | int, ...], container: Mapping[str, Any]) -> Iterator[Said]:
+def _arguments(manifest: Manifest, path: tuple[str | int, ...], container: Mapping[str, Any]) -> Iterator[Setting]:
     from harness.karpenter.releases import find_option
 
     for index, word in enumerate(container.get("args") or ()):
         flag, sign, value = str(word).lstrip("-").partition("=")
         option = find_option(flag) if sign else None
         if option is not None and _is_said(option.field, value):
-            yield Said(option.field, value, manifest, (*path, "args", index))
+            yield Setting(option.field, value, manifest, (*path, "args", index))
         elif flag == "feature-gates" and sign and (on := _on(value)):
-            yield Said(GATES, on, manifest, (*path, "args", index))
+            yield Setting(GATES, on, manifest, (*path, "args", index))
 
 
 def _of_environment(
     manifest: Manifest, path: tuple[str | int, ...], container: Mapping[str, Any], configs: Configs
-) -> Iterator[Said]:
+) -> Iterator[Setting]:
     """`env` before `envFrom`, of which the last one wins, as for the kubelet."""
     from harness.karpenter.releases import option_of_variable
 
-    found: dict[str, Said] = {}
+    found: dict[str, Setting] = {}
     for said in _variables(manifest, path, container, configs):
         found[said.name] = said
     for variable, said in found.items():
         option = option_of_variable(variable)
         if variable == "LOCATION" and said.value:
-            yield Said("region", said.value, said.manifest, said.path)
+            yield Setting("region", said.value, said.manifest, said.path)
         elif variable == "FEATURE_GATES" and (on := _on(said.value)):
-            yield Said(GATES, on, said.manifest, said.path)
+            yield Setting(GATES, on, said.manifest, said.path)
         elif option is not None and _is_said(option.field, said.value):
-            yield Said(option.field, said.value, said.manifest, said.path)
+            yield Setting(option.field, said.value, said.manifest, said.path)
 
 
 def _variables(
     manifest: Manifest, path: tuple[str | int, ...], container: Mapping[str, Any], configs: Configs
-) -> Iterator[Said]:
+) -> Iterator[Setting]:
     """Every variable with a value, named as the process sees it; one that comes later replaces one of the same name."""
     for entry in container.get("envFrom") or ():
         name = (entry.get("configMapRef") or {}).get("name")
         config = configs.get((manifest.namespace, str(name)))
         for key, value in ((config.object.get("data") or {}) if config is not None else {}).items():
             assert config is not None
-            yield Said(f"{entry.get('prefix') or ''}{key}", str(value), config, ("data", key))
+            yield Setting(f"{entry.get('prefix') or ''}{key}", str(value), config, ("data", key))
     for index, entry in enumerate(container.get("env") or ()):
         name, value = str(entry.get("name")), entry.get("value")
         reference = (entry.get("valueFrom") or {}).get("configMapKeyRef") or {}
         config = configs.get((manifest.namespace, str(reference.get("name"))))
         if isinstance(value, str):
-            yield Said(name, value, manifest, (*path, "env", index))
+            yield Setting(name, value, manifest, (*path, "env", index))
         elif config is not None and reference.get("key") in (config.object.get("data") or {}):
             key = str(reference["key"])
-            yield Said(name, str(config.object["data"][key]), config, ("data", key))
+            yield Setting(name, str(config.object["data"][key]), config, ("data", key))
 
 
 def unseen_sources(manifests: Sequence[Manifest], configs: Configs) -> Iterator[str]:

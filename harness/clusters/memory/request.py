@@ -31,7 +31,7 @@ class Request:
 
 
 Admission = Callable[[Request], dict[str, Any]]
-"""Answers the object to store (defaulted, pruned), or raises ApiError."""
+"""Returns the object to store (defaulted, pruned), or raises ApiError."""
 
 Authorizer = Callable[[Identity, str, Kind, str, Key], None]
 """Raises ApiError where an identity may not do this: the API's verb, the kind, the subresource, the key (no name at create)."""

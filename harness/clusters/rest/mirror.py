@@ -151,7 +151,7 @@ class Mirror:
         return self._log[-count:]
 
     def pump(self, seconds: float = 0.0) -> int:
-        """Applies what the watches heard; waits up to `seconds` for the first of it. Answers the number of changes.
+        """Applies what the watches heard; waits up to `seconds` for the first of it. Returns the number of changes.
 
         Raises ClusterLost when a watch ended because the server is gone.
         """

@@ -97,7 +97,7 @@ class RestWriter:
         uid: str | None = None,
         resource_version: str | None = None,
     ) -> Object:
-        """Deletes; finalizers and a running pod's grace period delay it. Answers the last state that is known."""
+        """Deletes; finalizers and a running pod's grace period delay it. Returns the last state that is known."""
         known = _known(kind)
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
         if grace_period_seconds is not None:

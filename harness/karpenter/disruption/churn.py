@@ -57,7 +57,7 @@ class Churn:
         self._told.clear()
 
     def departs(self, departures: Sequence[Departure]) -> Runaway | None:
-        """Takes note of what one decision removes. Answers the circle that this closes, if any."""
+        """Takes note of what one decision removes. Returns the circle that this closes, if any."""
         for each in departures:
             if each.reason == EMPTY:
                 continue  # its pods have ended: workloads that come and go bring such nodes, and take them

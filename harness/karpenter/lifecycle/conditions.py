@@ -64,15 +64,15 @@ class Conditions:
         return str(found["lastTransitionTime"]) if found is not None else self._now
 
     def set_true(self, kind: str) -> bool:
-        """Sets it True, with the type as reason. Answers whether anything changed."""
+        """Sets it True, with the type as reason. Returns whether anything changed."""
         return self.set(kind, TRUE, kind, "")
 
     def set_false(self, kind: str, reason: str, message: str) -> bool:
-        """Sets it False. Answers whether anything changed."""
+        """Sets it False. Returns whether anything changed."""
         return self.set(kind, FALSE, reason, message)
 
     def set_unknown(self, kind: str, reason: str, message: str) -> bool:
-        """Sets it Unknown. Answers whether anything changed."""
+        """Sets it Unknown. Returns whether anything changed."""
         return self.set(kind, UNKNOWN, reason, message)
 
     def refresh(self, kind: str) -> None:
@@ -82,7 +82,7 @@ class Conditions:
             self.set(kind, found["status"], found["reason"], found["message"])
 
     def clear(self, kind: str) -> bool:
-        """Removes an independent condition. Answers whether it was there."""
+        """Removes an independent condition. Returns whether it was there."""
         kept = [each for each in self.items if each["type"] != kind]
         if len(kept) == len(self.items):
             return False
@@ -91,7 +91,7 @@ class Conditions:
         return True
 
     def set(self, kind: str, status: str, reason: str, message: str) -> bool:
-        """Sets a condition and recomputes the root. Answers whether anything changed."""
+        """Sets a condition and recomputes the root. Returns whether anything changed."""
         new = {
             "type": kind,
             "status": status,

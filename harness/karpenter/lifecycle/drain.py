@@ -162,7 +162,7 @@ class Drain:
         self._may_end = protection_may_end
 
     def step(self, node: Object, deadline: int | None) -> str | None:
-        """Asks the next tier to go. Answers what is still waited for, None when the node is empty."""
+        """Asks the next tier to go. Returns what is still waited for, None when the node is empty."""
         now = self._clock.now
         pods = self._view.indexed("pods-by-node", name_of(node))
         waiting = [pod for pod in pods if is_waiting(pod, now)]

@@ -62,7 +62,7 @@ class Launch:
         return max(0, self._asked[uid][0] - now) / SECOND
 
     def _go_on(self, draft: Draft) -> float | Instance | LaunchError | LaunchPanic:
-        """Begins the launch, or goes on where it waited. Answers its outcome, or the seconds that it waits now."""
+        """Begins the launch, or goes on where it waited. Returns its outcome, or the seconds that it waits now."""
         uid = uid_of(draft.stored)
         launch = self._running.pop(uid, None) or self._provider.create(draft.object)
         try:
@@ -82,7 +82,7 @@ class Launch:
         raise outcome
 
     def step(self, draft: Draft) -> str | None:
-        """Launches if need be, once `waits` is over. Answers the error to retry on, None when there is none. Raises LaunchPanic."""
+        """Launches if need be, once `waits` is over. Returns the error to retry on, None when there is none. Raises LaunchPanic."""
         conditions = draft.conditions
         if not conditions.is_unknown("Launched"):
             conditions.refresh("Launched")

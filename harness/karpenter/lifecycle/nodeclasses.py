@@ -211,7 +211,7 @@ class NodeClasses:
         return found
 
     def _subnet(self, nodeclass: Object, conditions: Conditions) -> str | None:
-        """Checks the subnet. Answers what to retry on."""
+        """Checks the subnet. Returns what to retry on."""
         own = spec_of(nodeclass).get("vnetSubnetID")
         subnet_id = own or self._options.subnet_id
         subnet, cluster = _parsed(subnet_id), _parsed(self._options.subnet_id)

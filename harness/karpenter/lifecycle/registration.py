@@ -45,7 +45,7 @@ class Registration:
         self._core = core
 
     def step(self, draft: Draft) -> bool:
-        """Registers if the Node is there. Answers whether this step completed the registration. Raises ApiError."""
+        """Registers if the Node is there. Returns whether this step completed the registration. Raises ApiError."""
         conditions = draft.conditions
         if not conditions.is_unknown("Registered"):
             conditions.refresh("Registered")

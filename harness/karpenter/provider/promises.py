@@ -90,7 +90,7 @@ class Promises:
         return DONE
 
     def _advance(self, promise: Promise) -> bool:
-        """Takes the launch as far as it goes now. Answers whether it has to be looked at again."""
+        """Takes the launch as far as it goes now. Returns whether it has to be looked at again."""
         while True:
             if promise.operation is not None:
                 answer, status = self._poll(promise.operation)
@@ -113,7 +113,7 @@ class Promises:
         return answer, str(answer.body.get("status") or ("InProgress" if answer.status == 202 else "Succeeded"))
 
     def _begin_cleaning(self, promise: Promise) -> bool:
-        """Says what failed, once. Answers False while the NodeClaim does not yet say that it was launched."""
+        """Says what failed, once. Returns False while the NodeClaim does not yet say that it was launched."""
         claim = promise.claim
         present = self._view.get("NodeClaim", name_of(claim))
         if present is not None and uid_of(present) == uid_of(claim):
@@ -128,7 +128,7 @@ class Promises:
         return True
 
     def _clean(self, promise: Promise) -> bool:
-        """Takes the cleaning as far as it goes now. Answers whether it has to be looked at again. What is refused is left."""
+        """Takes the cleaning as far as it goes now. Returns whether it has to be looked at again. What is refused is left."""
         while True:
             if promise.operation is not None:
                 answer, status = self._poll(promise.operation)

@@ -22,7 +22,7 @@ class Batcher:
         self._limit = self._busy = 0
 
     def trigger(self, uid: str) -> bool:
-        """Counts a trigger. Answers whether it opened a window, whose end somebody has to wait for."""
+        """Counts a trigger. Returns whether it opened a window, whose end somebody has to wait for."""
         if uid in self._seen:
             return False
         self._seen.add(uid)

@@ -36,7 +36,7 @@ class Circles:
             self._claims[uid] = claim
 
     def created(self, pods: Sequence[Object], claim: Object, requirements: str, at: float) -> Runaway | None:
-        """A NodeClaim was created for these pods. Answers the circle that this closes, if any."""
+        """A NodeClaim was created for these pods. Returns the circle that this closes, if any."""
         subject = ", ".join(sorted(f"Pod/{namespace_of(pod)}/{name_of(pod)}" for pod in pods))
         fault, why = self._reason(pods)
         signature = (tuple(sorted(uid_of(pod) for pod in pods)), requirements)

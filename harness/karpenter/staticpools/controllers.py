@@ -95,7 +95,7 @@ class StaticProvisioning:
         return Result(min(first * 2 ** min(failures - 1, 32), longest), Wait.ALARM)
 
     def _provision(self, view: View, pool: Object, made: Growth) -> str:
-        """Creates NodeClaims. Answers what went wrong."""
+        """Creates NodeClaims. Returns what went wrong."""
         assert made.counts is not None
         told = {"current": made.counts.running, "desired": _replicas(pool), "provision-count": made.count}
         text = "provisioning nodeclaims to satisfy replica count"

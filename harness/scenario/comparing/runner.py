@@ -19,7 +19,7 @@ __all__ = ["ComparingRunner"]
 
 
 class ComparingRunner:
-    """Answers each case as `Runner.run` does; `found` are the comparisons so far. Close it."""
+    """Runs each case under both Karpenters, and reports as `Runner.run` does; `found` are the comparisons so far. Close it."""
 
     def __init__(self, runner: Runner, binaries: Mapping[str, Path], kept: KeptDifferences) -> None:
         self._runs = RealRuns(runner.shared.caches, binaries, kept, runner.shared.overrides)
