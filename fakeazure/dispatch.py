@@ -10,7 +10,6 @@ from fakeazure.arm.messages import EMPTY, Request, Response
 from fakeazure.arm.routes import Match, Router
 from fakeazure.arm.texts import failure, refuse
 from fakeazure.arm.versions import check_version
-from fakeazure.coverage import nearest
 from fakeazure.market.match import Subject
 from fakeazure.resources.subscriptions import NAMESPACES
 from fakeazure.state import State
@@ -91,5 +90,7 @@ def _no_route(router: Router[State], asked: Request) -> Failure:
     if namespace and namespace not in {name.lower() for name in NAMESPACES}:
         row = "InvalidResourceNamespace"
     found = failure(row, namespace=namespace, version=asked.api_version)
+    from fakeazure.coverage import nearest  # its table is needed for what goes wrong only
+
     like = nearest(router.routes, asked.method, asked.path)
     return found if like is None else replace(found, headers={"x-fakeazure-nearest": like})

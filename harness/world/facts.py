@@ -25,10 +25,10 @@ from harness.kube.api.objects import (
     labels_of,
     metadata_of,
     name_of,
-    namespace_of,
     spec_of,
     status_of,
 )
+from harness.world.snapshot import pods_of
 from harness.world.world import World
 
 __all__ = ["Facts", "facts_of"]
@@ -84,7 +84,7 @@ def facts_of(world: World) -> Facts:
         "NodeClaims": per_claim,
         "Nodes of others": {name: _node(world, node) for name, node in nodes.items() if not _is_owned(node, claims)},
         "Azure": machines,
-        "Pods": _pods(world),
+        "Pods": pods_of(world),
         "Ready": {
             kind: {name_of(each): _conditions(each) for each in world.list(kind)}
             for kind in ("NodePool", "AKSNodeClass")
@@ -200,20 +200,6 @@ def _is_of(node: Object, claim: str) -> bool:
 
 def _is_owned(node: Object, claims: Iterable[str]) -> bool:
     return any(_is_of(node, claim) for claim in claims)
-
-
-def _pods(world: World) -> dict[str, Any]:
-    """Which pods are bound, how many share a Node, and how many of them are there at all; those of a workload go by its kind."""
-    bound: dict[str, list[bool]] = {}
-    per_node: dict[str, int] = {}
-    for pod in world.list("Pod"):
-        owner = controller_of(pod)
-        name = name_of(pod) if owner is None else f"of a {owner['kind']}"
-        node = spec_of(pod).get("nodeName")
-        bound.setdefault(f"{namespace_of(pod)}/{name}", []).append(bool(node))
-        if node:
-            per_node[node] = per_node.get(node, 0) + 1
-    return {"bound": {name: sorted(each) for name, each in bound.items()}, "per Node": sorted(per_node.values())}
 
 
 def _events(world: World) -> dict[tuple[str, str], dict[str, str]]:

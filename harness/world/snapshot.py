@@ -12,7 +12,7 @@ from harness.kube.api.labels import ARCH, ZONE
 from harness.kube.api.objects import controller_of, labels_of, name_of, namespace_of, spec_of, status_of
 from harness.world.world import World
 
-__all__ = ["differences", "snapshot"]
+__all__ = ["differences", "pods_of", "snapshot"]
 
 _MISSING = "(nothing)"
 _OWN_CONDITIONS = ("Launched", "Registered", "Initialized")
@@ -30,7 +30,7 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
     order of the pods' uids.
     """
     found: dict[str, Any] = {
-        "Pod": _pods(world),
+        "Pod": pods_of(world),
         "NodeClaim": {
             name_of(claim): {
                 "labels": dict(labels_of(claim)),
@@ -116,7 +116,7 @@ def _gone(found: Mapping[str, Any]) -> dict[str, list[str]]:
     return refused
 
 
-def _pods(world: World) -> dict[str, Any]:
+def pods_of(world: World) -> dict[str, Any]:
     """Which pods are bound, and how many pods each Node has.
 
     kube-scheduler draws among equally good Nodes, and controllers draw the names of their pods: neither is compared.

@@ -47,13 +47,13 @@ from harness.world.apply import applied_patch, read
 from harness.world.azure import Azure
 from harness.world.caches import Caches, default_caches
 from harness.world.karpenter import Karpenter
-from harness.world.metrics import Metrics, metrics_of
 from harness.world.recorder import Event, LogLine, Recorder
 from harness.world.refused import ObjectsRefused, is_mistake, rejections_of
 from harness.world.shapes import misshapen
 
 if TYPE_CHECKING:
     from harness.reading.sources import Source
+    from harness.world.metrics import Metrics
 
 ATTEMPT_SECONDS = 0.0008
 """What one attempt to place a pod takes: 0.83 s of CPU for 1,000 diverse pods, measured with core 1.14 and one worker, its default."""
@@ -389,6 +389,8 @@ class World:
 
     def metrics(self) -> Metrics:
         """What Karpenter's metrics would say now, under upstream's names. Raises LookupError where Karpenter is somebody else."""
+        from harness.world.metrics import metrics_of
+
         return metrics_of(self)
 
     def writes(self, node: str) -> Mapping[str, tuple[Write, ...]]:
