@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from harness.clusters.memory.request import Admission, Request
@@ -17,15 +18,16 @@ from harness.kube.admission.defaults import (
     default_storage,
     default_workload,
 )
-from harness.kube.admission.match_label_keys import merge_label_keys
+from harness.kube.admission.match_label_keys import merge_label_keys, merges_spread
 from harness.kube.admission.pod_validation import pod_spec_errors
 from harness.kube.api.field_errors import FieldError
+from harness.kube.api.names import NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
 from harness.kube.api.objects import Object, spec_of
 from harness.kube.api.quantity import QuantityError
 from harness.kube.api.status import ApiError, bad_request, forbidden, invalid
 from harness.kube.api.versions import Version
-from harness.kube.custom_resources.admission import ApiServer
+from harness.kube.custom_resources.admission import api_server
 from harness.kube.scheduling.volume_binding import default_class
 
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
@@ -75,22 +77,23 @@ def _with_class(claim: dict[str, Any], classes: Sequence[Object]) -> dict[str, A
     return claim if found is None else {**claim, "spec": {**spec_of(claim), "storageClassName": found}}
 
 
-def validation(request: Request, *, merged: bool, server: ApiServer) -> dict[str, Any]:
+def validation(kubernetes: Version) -> Admission:
+    """Validates objects of core kinds as an API server of this version does."""
+    return partial(_validated, merged=merges_spread(kubernetes), wording=api_server(str(kubernetes)).names)
+
+
+def _validated(request: Request, *, merged: bool, wording: NameWording) -> dict[str, Any]:
     """Validates objects of core kinds: metadata as far as it changed, Nodes, pods, templates of pods, and updates of pods.
 
-    ``merged``: whether `defaults` wrote matchLabelKeys of spread constraints into their selectors. ``server`` decides the words
-    about metadata.
+    ``merged``: whether `defaults` wrote matchLabelKeys of spread constraints into their selectors. ``wording`` is that of the
+    API server about metadata.
     """
     if request.kind.custom:
         return request.object
     new, old = request.object, request.old
     errors: list[FieldError] = []
     if old is None or new["metadata"] != old["metadata"]:
-        errors.extend(
-            validate_object_meta(
-                new, namespaced=request.kind.namespaced, wording=server.names, owners_named=server.owners_named
-            )
-        )
+        errors.extend(validate_object_meta(new, namespaced=request.kind.namespaced, wording=wording))
         if old is not None:
             errors.extend(validate_object_meta_update(new, old))
     if request.kind.kind == "Node" and (old is None or spec_of(new) != spec_of(old)):

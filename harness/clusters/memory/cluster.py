@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from harness.clusters.memory.admission import custom_resources, defaults, validation
 from harness.clusters.memory.journal import Journal
@@ -21,10 +20,8 @@ from harness.engine.ids import Ids
 from harness.engine.ports import CONTROLLER_MANAGER, SCHEDULER, Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
-from harness.kube.admission.match_label_keys import merges_spread
 from harness.kube.api.objects import Key
 from harness.kube.api.versions import Version
-from harness.kube.custom_resources.admission import api_server
 
 _DEFAULTS, _CRDS, _VALIDATION = 1, 3, 4  # places among the judges
 
@@ -41,7 +38,7 @@ class MemoryCluster:
                 defaults(lambda: self.store, version),
                 node_restriction(lambda: self.store),
                 custom_resources(crds, kubernetes),
-                partial(validation, merged=merges_spread(version), server=api_server(kubernetes)),
+                validation(version),
             )
         )
         self.store.authorize = authorize
@@ -73,9 +70,7 @@ class MemoryCluster:
         """The control plane runs another version from now on. The rules of the CRDs stay those of the version before."""
         version = Version.of(kubernetes)
         self.store.admission[_DEFAULTS] = defaults(lambda: self.store, version)
-        self.store.admission[_VALIDATION] = partial(
-            validation, merged=merges_spread(version), server=api_server(kubernetes)
-        )
+        self.store.admission[_VALIDATION] = validation(version)
         self._scheduler.version = version
 
     def evidence(self, node: str) -> Iterable[Evidence]:

@@ -44,11 +44,12 @@ _DNS_SUBDOMAIN_RULE = (
 
 @dataclass(frozen=True, slots=True)
 class NameWording:
-    """What differs between versions of apimachinery about label keys and values: the name of a key with several slashes, and the
-    unit of lengths. The names of objects have kept the old unit."""
+    """What differs between versions of apimachinery about metadata: the name of a label key with several slashes, the unit of
+    lengths (the names of objects have kept the old one), and whether the sentence about an empty field of an owner reference names it."""
 
     label_key: str = "a valid label key"
     unit: str = "bytes"
+    names_owner_fields: bool = False
 
     def too_long(self, limit: int) -> str:
         return f"must be no more than {limit} {self.unit}"
@@ -57,7 +58,9 @@ class NameWording:
 WORDING = NameWording()
 """Kubernetes 1.35 and later."""
 OLD_WORDING = NameWording("a qualified name", "characters")
-"""Up to Kubernetes 1.34."""
+"""Kubernetes 1.34, and for labels and names all before it."""
+OLDEST_WORDING = NameWording("a qualified name", "characters", names_owner_fields=True)
+"""Up to Kubernetes 1.33."""
 
 
 def _bytes(text: str) -> int:

@@ -26,12 +26,9 @@ _EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")
 
 
 def validate_object_meta(
-    obj: Mapping[str, Any], *, namespaced: bool, wording: NameWording = WORDING, owners_named: bool = False
+    obj: Mapping[str, Any], *, namespaced: bool, wording: NameWording = WORDING
 ) -> list[FieldError]:
-    """What is wrong with the metadata of an object about to be created. Names are DNS subdomains.
-
-    ``owners_named``: an empty field of an owner reference is named in the sentence, as API servers before 1.34 do.
-    """
+    """What is wrong with the metadata of an object about to be created. Names are DNS subdomains."""
     meta = _mapping(obj.get("metadata"))
     errors: list[FieldError] = []
     _names(meta, namespaced, errors)
@@ -51,7 +48,7 @@ def validate_object_meta(
         errors.append(
             FieldError(ErrorType.TOO_LONG, "metadata.annotations", detail, pointer=("metadata", "annotations"))
         )
-    _owners(meta, owners_named, errors)
+    _owners(meta, wording, errors)
     finalizers = meta.get("finalizers")
     if isinstance(finalizers, list):
         for index, name in enumerate(finalizers):
@@ -108,7 +105,7 @@ def _names(meta: Mapping[str, Any], namespaced: bool, errors: list[FieldError]) 
         errors.append(FieldError(ErrorType.FORBIDDEN, "metadata.namespace", "not allowed on this type", pointer=at))
 
 
-def _owners(meta: Mapping[str, Any], named_fields: bool, errors: list[FieldError]) -> None:
+def _owners(meta: Mapping[str, Any], wording: NameWording, errors: list[FieldError]) -> None:
     controller = ""
     owners = meta.get("ownerReferences")
     if not isinstance(owners, list) or not all(isinstance(owner, Mapping) for owner in owners):
@@ -125,7 +122,7 @@ def _owners(meta: Mapping[str, Any], named_fields: bool, errors: list[FieldError
             _invalid(
                 (*at, name),
                 "",
-                f"{name} must not be empty" if named_fields else "must not be empty",
+                f"{name} must not be empty" if wording.names_owner_fields else "must not be empty",
                 f"ownerReferences.{name}",
             )
             for name in ("kind", "name", "uid")

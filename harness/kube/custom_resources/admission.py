@@ -20,7 +20,7 @@ from harness.kube.api.field_errors import (
     go_syntax,
     invalid_message,
 )
-from harness.kube.api.names import OLD_WORDING, WORDING, NameWording
+from harness.kube.api.names import OLD_WORDING, OLDEST_WORDING, WORDING, NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
 from harness.kube.api.versions import Version
 from harness.kube.custom_resources.cel_rules import evaluate
@@ -37,8 +37,7 @@ class ApiServer:
     * ``rules_print_value``: a scalar that a rule refuses is printed and a map or list is not; else the schema type of either.
     * ``go_values``: rejected lists and mappings are printed in Go's syntax, and null as ``"null"``; else as JSON.
     * ``integer_formats``: the formats int32 and int64 of integers count.
-    * ``names``: the sentences about names and labels.
-    * ``owners_named``: the sentence about an empty field of an owner reference names the field.
+    * ``names``: the sentences about names, labels and owners.
     * ``ratchets``: an update is not refused for values that it leaves unchanged (feature gate CRDValidationRatcheting, on unless
       told from 1.30 on).
     """
@@ -47,7 +46,6 @@ class ApiServer:
     go_values: bool = False
     integer_formats: bool = False
     names: NameWording = WORDING
-    owners_named: bool = False
     ratchets: bool = True
 
 
@@ -55,11 +53,8 @@ _API_SERVERS: tuple[tuple[tuple[int, int], ApiServer], ...] = (
     ((1, 36), ApiServer(integer_formats=True)),
     ((1, 35), ApiServer()),
     ((1, 34), ApiServer(rules_print_value=False, names=OLD_WORDING)),
-    ((1, 30), ApiServer(rules_print_value=False, go_values=True, names=OLD_WORDING, owners_named=True)),
-    (
-        (0, 0),
-        ApiServer(rules_print_value=False, go_values=True, names=OLD_WORDING, owners_named=True, ratchets=False),
-    ),
+    ((1, 30), ApiServer(rules_print_value=False, go_values=True, names=OLDEST_WORDING)),
+    ((0, 0), ApiServer(rules_print_value=False, go_values=True, names=OLDEST_WORDING, ratchets=False)),
 )
 
 
@@ -111,7 +106,7 @@ def admit(
     correlation = None
     errors: list[FieldError] = []
     if subresource != "status":
-        errors.extend(_meta_errors(stored, resource, server))
+        errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
     if old is not None:
         errors.extend(validate_object_meta_update(stored, old))
         if server.ratchets:
@@ -154,17 +149,11 @@ def admit_unruled(
             if below.has_list_types and not validate_list_types(schema, {"status": before}):
                 errors.extend(validate_list_types(schema, {"status": stored["status"]}))
     elif _mapping(stored.get("metadata")) != _mapping(old.get("metadata")):
-        errors.extend(_meta_errors(stored, resource, server))
+        errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
     errors.extend(validate_object_meta_update(stored, old))
     if any(error.type in BLOCKING for error in errors):
         errors.append(_UNCHECKED)
     return _outcome(resource, stored, errors, server)
-
-
-def _meta_errors(stored: Mapping[str, Any], resource: CustomResource, server: ApiServer) -> list[FieldError]:
-    return validate_object_meta(
-        stored, namespaced=resource.namespaced, wording=server.names, owners_named=server.owners_named
-    )
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
