@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.output import bad_input, print_json, show
 
 if TYPE_CHECKING:
-    from harness.cli.given import Given
     from harness.explain.departures import Departure
     from harness.karpenter.scheduling import ClusterSnapshot
+    from harness.scenario.language.dumps import Dump
     from harness.world import World
 
 __all__ = ["explain_node"]
@@ -22,11 +22,11 @@ _ON_WORLD = ("AKSNodeClass", "NodePool")
 _FEW = 3
 
 
-def explain_node(world: World, given: Given, arguments: argparse.Namespace) -> int:
+def explain_node(world: World, given: Dump, arguments: argparse.Namespace) -> int:
     """Prints the answer; 0 when the node can go, 1 when something is in the way, 2 when there is no such node."""
-    from harness.cli.manifests import as_new
     from harness.explain.departures import departure_of
     from harness.reading.problems import did_you_mean
+    from harness.scenario.language.dumps import as_new
 
     objects = [one.object for one in (*given.manifests, *given.derived, *given.finished, *given.registered)]
     refused = world.apply(*(as_new(obj) for kind in _ON_WORLD for obj in objects if obj["kind"] == kind))

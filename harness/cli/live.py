@@ -7,12 +7,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from harness.cli.given import Given, read_files
+from harness.cli.given import read_files
 from harness.cli.worlds import InputError
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest, manifests_of
 from harness.reading.one_pass import Excerpt
 from harness.reading.problems import Problem, ScenarioError
+from harness.scenario.language.dumps import Dump
 
 __all__ = ["Environment", "read_given"]
 
@@ -21,7 +22,7 @@ class Environment(Exception):
     """What the command needs and this machine does not have, in one line: exit code 3."""
 
 
-def read_given(arguments: argparse.Namespace) -> Given:
+def read_given(arguments: argparse.Namespace) -> Dump:
     """The objects of `FILE…` and of the live cluster. Raises InputError, Environment, ScenarioError."""
     if not arguments.files and arguments.context is None and arguments.kubeconfig is None:
         raise InputError("FILE is expected, or --context NAME for a live cluster")

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.worlds import add_as_of
-from harness.kube.admission.match_label_keys import without_merged_keys
-from harness.kube.api.objects import is_terminating
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
-    from harness.cli.given import Given
     from harness.reading.manifests import Manifest
+    from harness.scenario.language.dumps import Dump
     from harness.world import World
 
 __all__ = [
@@ -23,7 +21,6 @@ __all__ = [
     "add_live",
     "add_options",
     "apply_manifests",
-    "as_new",
     "check_fail_on",
     "fails",
     "inputs_given",
@@ -121,7 +118,7 @@ def options_given(arguments: argparse.Namespace) -> dict[str, str]:
     return found
 
 
-def inputs_given(arguments: argparse.Namespace, given: Given) -> Inputs:
+def inputs_given(arguments: argparse.Namespace, given: Dump) -> Inputs:
     """What the options of `add_inputs` say, over what the files say. Raises InputError, ScenarioError."""
     from harness.cli.assumptions import inputs_of
 
@@ -196,36 +193,22 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
     """
     from harness.explain.labels import default_objects
     from harness.reading.problems import Problem, ScenarioError
+    from harness.scenario.language.dumps import as_new, deleted, in_order
 
     kinds = {manifest.kind for manifest in manifests}
     added = [obj for obj in default_objects() if obj["kind"] not in kinds]
     world.apply(*added)
-    order = {"Namespace": 0, "AKSNodeClass": 1, "NodePool": 2}
     problems: list[Problem] = []
-    for manifest in sorted(manifests, key=lambda one: order.get(one.kind, 3)):
+    for manifest in in_order(manifests):
         for rejection in world.apply(as_new(manifest.object)):
             place = manifest.document.position(rejection.pointer)
             hint = manifest.type_hint(rejection.pointer, rejection.text)
             problems.append(Problem(place, rejection.by, f"{rejection.object}: {rejection.text}", hint))
     if problems:
         raise ScenarioError(problems)
-    for manifest in manifests:  # nobody can create what is being deleted
-        if manifest.kind in ("NodePool", "AKSNodeClass") and is_terminating(manifest.object):
-            world.delete(manifest.kind, manifest.name)
+    for manifest in deleted(manifests):
+        world.delete(manifest.kind, manifest.name)
     return [_name(obj) for obj in added]
-
-
-def as_new(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An object as `kubectl get -o yaml` prints it, ready to be created: without what a cluster gave it, but for its uid.
-
-    A Namespace loses that, too: each cluster has made some of its own.
-    """
-    metadata = obj.get("metadata")
-    if not isinstance(metadata, dict) or "resourceVersion" not in metadata:
-        return obj
-    given = ("resourceVersion", "uid") if obj.get("kind") == "Namespace" else ("resourceVersion",)
-    new = {**obj, "metadata": {key: value for key, value in metadata.items() if key not in given}}
-    return without_merged_keys(new) if obj.get("kind") == "Pod" else new
 
 
 def check_fail_on(arguments: argparse.Namespace) -> set[str]:
@@ -239,7 +222,7 @@ def check_fail_on(arguments: argparse.Namespace) -> set[str]:
     return words
 
 
-def fails(arguments: argparse.Namespace, world: World, given: Given, motion: str) -> bool:
+def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str) -> bool:
     """Whether there is something of which `--fail-on` speaks."""
     words = check_fail_on(arguments)
     if "pending" in words and any(not (pod.get("spec") or {}).get("nodeName") for pod in world.list("Pod")):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.output import add_format, bad_input, print_json, show
 
 if TYPE_CHECKING:
-    from harness.cli.given import Given
     from harness.explain.upgrade import Finding
     from harness.karpenter.releases import ProviderRelease
     from harness.reading.manifests import Manifest
+    from harness.scenario.language.dumps import Dump
     from harness.world import World
 
 __all__ = ["add_arguments", "run"]
@@ -53,11 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints what changes, with its place in the files. Exit code 1 when something changes for the worse."""
     from harness.cli.assumptions import inputs_of
     from harness.cli.given import read_files
-    from harness.cli.manifests import as_new
     from harness.cli.worlds import InputError, create_world
     from harness.explain.label_sides import common_kubernetes
     from harness.explain.upgrade import Effect, UpgradeCheck
     from harness.reading.problems import ScenarioError
+    from harness.scenario.language.dumps import as_new
 
     def new_world(release: ProviderRelease, crds: str) -> World:
         return create_world(
@@ -140,7 +140,7 @@ def _value(finding: Finding, manifests: Sequence[Manifest]) -> dict[str, Any]:
     }
 
 
-def _print(head: Mapping[str, str], given: Given, findings: Sequence[Finding]) -> None:
+def _print(head: Mapping[str, str], given: Dump, findings: Sequence[Finding]) -> None:
     print(f"provider {head['from']} → {head['to']}, {head['region']}, Kubernetes {head['kubernetes']}")
     for line in given.notes():
         show(line)

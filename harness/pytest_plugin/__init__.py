@@ -171,7 +171,7 @@ def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> ScenarioFi
     """Collects scenario files; whatever is named on the command line counts as one."""
     if file_path.suffix not in (".yaml", ".yml"):
         return None
-    from harness.scenario.language.files import is_scenario_file
+    from harness.scenario.language.sniffing import is_scenario_file
 
     if not parent.session.isinitpath(file_path) and not is_scenario_file(file_path):
         return None

@@ -12,6 +12,7 @@ from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, dotted
 from harness.scenario.language.core_objects import core_problems
+from harness.scenario.language.manifest_files import ManifestFiles, objects_of
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.expectations import ExpectationMap
 from harness.scenario.language.models.given import Given
@@ -24,10 +25,11 @@ __all__ = ["Case", "Entry", "Source", "expanded"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a scenario comes from: its file's name for messages, the folder of its `apply` files, the release that replaces its own."""
+    """Where a scenario comes from: its file's name for messages, the folder of files that it names, the release that replaces its own."""
 
     file: str
     directory: Path
+    files: ManifestFiles
     release: str | None = None
 
 
@@ -266,17 +268,18 @@ def _case(
     header, problems = validated(Header, value, locate, lambda path: document.has(origin(path)))
     if header is None:
         return None, [*problems, *(problem for manifest in manifests for problem in core_problems(manifest))]
+    objects, problems = objects_of(header.given, manifests, document, origin, source.files)
     entries: list[Entry] = []
     for index, expectation in enumerate(header.then):
         only = expectation.body.only
         if only is None or all(chosen.get(axis) in values for axis, values in only.items()):
             entries.append(Entry(expectation, origin(("then", index)), document))
     refused = [entry.expectation.rejected.object for entry in entries if entry.expectation.rejected is not None]
-    for manifest in manifests:
+    for manifest in objects:
         if not any(manifest.is_named(name) for name in refused):
             problems += core_problems(manifest)
     problems += check_references(
-        header, manifests, [(entry.path, entry.expectation) for entry in entries], origin, document, source.directory
+        header, objects, [(entry.path, entry.expectation) for entry in entries], origin, document, source.directory
     )
     if problems:
         return None, problems
@@ -290,7 +293,7 @@ def _case(
         header=header,
         given=header.given,
         given_document=document,
-        manifests=tuple(manifests),
+        manifests=tuple(objects),
         then=tuple(entries),
         when_paths=tuple(origin(("when", index)) for index in range(len(header.when))),
     ), []

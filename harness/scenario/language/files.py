@@ -15,10 +15,9 @@ from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.scenario.language.cases import Case, Source, expanded
 from harness.scenario.language.core_objects import field_problems
 from harness.scenario.language.inputs import header_problems
+from harness.scenario.language.manifest_files import ManifestFiles
 
-__all__ = ["Scenario", "is_scenario_file", "load", "load_text"]
-
-_SNIFFED = 4096
+__all__ = ["Scenario", "load", "load_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ def load(path: Path, file: str | None = None, *, release: str | None = None) -> 
 
 
 def load_text(text: str, *, file: str, directory: Path = Path("."), release: str | None = None) -> tuple[Scenario, ...]:
-    """As `load`, for a text that is already read; `directory` is where its `apply` files are."""
+    """As `load`, for a text that is already read; `directory` is where the files that it names are."""
     found, problems = documents(text, file)
     if not found and not problems:
         problems.append(Problem(Mark(file, 1, 1), "", "the file is empty", "a scenario begins with 'scenario: NAME'"))
@@ -59,8 +58,9 @@ def load_text(text: str, *, file: str, directory: Path = Path("."), release: str
             problems.append(Problem(document.position(), "", what, "begin the file with 'scenario: NAME'"))
     scenarios: list[Scenario] = []
     names: dict[str, Mark] = {}
+    source = Source(file, directory, ManifestFiles(file, directory), release)
     for document, manifests in groups:
-        cases, issues = expanded(document, manifests, Source(file, directory, release))
+        cases, issues = expanded(document, manifests, source)
         problems += issues
         name = document.value["scenario"]
         if isinstance(name, str):
@@ -75,6 +75,8 @@ def load_text(text: str, *, file: str, directory: Path = Path("."), release: str
             problems += header_problems(document, directory)
             if not _names_crds(document.value):  # else they may be files that know more fields
                 problems += [problem for manifest in manifests for problem in field_problems(manifest)]
+        if not any(_names_crds(document.value) for document, _ in groups):
+            problems += [problem for manifest in source.files.all() for problem in field_problems(manifest)]
         raise ScenarioError(problems)
     return tuple(scenarios)
 
@@ -83,15 +85,3 @@ def _names_crds(value: Any) -> bool:
     if isinstance(value, dict):
         return "crds" in value or any(map(_names_crds, value.values()))
     return isinstance(value, list) and any(map(_names_crds, value))
-
-
-def is_scenario_file(path: Path) -> bool:
-    """Whether a YAML file means to be one: it says so, or lies in a folder `scenarios` and is no Kubernetes manifest."""
-    try:
-        with path.open("rb") as stream:
-            head = b"\n" + stream.read(_SNIFFED)
-    except OSError:
-        return False
-    if b"\nscenario:" in head or b"scenario.schema.json" in head:
-        return True
-    return "scenarios" in path.parts and b"\napiVersion:" not in head

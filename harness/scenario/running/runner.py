@@ -16,6 +16,7 @@ from harness.reading.problems import Mark, Problem, ScenarioError, dotted
 from harness.reading.yaml_values import kubernetes_value
 from harness.scenario.language.cases import Case
 from harness.scenario.language.core_objects import core_problems, duration_problems, field_problems
+from harness.scenario.language.dumps import deleted
 from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.running.checks import check
@@ -121,6 +122,8 @@ def walk(case: Case, world: World, shared: Shared) -> Run:
     for manifest in case.manifests:
         if manifest.reference not in held_back:
             _apply(run, manifest)
+    for manifest in deleted(case.manifests):
+        world.delete(manifest.kind, manifest.name)
     rests = False
     for step, mark in zip(steps, case.when_marks, strict=True):
         rests = _take(run, step, mark)

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from harness.scenario.language.models.base import Duration, Flag, Integer, MaybeNever, Model, Text, Usd, read_integer
 from harness.scenario.language.models.matchers import value_or_conditions
+from harness.scenario.language.models.patch import Patch
 
 __all__ = [
     "Azure",
@@ -239,3 +240,10 @@ class Given(Model):
     simulation: Simulation | None = Field(None, description="How long the scheduling simulation takes.")
     timing: Timing | None = Field(None, description="How long launches, boots and registrations take.")
     seed: Integer | None = Field(None, description="Seed of all that is random upstream.")
+    manifests: list[Text] = Field(
+        default_factory=list,
+        description="Files of manifests, from the scenario's folder: names, patterns such as ../pools/*.yaml, folders; dumps, too.",
+    )
+    patches: list[Patch] = Field(
+        default_factory=list, description="Merge patches on manifests of this file or of `manifests`, before anything is applied."
+    )

@@ -9,9 +9,9 @@ from pydantic_core import PydanticCustomError
 
 from harness.scenario.language.models.base import Duration, Integer, Model, Reference, Text
 from harness.scenario.language.models.given import Market, Timing
-from harness.scenario.language.models.matchers import Partial
+from harness.scenario.language.models.patch import Patch
 
-__all__ = ["MachineStep", "Patch", "Scale", "Step", "StepMap"]
+__all__ = ["MachineStep", "Scale", "Step", "StepMap"]
 
 
 def _texts(value: Any) -> Any:
@@ -30,13 +30,6 @@ References = Annotated[
     BeforeValidator(_texts),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
-
-
-class Patch(Model):
-    """A merge patch: null removes a field."""
-
-    of: Reference = Field(description="The object to change; `*` stands for any text: Node/* is all Nodes there are.")
-    to: Partial = Field(description="The fields to set, as a merge patch.")
 
 
 class Scale(Model):

@@ -1,0 +1,175 @@
+"""Objects as they are found (a folder of a repository, what `kubectl get -o yaml` prints, the output of `helm template`): those that the
+simulation acts on, and those that it leaves out and names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.kube.admission.match_label_keys import without_merged_keys
+from harness.kube.api.builtin_kinds import CONSEQUENCES
+from harness.kube.api.kinds import KINDS, served
+from harness.kube.api.objects import is_terminating
+from harness.reading.manifests import Manifest
+
+__all__ = ["Dump", "as_new", "deleted", "in_order", "sorted_dump"]
+
+_FEW = 3  # names of a kind that are listed
+_FIRST = {"Namespace": 0, "AKSNodeClass": 1, "NodePool": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """What some files hold, by what becomes of it.
+
+    `manifests` are simulated. `not_simulated` are of kinds that no part of the simulation reads. `derived` have a controller that
+    is given too: it makes them anew, so that they would be there twice. `finished` take no room any more, or not yet: pods that have
+    ended, Jobs that are done or suspended. `registered` are NodeClaims whose Nodes are given, which would be launched a second time.
+    `live`: what is to be said of a live cluster that was read.
+    """
+
+    manifests: tuple[Manifest, ...]
+    not_simulated: tuple[Manifest, ...] = ()
+    derived: tuple[Manifest, ...] = ()
+    finished: tuple[Manifest, ...] = ()
+    registered: tuple[Manifest, ...] = ()
+    live: tuple[str, ...] = ()
+
+    def notes(self) -> Iterator[str]:
+        """What was read of a live cluster, and a line for each group that is left out."""
+        yield from self.live
+        if self.not_simulated:
+            yield f"not simulated: {_listed(self.not_simulated)}"
+        if self.derived:
+            yield f"left to their controllers: {_listed(self.derived)}"
+        if self.finished:
+            yield f"not running, so not simulated: {_listed(self.finished)}"
+        if self.registered:
+            yield f"their Nodes are there and stay: {_listed(self.registered)}"
+        if self.on_absent_nodes:
+            yield f"bound to Nodes that no file has, so not scheduled here: {_listed(self.on_absent_nodes)}"
+
+    @property
+    def on_absent_nodes(self) -> tuple[Manifest, ...]:
+        """Pods of a running cluster whose Nodes were not given with them."""
+        nodes = {one.name for one in self.manifests if one.kind == "Node"}
+        return tuple(
+            one
+            for one in self.manifests
+            if one.kind == "Pod" and (one.object.get("spec") or {}).get("nodeName") not in (None, "", *nodes)
+        )
+
+    def value(self) -> dict[str, Any]:
+        """The same for JSON, with every object."""
+        return {
+            **({"live": list(self.live)} if self.live else {}),
+            "not_simulated": [_value(one) for one in self.not_simulated],
+            "left_to_controllers": [_value(one) for one in self.derived],
+            "not_running": [_value(one) for one in self.finished],
+            "registered": [_value(one) for one in self.registered],
+            "on_absent_nodes": [_value(one) for one in self.on_absent_nodes],
+        }
+
+
+def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = ()) -> Dump:
+    """The objects by what becomes of them; `live` as in Dump."""
+    found: list[Manifest] = []
+    left_out: list[Manifest] = []
+    for manifest in manifests:
+        (found if _served(manifest) else left_out).append(manifest)
+    names = {(one.kind, one.name, one.namespace) for one in found}
+    kept: list[Manifest] = []
+    derived: list[Manifest] = []
+    finished: list[Manifest] = []
+    registered: list[Manifest] = []
+    for manifest in found:
+        if manifest.kind == "NodeClaim" and ("Node", _node_of(manifest.object), "") in names:
+            registered.append(manifest)
+        elif not names.isdisjoint(_controllers(manifest)):
+            derived.append(manifest)
+        else:
+            (finished if _finished(manifest.object) else kept).append(manifest)
+    return Dump(tuple(kept), tuple(left_out), tuple(derived), tuple(finished), tuple(registered), live)
+
+
+def in_order(manifests: Iterable[Manifest]) -> list[Manifest]:
+    """What others refer to first: Namespaces, AKSNodeClasses, NodePools, then the rest as it stands."""
+    return sorted(manifests, key=lambda one: _FIRST.get(one.kind, len(_FIRST)))
+
+
+def deleted(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
+    """NodePools and AKSNodeClasses that are being deleted: nobody can create such, so they are deleted once they are there."""
+    return (one for one in manifests if one.kind in ("NodePool", "AKSNodeClass") and is_terminating(one.object))
+
+
+def as_new(obj: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An object as `kubectl get -o yaml` prints it, ready to be created: without what a cluster gave it, but for its uid.
+
+    A Namespace loses that, too: each cluster has made some of its own.
+    """
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict) or "resourceVersion" not in metadata:
+        return obj
+    given = ("resourceVersion", "uid") if obj.get("kind") == "Namespace" else ("resourceVersion",)
+    new = {**obj, "metadata": {key: value for key, value in metadata.items() if key not in given}}
+    return without_merged_keys(new) if obj.get("kind") == "Pod" else new
+
+
+def _node_of(nodeclaim: Mapping[str, Any]) -> str:
+    return str((nodeclaim.get("status") or {}).get("nodeName") or "")
+
+
+def _controllers(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
+    """Kind, name and namespace of the objects that make this one, if it says so; of a ReplicaSet's pod its Deployment, too."""
+    metadata: Mapping[str, Any] = manifest.object["metadata"]
+    owners = metadata.get("ownerReferences")
+    for owner in owners if isinstance(owners, list) else ():
+        if isinstance(owner, dict) and owner.get("controller") is True:
+            kind, name = str(owner.get("kind")), str(owner.get("name"))
+            yield kind, name, manifest.namespace
+            suffix = f"-{(metadata.get('labels') or {}).get('pod-template-hash')}"  # ReplicaSets are seldom given
+            if kind == "ReplicaSet" and name.endswith(suffix):
+                yield "Deployment", name.removesuffix(suffix), manifest.namespace
+
+
+def _finished(obj: Mapping[str, Any]) -> bool:
+    """Whether nothing of it runs: a pod that has ended, a Job that is done or suspended."""
+    status = obj.get("status") or {}
+    if obj["kind"] == "Pod":
+        return status.get("phase") in ("Succeeded", "Failed")
+    if obj["kind"] != "Job":
+        return False
+    ended = any(
+        one.get("type") in ("Complete", "Failed") and one.get("status") == "True"
+        for one in status.get("conditions") or ()
+    )
+    return ended or (obj.get("spec") or {}).get("suspend") is True
+
+
+def _listed(manifests: Sequence[Manifest]) -> str:
+    kinds: dict[str, list[str]] = {}
+    for one in manifests:
+        foreign = f" ({one.object['apiVersion']})" if one.kind in KINDS and not _served(one) else ""
+        kinds.setdefault(one.kind + foreign, []).append(one.name)
+    told = []
+    for kind, names in kinds.items():
+        more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+        meaning = CONSEQUENCES.get(kind)
+        told.append(f"{kind} {', '.join(names[:_FEW])}{more}" + (f" ({meaning})" if meaning else ""))
+    return "; ".join(told)
+
+
+def _served(manifest: Manifest) -> bool:
+    return served(str(manifest.object["apiVersion"]), manifest.kind) is not None
+
+
+def _value(manifest: Manifest) -> dict[str, str | None]:
+    return {
+        "apiVersion": str(manifest.object["apiVersion"]),
+        "kind": manifest.kind,
+        "namespace": manifest.namespace or None,
+        "name": manifest.name,
+        "means": None if _served(manifest) else CONSEQUENCES.get(manifest.kind),
+    }

@@ -1,0 +1,164 @@
+"""`given.manifests` and `given.patches`: objects of files beside the scenario, found by names and patterns, and changes of objects."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from glob import glob, has_magic
+from pathlib import Path
+
+from harness.kube.api.kinds import served
+from harness.reading.documents import Document
+from harness.reading.manifests import Manifest, read_manifests
+from harness.reading.patched import patched
+from harness.reading.problems import Problem, ScenarioError, did_you_mean, dotted
+from harness.reading.sources import files_in, is_manifest_name
+from harness.scenario.language.dumps import as_new, in_order, sorted_dump
+from harness.scenario.language.kind_names import kind_mistake
+from harness.scenario.language.models.given import Given
+from harness.scenario.language.sniffing import names_scenario
+
+__all__ = ["ManifestFiles", "objects_of"]
+
+Path_ = tuple[str | int, ...]
+Origin = Callable[[Path_], Path_]
+
+
+class ManifestFiles:
+    """The files that a scenario file refers to, each read once for all cases. `file` is the scenario file's name in messages."""
+
+    def __init__(self, file: str, directory: Path) -> None:
+        self._shown = os.path.dirname(file)
+        self._own = os.path.realpath(directory / os.path.basename(file))
+        self._directory = directory
+        self._read: dict[str, tuple[Manifest, ...] | ScenarioError] = {}
+
+    def found(self, name: str) -> list[str]:
+        """The files that a name, a folder or a pattern stands for, from the scenario's folder; a pattern finds no scenario files."""
+        path = self._directory / name
+        if path.is_dir():
+            inside = (Path(name) / one.relative_to(path) for one in files_in(path, name))
+            return [str(one) for one in inside if self._is_plain(str(one))]
+        if path.exists() or not has_magic(name):
+            return [name] if path.exists() else []
+        matching = sorted(glob(name, root_dir=self._directory, recursive=True))
+        return [one for one in matching if is_manifest_name(one) and self._is_plain(one)]
+
+    def _is_plain(self, name: str) -> bool:
+        path = self._directory / name
+        return path.is_file() and os.path.realpath(path) != self._own and not names_scenario(path)
+
+    def read(self, name: str) -> tuple[Manifest, ...]:
+        """The objects of a file. Raises ScenarioError with every mistake in it."""
+        key = os.path.realpath(self._directory / name)
+        if key not in self._read:
+            try:
+                self._read[key] = read_manifests(
+                    self._directory / name, os.path.normpath(os.path.join(self._shown, name))
+                )
+            except ScenarioError as error:
+                self._read[key] = error
+        known = self._read[key]
+        if isinstance(known, ScenarioError):
+            raise known
+        return known
+
+    def beside(self, name: str) -> list[str]:
+        """The files in the folder of a name, spelled as it is: what may be meant by one that is not there."""
+        folder = os.path.dirname(name)
+        try:
+            names = os.listdir(self._directory / folder)
+        except OSError:
+            return []
+        return [os.path.join(folder, one) for one in sorted(names) if is_manifest_name(one)]
+
+    def all(self) -> Iterator[Manifest]:
+        """Every object that was read so far."""
+        for known in self._read.values():
+            if not isinstance(known, ScenarioError):
+                yield from known
+
+
+def objects_of(
+    given: Given, own: Sequence[Manifest], document: Document, origin: Origin, files: ManifestFiles
+) -> tuple[list[Manifest], list[Problem]]:
+    """The objects of a case: those of the files that `given` names, those of the scenario itself in place of them, all patched.
+
+    `origin` leads from a field of the case to its place in the document.
+    """
+    if not given.manifests and not given.patches:
+        return list(own), []
+    problems: list[Problem] = []
+    objects = _referenced(given, document, origin, files, problems)
+    if given.manifests:
+        names = {_identity(one) for one in own}
+        objects = in_order([*(one for one in objects if _identity(one) not in names), *own])
+    else:
+        objects = list(own)
+    for index, patch in enumerate(given.patches):
+        place = origin(("given", "patches", index))
+        touched = [number for number, one in enumerate(objects) if _fits(one, patch.of)]
+        if not touched:
+            what = f"'{patch.of}' is not an object of this scenario"
+            hint = did_you_mean(patch.of, [one.reference for one in objects])
+            problems.append(Problem(document.position((*place, "of")), dotted((*place, "of")), what, hint))
+        for number in touched:
+            changed = patched(objects[number], document, (*place, "to"))
+            if _identity(objects[number]) != _identity_of(changed):
+                what = "a patch cannot give an object another kind, namespace or name"
+                problems.append(Problem(document.position((*place, "to")), dotted((*place, "to")), what))
+                continue
+            objects[number] = changed
+    return objects, problems
+
+
+def _referenced(
+    given: Given, document: Document, origin: Origin, files: ManifestFiles, problems: list[Problem]
+) -> list[Manifest]:
+    """The objects of all files that the simulation acts on, as they are created anew."""
+    names: dict[str, None] = {}
+    for index, name in enumerate(given.manifests):
+        try:
+            found = files.found(name)
+        except ScenarioError:  # a folder without any
+            found = []
+        if not found:
+            place = origin(("given", "manifests", index))
+            what = f"no file matches '{name}'" if has_magic(name) else f"there is no file '{name}'"
+            hint = did_you_mean(name, files.beside(name))
+            problems.append(Problem(document.position(place), dotted(place), what, hint))
+        names.update(dict.fromkeys(os.path.normpath(one) for one in found))
+    read: dict[tuple[str, str, str], Manifest] = {}
+    for name in names:
+        try:
+            manifests = files.read(name)
+        except ScenarioError as error:
+            problems += error.problems
+            continue
+        for manifest in manifests:
+            known = read.setdefault(_identity(manifest), manifest)
+            if known is not manifest:
+                what = f"{manifest.reference} is also in {known.document.position(('metadata', 'name'))}"
+                problems.append(Problem(manifest.document.position(("metadata", "name")), "metadata.name", what))
+            if served(str(manifest.object["apiVersion"]), manifest.kind) is None and (
+                mistake := kind_mistake(manifest)
+            ):
+                problems.append(mistake)
+    kept = sorted_dump(read.values()).manifests
+    return [replace(one, document=replace(one.document, value=as_new(one.object))) for one in kept]
+
+
+def _fits(manifest: Manifest, reference: str) -> bool:
+    return fnmatchcase(manifest.reference, reference) or manifest.is_named(reference)
+
+
+def _identity(manifest: Manifest) -> tuple[str, str, str]:
+    return manifest.kind, manifest.namespace or "default", manifest.name
+
+
+def _identity_of(manifest: Manifest) -> tuple[str, str, str]:
+    """The same of what its document says."""
+    metadata = manifest.object.get("metadata") or {}
+    return str(manifest.object.get("kind")), metadata.get("namespace") or "default", str(metadata.get("name"))
