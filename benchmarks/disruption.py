@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.scheduler import GO_LIMIT, RELEASE, oracle_path
-from harness.answer import AnswerContext
-from harness.answer.disruption import cluster_of
-from harness.karpenter.disruption.methods import Attempt, attempt, methods_of
+from harness.conformance import AnswerContext
+from harness.conformance.disruption import cluster_of
+from harness.karpenter.disruption.method_order import Attempt, attempt, methods_of
 from harness.karpenter.disruption.situation import after_waiting
 from tests.conformance.cases.disruption.fleets import fleet
 

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.growth import growth_table, svg
-from harness.answer.ops.catalog import instance_types
-from harness.answer.ops.schedule import with_defaults
+from harness.conformance.ops.catalog import instance_types
+from harness.conformance.ops.schedule import with_defaults
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.releases import provider
 from harness.karpenter.scheduling import (

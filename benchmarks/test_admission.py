@@ -77,7 +77,7 @@ def test_cel(benchmark: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path)
 
 def generated(directory: Path) -> Path:
     """A release's CRDs as files, with the CEL of its rules."""
-    from harness.clusters.real.crds import crd_manifests
+    from harness.clusters.control_plane.crds import crd_manifests
 
     for manifest in crd_manifests(crd_set("1.14.0")):
         (directory / f"{manifest['metadata']['name']}.yaml").write_text(json.dumps(manifest))

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from harness.clusters.control_plane.pki import MissingTool
 from harness.clusters.http.cluster import HttpCluster
 from harness.clusters.leases import start
 from harness.clusters.memory.cluster import MemoryCluster
-from harness.clusters.real.pki import MissingTool
 from harness.engine.clock import Clock
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids

@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "options": ("harness.cli.options", "the options of a release's controller"),
     "launch": ("harness.cli.launch", "start a controller with the token of a service account, as in a pod"),
     "schema": ("harness.cli.schema", "the JSON Schema of scenario files"),
-    "answer": ("harness.answer.command", "answer the questions of the conformance protocol, line by line"),
+    "answer": ("harness.conformance.command", "answer the questions of the conformance protocol, line by line"),
 }
 
 

@@ -11,7 +11,7 @@ from harness.cli.output import bad_input, print_json
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.explain.label_sides import KeyDifference, Side
+    from harness.explain.label_comparison import KeyDifference, Side
 
 __all__ = ["run"]
 
@@ -22,7 +22,7 @@ _TITLES = {"pod": "a pod may ask", "nodepool": "a NodePool may set it", "written
 
 def _kubernetes(names: Sequence[str]) -> str | None:
     """The version on which both are tried; None where one of them is a document, or unknown."""
-    from harness.explain.label_sides import common_kubernetes
+    from harness.explain.label_comparison import common_kubernetes
     from harness.karpenter.releases import POLICIES, UnknownRelease, provider
 
     try:
@@ -33,10 +33,10 @@ def _kubernetes(names: Sequence[str]) -> str | None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints each key with the cells that differ."""
-    from harness.cli.label_sides import side_of
+    from harness.cli.label_comparison import side_of
     from harness.cli.worlds import InputError
-    from harness.explain.claims import differences
-    from harness.explain.label_sides import DecidedSide, TriedSide, compare, keys_of
+    from harness.explain.design_documents import differences
+    from harness.explain.label_comparison import DecidedSide, TriedSide, compare, keys_of
 
     names = arguments.keys[1:]
     if len(names) != 2:
@@ -76,8 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _unknown_to(side: Side, key: str) -> bool:
     """Whether a side is a document that says nothing about a key, by name or by its domain."""
-    from harness.explain.claims import Answer
-    from harness.explain.label_sides import DecidedSide
+    from harness.explain.design_documents import Answer
+    from harness.explain.label_comparison import DecidedSide
 
     return (
         isinstance(side, DecidedSide)

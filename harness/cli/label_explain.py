@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.output import bad_input, print_json
 
 if TYPE_CHECKING:
-    from harness.explain.label_sides import Cell
+    from harness.explain.label_comparison import Cell
     from harness.explain.label_story import Story
     from harness.explain.upgrade.trial import Trial
     from harness.world import World

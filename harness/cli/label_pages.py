@@ -17,6 +17,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Tries every key in every release that differs from the one before (a minute or two), and writes the pages."""
     from fakeazure.aks.node_labels import reasons
     from harness.cli.worlds import create_world
+    from harness.explain.label_comparison import common_kubernetes
     from harness.explain.label_pages import (
         CHECKED,
         all_keys,
@@ -29,7 +30,6 @@ def run(arguments: argparse.Namespace) -> int:
         table_page,
         turning_points,
     )
-    from harness.explain.label_sides import common_kubernetes
     from harness.karpenter.releases import DEFAULT_RELEASE, provider
 
     ignored = {

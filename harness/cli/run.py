@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     What fails is told when it does; 130 after an interrupt, with what was known by then.
     """
     from harness.cli.worlds import InputError, check_release
-    from harness.clusters.failures import ClusterFailed
+    from harness.clusters.errors import ClusterFailed
     from harness.reading.problems import ScenarioError
     from harness.scenario.language.crds import CelEngineMissing, CrdDirectories, UnknownCrds
 

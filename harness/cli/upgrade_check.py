@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.assumptions import inputs_of
     from harness.cli.given import read_files
     from harness.cli.worlds import InputError, create_world
-    from harness.explain.label_sides import common_kubernetes
+    from harness.explain.label_comparison import common_kubernetes
     from harness.explain.upgrade import Effect, UpgradeCheck
     from harness.reading.problems import ScenarioError
     from harness.scenario.language.dumps import as_new

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from harness.karpenter.validation.crds import RuleRow
-from harness.karpenter.validation.predicate import attempt, cel_all
+from harness.karpenter.validation.predicate_logic import attempt, cel_all
 from harness.kube.api.field_errors import Pointer
 from harness.kube.custom_resources.admission import CustomResource
 from harness.kube.custom_resources.cel_rules import NOT_AN_INT, CelError, without_marks

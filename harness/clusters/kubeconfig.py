@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from harness.clusters.rest.paths import path_of, root
+from harness.clusters.client.paths import path_of, root
 from harness.kube.api.kinds import KINDS
 from harness.wording import did_you_mean
 

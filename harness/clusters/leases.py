@@ -9,13 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.clusters.control_plane.cluster import RealCluster
+from harness.clusters.control_plane.pki import MissingTool
 from harness.clusters.owner import lives
-from harness.clusters.real.cluster import RealCluster
-from harness.clusters.real.pki import MissingTool
 from harness.clusters.waiting import poll
 
 if TYPE_CHECKING:
-    from harness.clusters.attached.cluster import Remote
+    from harness.clusters.remote.cluster import Attachable
 
 __all__ = ["LEASED", "NAMES", "Lease", "borrow", "leftovers", "remove_leftovers", "start"]
 
@@ -39,7 +39,7 @@ def start(name: str, *, image: str | None = None) -> RealCluster:
     return KindCluster(image=image)
 
 
-def borrow(lease: Lease) -> Remote:
+def borrow(lease: Lease) -> Attachable:
     """The cluster of a lease; ending it (`close`) leaves the cluster running."""
     folder = Path(lease["folder"])
     if lease["cluster"] == "apiserver":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.clusters.real.cluster import RealCluster
+from harness.clusters.control_plane.cluster import RealCluster
 
 __all__ = ["Usage"]
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from harness.clusters.failures import ClusterFailed
+from harness.clusters.errors import ClusterFailed
 
 __all__ = ["Deadline", "Patience", "TimedOut", "crowding", "poll", "stopwatch", "unique"]
 

@@ -123,8 +123,8 @@ class Advisor:
             NodeClassSeen(
                 nodeclass,
                 frozenset(name_of(pool) for pool in pools if nodeclass_of(world, pool) == nodeclass),
-                frozenset(one.filter for one in world.offers.list(nodeclass).dropped),
-                lambda changed: world.offers.list(changed).types,
+                frozenset(one.filter for one in world.instance_types.list(nodeclass).dropped),
+                lambda changed: world.instance_types.list(changed).types,
             )
             for nodeclass in found.values()
         ]

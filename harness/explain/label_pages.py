@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from harness.explain.claims import claim_of, claimed_keys, decisions, differences, differences_of
-from harness.explain.label_sides import Cell, TriedSide, fingerprint, keys_of
+from harness.explain.design_documents import claim_of, claimed_keys, decisions, differences, differences_of
+from harness.explain.label_comparison import Cell, TriedSide, fingerprint, keys_of
 from harness.explain.mismatches import lacking, mismatches
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, Policy, ProvisionMode, provider
 from harness.karpenter.releases.policies import NOT_SIMULATED

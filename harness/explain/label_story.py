@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from harness.explain.claims import Claim, Decision, Difference, claim_of, decisions, differences_of
-from harness.explain.label_sides import OTHER_VALUE, PROBED_SIZE, Cell, TriedSide, common_kubernetes, fingerprint
+from harness.explain.design_documents import Claim, Decision, Difference, claim_of, decisions, differences_of
+from harness.explain.label_comparison import OTHER_VALUE, PROBED_SIZE, Cell, TriedSide, common_kubernetes, fingerprint
 from harness.explain.labels import LabelProbe, PodFact, default_objects
 from harness.explain.upgrade.trial import Trial, trial
 from harness.karpenter.cloudprovider import DroppedSize

@@ -17,7 +17,7 @@ from typing import Any
 from harness.clusters.provenance import Write
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.releases import ProviderRelease
-from harness.karpenter.validation.layers import Rejection
+from harness.karpenter.validation.rejections import Rejection
 from harness.kube.api.labels import HOSTNAME
 from harness.world import World
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from harness.explain.claims import Answer, claim_of
-from harness.explain.label_sides import Cell
+from harness.explain.design_documents import Answer, claim_of
+from harness.explain.label_comparison import Cell
 
 __all__ = ["Lacking", "Mismatch", "lacking", "mismatches"]
 

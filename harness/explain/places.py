@@ -85,7 +85,7 @@ def place_lines(
             yield text
         elif key in _SIZES:
             for nodeclass in classes:
-                found = world.offers.one(value, nodeclass)
+                found = world.instance_types.one(value, nodeclass)
                 if isinstance(found, DroppedSize):
                     same = dropped.setdefault((name_of(nodeclass), found.filter), [])
                     if found not in same:

@@ -86,7 +86,7 @@ class Explainer:
         world.karpenter.provisioner.on_solve = self._note
 
     def _note(self, snapshot: ClusterSnapshot, types: Types) -> None:
-        unavailable = self._world.offers.unavailable
+        unavailable = self._world.instance_types.unavailable
         if unavailable.sequence != self._kept.sequence:
             self._kept = unavailable.copy()
         self._marks[id(types)] = self._kept
@@ -257,7 +257,7 @@ class Explainer:
 
     def _dropped(self, nodepool: str) -> Sequence[DroppedSize]:
         nodeclass = nodeclass_of(self._world, self._world.get("NodePool", nodepool) or {})
-        return self._world.offers.list(nodeclass).dropped if nodeclass is not None else ()
+        return self._world.instance_types.list(nodeclass).dropped if nodeclass is not None else ()
 
     def _place(self, node: str) -> str:
         if not node:

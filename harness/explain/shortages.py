@@ -8,7 +8,7 @@ from harness.explain.price import size_price
 from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.labels.core import SPOT
-from harness.karpenter.launch.failures import codes_of
+from harness.karpenter.launch.error_handlers import codes_of
 from harness.world import World
 
 __all__ = ["Shortages", "quota_text"]
@@ -32,7 +32,7 @@ class Shortages:
 
     def _why(self, size: str, zone: str, capacity_type: str) -> str:
         quota = quota_text(self._world, size, spot=capacity_type == SPOT)
-        sku = self._world.offers.sku(size)
+        sku = self._world.instance_types.sku(size)
         mark = self._marks.why(sku, zone, capacity_type) if sku is not None else None
         if mark is not None:
             codes = codes_of(mark.reason)

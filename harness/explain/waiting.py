@@ -8,7 +8,7 @@ from typing import Any
 from harness.explain.shortages import quota_text
 from harness.explain.unused import unused_lines
 from harness.karpenter.labels.core import NODEPOOL
-from harness.karpenter.validation.layers import Layer
+from harness.karpenter.validation.rejections import RejectionLayer
 from harness.kube.api.objects import condition, labels_of, name_of, spec_of, status_of
 from harness.kube.scheduling.pods import is_provisionable
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, taint_text, untolerated
@@ -116,7 +116,11 @@ def _taints(world: World, pod: Object, node: Object, claim: Object | None) -> It
 
 def _launch_failure(world: World, claim: str) -> str:
     """The last failed launch of a NodeClaim that got no condition for it."""
-    told = [one.text for one in world.rejections if one.layer is Layer.LAUNCH and one.object == f"NodeClaim/{claim}"]
+    told = [
+        one.text
+        for one in world.rejections
+        if one.layer is RejectionLayer.LAUNCH and one.object == f"NodeClaim/{claim}"
+    ]
     return told[-1] if told else ""
 
 

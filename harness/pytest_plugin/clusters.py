@@ -16,8 +16,8 @@ from harness.pytest_plugin.foreseen import Foreseen
 from harness.pytest_plugin.keys import runner_of
 
 if TYPE_CHECKING:
-    from harness.clusters.attached.cluster import Attaching
-    from harness.clusters.real.cluster import RealCluster
+    from harness.clusters.control_plane.cluster import RealCluster
+    from harness.clusters.remote.cluster import Attaching
     from harness.scenario.language.cases import Case
     from harness.scenario.running.run import Run
     from harness.scenario.running.runner import Runner
@@ -132,7 +132,7 @@ class ClusterRunners:
 
     def used(self) -> list[Mapping[str, Any]]:
         """What this process did with clusters that it borrowed."""
-        from harness.clusters.real.cluster import RealCluster
+        from harness.clusters.control_plane.cluster import RealCluster
         from harness.clusters.usage import Usage
 
         usages = [Usage.of(each) for each in self._open if isinstance(each, RealCluster)]
@@ -201,7 +201,7 @@ class ClusterRunners:
         try:
             came = runner.examine(case)
         except RuntimeError as error:
-            from harness.clusters.rest.connection import ClusterLost
+            from harness.clusters.client.connection import ClusterLost
 
             if not isinstance(error, ClusterLost):
                 raise
@@ -218,7 +218,7 @@ class ClusterRunners:
         """Whether an error is a cluster's own account of what died or does not come to rest, to which a traceback adds nothing."""
         if self.only_memory:
             return False
-        from harness.clusters.failures import ClusterFailed
+        from harness.clusters.errors import ClusterFailed
 
         return isinstance(error, ClusterFailed)
 
@@ -261,7 +261,7 @@ class ClusterRunners:
 
         overrides: dict[str, Any] = {"crds": runner_of(self._config).shared.overrides.get("crds")}
         if name != "memory":
-            from harness.clusters.attached.cluster import attach
+            from harness.clusters.remote.cluster import attach
 
             overrides["cluster"] = self._attaching[name] = attach(self._remotes[name])
         if self._version:
@@ -314,8 +314,8 @@ class ClusterRunners:
         return cluster
 
     def _start(self, name: str) -> RealCluster | None:
+        from harness.clusters.control_plane.pki import MissingTool
         from harness.clusters.leases import LEASED, start
-        from harness.clusters.real.pki import MissingTool
 
         if name not in LEASED:
             return None

@@ -8,7 +8,7 @@ from functools import cache
 
 from fakeazure.catalog import Catalogue, RegionCatalogue
 from harness.karpenter.instancetypes import Prices
-from harness.karpenter.provider.offers import SharedLists
+from harness.karpenter.provider.instance_types import SharedLists
 from harness.karpenter.scheduling import CatalogIndexes
 
 

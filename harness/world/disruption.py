@@ -19,8 +19,8 @@ from harness.karpenter.lifecycle.pod_events import PodEvents
 from harness.karpenter.lifecycle.repair import NodeRepair
 from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.drift import ProviderDrift
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.instances import ArmInstances
-from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes
@@ -38,14 +38,14 @@ class Departures:
         writer: Writer,
         sink: Sink,
         arm: Arm,
-        offers: Offers,
+        instance_types: InstanceTypeProvider,
         rng: Rng,
         *,
         provisioner: Provisioner,
         marks: Marks,
         indexes: CatalogIndexes,
     ) -> None:
-        clock, release = engine.clock, offers.release
+        clock, release = engine.clock, instance_types.release
         self._marks = marks
         draws = rng.stream("disruption")
         options = replace(
@@ -53,23 +53,23 @@ class Departures:
             choose=draws.randrange,
             draw=lambda name, values: rng.pick(f"disruption/{name}", values),
         )
-        self.observer = Observer(view, clock, offers, marks, options, indexes)
+        self.observer = Observer(view, clock, instance_types, marks, options, indexes)
         self.controller: DisruptionController | None = None
         self.rules = disruption_rules_of(release.core)
         found: list[Controller] = [Expiration(view, writer, sink, clock)]
-        if release.repair_policies and offers.options.gate("NodeRepair"):
+        if release.repair_policies and instance_types.options.gate("NodeRepair"):
             found.append(NodeRepair(view, writer, sink, clock, release))
         if self.rules is not None:
             instances = ArmInstances(arm)
-            drift = ProviderDrift(view, sink, instances, offers.options, release)
+            drift = ProviderDrift(view, sink, instances, instance_types.options, release)
             hands = Hands(view, writer, sink, clock, marks, provisioner.create)
             executions = Executions(engine, sink, hands, self.rules)
             self.controller = DisruptionController(
-                engine, self.observer, sink, hands, executions, marks, offers, self.rules
+                engine, self.observer, sink, hands, executions, marks, instance_types, self.rules
             )
             found += [
                 PodEvents(view, writer, clock),
-                NodeClaimConditions(self.observer, writer, sink, clock, offers, drift, instances, self.rules),
+                NodeClaimConditions(self.observer, writer, sink, clock, instance_types, drift, instances, self.rules),
                 self.controller,
                 executions,
             ]

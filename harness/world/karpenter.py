@@ -19,7 +19,7 @@ from harness.karpenter.lifecycle.termination import NodeTermination
 from harness.karpenter.overlays.controller import GATE, NodeOverlays
 from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.azure import AzureProvider
-from harness.karpenter.provider.offers import Offers
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.provisioner import Provisioner
@@ -43,7 +43,7 @@ class Karpenter:
         writer: Writer,
         sink: Sink,
         cloud: Cloud,
-        offers: Offers,
+        instance_types: InstanceTypeProvider,
         rng: Rng,
         *,
         region: str,
@@ -53,10 +53,10 @@ class Karpenter:
         time_limit: float,
         pace: Pace,
     ) -> None:
-        release, options = offers.release, offers.options
+        release, options = instance_types.release, instance_types.options
         arm = Arm(cloud, options)
         self.promises = Promises(engine, view, writer, sink, arm)
-        self.provider = AzureProvider(view, sink, engine.clock, arm, offers, self.promises, rng, region)
+        self.provider = AzureProvider(view, sink, engine.clock, arm, instance_types, self.promises, rng, region)
         self.lifecycle = NodeClaimLifecycle(view, writer, sink, engine.clock, self.provider, release.core, pace)
         evictions = Evictions(engine, view, writer, sink)
         labels = rng.stream("labels")
@@ -66,7 +66,7 @@ class Karpenter:
             view,
             writer,
             sink,
-            offers,
+            instance_types,
             failures=self.provider.failures,
             options=SchedulingOptions(
                 preference_policy=options.preference_policy,
@@ -87,14 +87,14 @@ class Karpenter:
             writer,
             sink,
             arm,
-            offers,
+            instance_types,
             rng,
             provisioner=self.provisioner,
             marks=self.marks,
             indexes=indexes,
         )
-        self.overlays = _overlays(engine, view, writer, sink, offers, self.departures.reconsider)
-        static = self._static(engine, view, writer, sink, offers)
+        self.overlays = _overlays(engine, view, writer, sink, instance_types, self.departures.reconsider)
+        static = self._static(engine, view, writer, sink, instance_types)
         self.nodeclasses = NodeClasses(
             view,
             writer,
@@ -130,10 +130,12 @@ class Karpenter:
         """All of them, in the order in which changes reach them."""
         engine.add(*self.controllers)
 
-    def _static(self, engine: Engine, view: View, writer: Writer, sink: Sink, offers: Offers) -> tuple[Controller, ...]:
+    def _static(
+        self, engine: Engine, view: View, writer: Writer, sink: Sink, instance_types: InstanceTypeProvider
+    ) -> tuple[Controller, ...]:
         """The controllers of static NodePools where the release has them and the gate is open."""
         rules = self.departures.rules
-        if rules is None or not rules.static_nodepools or not offers.options.gate(STATIC_CAPACITY):
+        if rules is None or not rules.static_nodepools or not instance_types.options.gate(STATIC_CAPACITY):
             return ()
         look, create = self.departures.observer.look, self.provisioner.create
         failures, report = self.provider.failures, engine.report_runaway
@@ -144,11 +146,16 @@ class Karpenter:
 
 
 def _overlays(
-    engine: Engine, view: View, writer: Writer, sink: Sink, offers: Offers, evaluated: Callable[[], None]
+    engine: Engine,
+    view: View,
+    writer: Writer,
+    sink: Sink,
+    instance_types: InstanceTypeProvider,
+    evaluated: Callable[[], None],
 ) -> tuple[Controller, ...]:
     """The controller of NodeOverlays where its gate is open; instance types are then what it makes of them."""
-    release = offers.release
-    if not offers.options.gate(GATE) or GATE not in release.core.gates:
+    release = instance_types.release
+    if not instance_types.options.gate(GATE) or GATE not in release.core.gates:
         return ()
 
     def types(nodepool: Object) -> Sequence[InstanceType]:
@@ -156,7 +163,7 @@ def _overlays(
         nodeclass = view.get("AKSNodeClass", name) if name else None
         if nodeclass is None:
             raise LookupError(f"resolving node class, AKSNodeClass.karpenter.azure.com {quote(name or '')} not found")
-        return offers.cached(nodeclass).types
+        return instance_types.cached(nodeclass).types
 
-    offers.overlays = made = NodeOverlays(view, writer, sink, engine.clock, release, types, evaluated)
+    instance_types.overlays = made = NodeOverlays(view, writer, sink, engine.clock, release, types, evaluated)
     return (made,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.karpenter.validation.layers import Layer, Rejection
+from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.field_errors import FieldError
 from harness.kube.api.objects import Key
 from harness.kube.api.status import ApiError
@@ -26,7 +26,7 @@ class ObjectsRefused(Exception):
 
 def is_mistake(rejection: Rejection) -> bool:
     """Whether somebody has to mend something. Karpenter answers a refused launch by trying elsewhere: that is what is simulated."""
-    return rejection.layer is not Layer.LAUNCH
+    return rejection.layer is not RejectionLayer.LAUNCH
 
 
 def rejections_of(error: ApiError, key: Key) -> list[Rejection]:
@@ -38,8 +38,8 @@ def rejections_of(error: ApiError, key: Key) -> list[Rejection]:
     errors = [each for each in given if isinstance(each, FieldError)]
     name = f"{key.kind}/{key.name}"
     if not errors:
-        return [Rejection(Layer.CRD_SCHEMA, name, "", None, error.reason, error.message, error.message, ())]
+        return [Rejection(RejectionLayer.CRD_SCHEMA, name, "", None, error.reason, error.message, error.message, ())]
     return [
-        Rejection(Layer.CRD_SCHEMA, name, each.field, None, each.rule, each.detail, str(each), each.pointer)
+        Rejection(RejectionLayer.CRD_SCHEMA, name, each.field, None, each.rule, each.detail, str(each), each.pointer)
         for each in errors
     ]

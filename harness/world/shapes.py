@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.karpenter.validation.layers import Layer, Rejection
+from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.admission.core_types import shape_errors
 from harness.kube.api.field_errors import Pointer
 
@@ -36,7 +36,16 @@ def misshapen(obj: Mapping[str, Any]) -> list[Rejection]:
         found = [(error.pointer, error.what) for error in shape_errors(_without_nulls(obj))]
     name = f"{kind}/{metadata.get('name') or ''}"
     return [
-        Rejection(Layer.CRD_SCHEMA, name, _dotted(pointer), None, "shape", what, f"{_dotted(pointer)}: {what}", pointer)
+        Rejection(
+            RejectionLayer.CRD_SCHEMA,
+            name,
+            _dotted(pointer),
+            None,
+            "shape",
+            what,
+            f"{_dotted(pointer)}: {what}",
+            pointer,
+        )
         for pointer, what in found
     ]
 

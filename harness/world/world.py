@@ -21,7 +21,7 @@ from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER, PatchType
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.lifecycle.pace import Pace
-from harness.karpenter.provider.offers import Offers
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.releases import (
     DEFAULT_RELEASE,
     MACHINE_MODES,
@@ -32,8 +32,8 @@ from harness.karpenter.releases import (
 )
 from harness.karpenter.validation.admission import Crds, admit
 from harness.karpenter.validation.crds import crd_set
-from harness.karpenter.validation.layers import Rejection
 from harness.karpenter.validation.pods import validate_pod
+from harness.karpenter.validation.rejections import Rejection
 from harness.karpenter.validation.runtime import runtime_validate
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Key, Object, copy_json, name_of, namespace_of, with_metadata
@@ -75,7 +75,7 @@ class World:
     `timing` is how long machines take; `times` replaces some of its fields, and of how long Karpenter takes over a NodeClaim (Pace).
     Karpenter's scheduling simulation stops after `time_limit` virtual seconds, of which each attempt to place a pod takes
     `attempt_seconds`; what it decided is there when that time is over, and so long nothing else is decided.
-    `cluster` makes the cluster: in memory, or harness.clusters.attached.attach(...) of one that runs elsewhere.
+    `cluster` makes the cluster: in memory, or harness.clusters.remote.attach(...) of one that runs elsewhere.
     Without `simulated` there is no Karpenter here: somebody else works on the same cluster and the same cloud, by a `clock` that both know.
     """
 
@@ -137,7 +137,7 @@ class World:
             kubernetes=self.kubernetes,
         )
         self.recorder.view = self.cluster.view
-        self.offers = self._new_offers()
+        self.instance_types = self._new_instance_types()
         self.machines = Machines()
         self.kubelets = Kubelets(
             self.engine,
@@ -193,8 +193,8 @@ class World:
         self._markets: list[Mapping[str, Any]] = []
         self._told = 0  # rejections that `settle` has looked at
 
-    def _new_offers(self) -> Offers:
-        return Offers(
+    def _new_instance_types(self) -> InstanceTypeProvider:
+        return InstanceTypeProvider(
             release=self.release,
             options=self.options,
             region=self.region,
@@ -213,7 +213,7 @@ class World:
             self.cluster.writer(KARPENTER),
             self.recorder,
             self._azure,
-            self.offers,
+            self.instance_types,
             self.rng,
             region=self.region,
             kubernetes=self.kubernetes,
@@ -332,7 +332,7 @@ class World:
         """
         pace = self.karpenter.lifecycle.pace
         self.engine.remove(*self.karpenter.controllers)
-        self.offers = self._new_offers()
+        self.instance_types = self._new_instance_types()
         self._karpenter = self._new_karpenter(pace)
         self.engine.introduce(self._karpenter.controllers, self.cluster.view.list)
 
@@ -382,7 +382,7 @@ class World:
         `nodeclass` (default: the one that `nodepool` names, or `default`, or an empty one) decides image family, pods and disk.
         Raises LookupError for a size that the region does not sell.
         """
-        found = self.offers.one(size, nodeclass if nodeclass is not None else self._nodeclass_of(nodepool))
+        found = self.instance_types.one(size, nodeclass if nodeclass is not None else self._nodeclass_of(nodepool))
         if found is None:
             raise LookupError(f"{self.region} does not sell {size}")
         return found

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.karpenter.validation import Layer, admit, crd_set
+from harness.karpenter.validation import RejectionLayer, admit, crd_set
 from harness.kube.api.field_errors import Pointer
 from tests.admission.objects import Object, exists, nodeclaim, nodeclass, nodepool
 
@@ -10,50 +10,50 @@ IN_POOL: Pointer = ("spec", "template", "spec", "requirements")
 LABELS: Pointer = ("spec", "template", "metadata", "labels")
 
 # object, layer, key, rule, pointer
-POINTED: list[tuple[Object, Layer, str | None, str, Pointer]] = [
+POINTED: list[tuple[Object, RejectionLayer, str | None, str, Pointer]] = [
     (
         nodepool(labels={"team": "a", "kubernetes.azure.com/foo": "x"}),
-        Layer.CRD_CEL,
+        RejectionLayer.CRD_CEL,
         "kubernetes.azure.com/foo",
         "domain:kubernetes.azure.com",
         (*LABELS, "kubernetes.azure.com/foo"),
     ),
     (
         nodepool(requirements=[exists("team"), exists("karpenter.sh/x")]),
-        Layer.CRD_CEL,
+        RejectionLayer.CRD_CEL,
         "karpenter.sh/x",
         "domain:karpenter.sh",
         (*IN_POOL, 1, "key"),
     ),
     (
         nodeclaim(exists("team"), exists("agentpool")),
-        Layer.NODECLAIM_CEL,
+        RejectionLayer.NODECLAIM_CEL,
         "agentpool",
         "key:agentpool",
         ("spec", "requirements", 1, "key"),
     ),
     (
         nodepool(requirements=[{"key": "team", "operator": "In", "values": []}]),
-        Layer.CRD_CEL,
+        RejectionLayer.CRD_CEL,
         "team",
         "values:In",
         (*IN_POOL, 0, "values"),
     ),
     (
         nodepool(requirements=[{"key": "team", "operator": "Is"}]),
-        Layer.CRD_SCHEMA,
+        RejectionLayer.CRD_SCHEMA,
         "team",
         "",
         (*IN_POOL, 0, "operator"),
     ),
-    (nodepool(labels={"team": "a b"}), Layer.CRD_SCHEMA, "team", "", (*LABELS, "team")),
-    (nodeclass(tags={"a%b": "x"}), Layer.CRD_CEL, None, "keys-without:<>%&?", ("spec", "tags", "a%b")),
-    (nodepool(of_pool={"weight": 101}), Layer.CRD_SCHEMA, None, "", ("spec", "weight")),
+    (nodepool(labels={"team": "a b"}), RejectionLayer.CRD_SCHEMA, "team", "", (*LABELS, "team")),
+    (nodeclass(tags={"a%b": "x"}), RejectionLayer.CRD_CEL, None, "keys-without:<>%&?", ("spec", "tags", "a%b")),
+    (nodepool(of_pool={"weight": 101}), RejectionLayer.CRD_SCHEMA, None, "", ("spec", "weight")),
 ]
 
 
 @pytest.mark.parametrize(("obj", "layer", "key", "rule", "pointer"), POINTED)
-def test_points_at_the_cause(obj: Object, layer: Layer, key: str | None, rule: str, pointer: Pointer) -> None:
+def test_points_at_the_cause(obj: Object, layer: RejectionLayer, key: str | None, rule: str, pointer: Pointer) -> None:
     rejection = admit(obj, crds=crd_set("1.14.0")).rejections[0]
     assert (rejection.layer, rejection.key, rejection.rule, rejection.pointer) == (layer, key, rule, pointer)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.karpenter.validation import Layer, admit, crd_set
+from harness.karpenter.validation import RejectionLayer, admit, crd_set
 from tests.admission.objects import Object, exists, nodepool
 
 ZONE = exists("topology.kubernetes.io/zone")
@@ -43,7 +43,7 @@ def test_refused(obj: Object, text: str) -> None:
     admission = admit(obj, crds=crd_set("1.14.0"), kubernetes="1.36.3")
     assert admission.message == f'NodePool.karpenter.sh "neg" is invalid: {text}'
     (rejection,) = admission.rejections
-    assert (rejection.layer, rejection.object, rejection.text) == (Layer.CRD_CEL, "NodePool/neg", text)
+    assert (rejection.layer, rejection.object, rejection.text) == (RejectionLayer.CRD_CEL, "NodePool/neg", text)
 
 
 @pytest.mark.parametrize("obj", ACCEPTED)

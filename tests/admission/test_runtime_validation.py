@@ -3,7 +3,7 @@
 import pytest
 
 from harness.karpenter.releases import provider
-from harness.karpenter.validation import Layer, Rejection, nodepool_hash, runtime_validate, validate_pod
+from harness.karpenter.validation import Rejection, RejectionLayer, nodepool_hash, runtime_validate, validate_pod
 from harness.karpenter.validation.decoding import decode_error
 from tests.admission.objects import Object, changed, exists, nodepool
 
@@ -72,7 +72,7 @@ POOLS: list[tuple[Object, list[str]]] = [
 def test_nodepools(pool: Object, sentences: list[str]) -> None:
     rejections = runtime_validate(pool, TODAY)
     assert texts(rejections) == sentences
-    assert all(rejection.layer is Layer.NODEPOOL_RUNTIME for rejection in rejections)
+    assert all(rejection.layer is RejectionLayer.NODEPOOL_RUNTIME for rejection in rejections)
 
 
 def test_a_nodepool_s_rejection_points_at_the_label() -> None:
@@ -111,7 +111,11 @@ FOREIGN = {"matchExpressions": [exists("karpenter.sh/x")]}
 def test_pods() -> None:
     assert validate_pod(pod(nodeSelector={"kubernetes.azure.com/anything": "x"}), TODAY) == ()
     (rejection,) = validate_pod(pod(nodeSelector={"kubernetes.io/hostname": "x"}), TODAY)
-    assert (rejection.layer, rejection.object, rejection.key) == (Layer.POD, "Pod/n/p", "kubernetes.io/hostname")
+    assert (rejection.layer, rejection.object, rejection.key) == (
+        RejectionLayer.POD,
+        "Pod/n/p",
+        "kubernetes.io/hostname",
+    )
     assert rejection.pointer == ("spec", "nodeSelector", "kubernetes.io/hostname")
     fields = affinity("required", {"nodeSelectorTerms": [{"matchFields": []}, FOREIGN]})
     assert [rejection.rule for rejection in validate_pod(fields, TODAY)] == ["match-fields", "restricted"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.clusters.real.crds import crd_manifests
+from harness.clusters.control_plane.crds import crd_manifests
 from harness.karpenter.validation import crd_set
 
 pytest.importorskip("cel_expr_python")

@@ -10,12 +10,12 @@ from typing import NoReturn
 
 import pytest
 
-from harness.clusters.failures import ClusterFailed
+from harness.clusters.control_plane.cluster import RealCluster
+from harness.clusters.control_plane.pki import MissingTool
+from harness.clusters.errors import ClusterFailed
 from harness.clusters.http.cluster import HttpCluster
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.memory.journal import Entry
-from harness.clusters.real.cluster import RealCluster
-from harness.clusters.real.pki import MissingTool
 from harness.clusters.usage import Usage
 from harness.engine.clock import Clock
 from harness.engine.engine import Engine

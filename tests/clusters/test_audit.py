@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness.clusters.real.audit import AuditLog
+from harness.clusters.control_plane.audit import AuditLog
 
 
 def line(second: int, name: str, revision: int, *, user: str = "kubernetes-admin", **labels: str) -> str:

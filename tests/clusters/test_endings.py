@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.clusters.client.connection import ClusterLost
+from harness.clusters.control_plane.pki import MissingTool
 from harness.clusters.leases import leftovers
-from harness.clusters.real.pki import MissingTool
-from harness.clusters.rest.connection import ClusterLost
 from harness.clusters.waiting import poll
 from harness.engine.ports import ADMIN
 from tests.clusters.conftest import absent

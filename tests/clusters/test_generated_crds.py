@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness.clusters.real.cel import expression
-from harness.clusters.real.crds import crd_manifests
+from harness.clusters.control_plane.cel import expression
+from harness.clusters.control_plane.crds import crd_manifests
 from harness.karpenter.validation.crds import crd_set, crd_sets
 from tools.crd_rules import predicate
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from harness.clusters.client.connection import Connection
 from harness.clusters.http.cluster import HttpCluster
-from harness.clusters.rest.connection import Connection
 from harness.engine.clock import Clock
 from harness.engine.ports import ADMIN
 from harness.karpenter.validation.crds import crd_set

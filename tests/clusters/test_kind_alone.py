@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.clusters.real.pki import MissingTool
+from harness.clusters.control_plane.pki import MissingTool
 from harness.clusters.waiting import poll, unique
 from tests.clusters.conftest import absent
 

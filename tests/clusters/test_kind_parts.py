@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 
 import pytest
 
-from harness.clusters.attached.unrest import unrest
 from harness.clusters.cluster import Boot
 from harness.clusters.kind.journals import exhaustion, refusal
 from harness.clusters.kind.kubeadm import flags_file, init_config, join_config
 from harness.clusters.kind.reaper import thaw
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.owner import NOBODY, lives, this_process
+from harness.clusters.remote.outstanding import outstanding_work
 from harness.clusters.usage import Usage
 from harness.clusters.waiting import TimedOut
 from harness.engine.ports import Identity
@@ -210,10 +210,10 @@ def test_what_a_kubelet_owes(cluster: Subject) -> None:
     name = cluster.create(cluster.node("n", ready=False))["metadata"]["name"]
     cluster.admin.create(cluster.pod("p", nodeName=name))
     cluster.step()
-    mine = [each for each in unrest(cluster.view, (1, 36), machines={name}) if name in each]
+    mine = [each for each in outstanding_work(cluster.view, (1, 36), machines={name}) if name in each]
     assert f"Node/{name}: not Ready" in mine
     assert f"Pod/{cluster.namespace}/p: not taken by the kubelet of {name}" in mine
-    assert not [each for each in unrest(cluster.view, (1, 36)) if "kubelet" in each or "not Ready" in each]
+    assert not [each for each in outstanding_work(cluster.view, (1, 36)) if "kubelet" in each or "not Ready" in each]
 
 
 def test_usage_adds_what_borrowers_did_on_clusters_of_its_name() -> None:

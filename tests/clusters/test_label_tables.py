@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.clusters.attached.cluster import Attached, Attaching
 from harness.clusters.http.cluster import HttpCluster
+from harness.clusters.remote.cluster import Attaching, RemoteCluster
 from harness.engine.clock import Clock
 from harness.karpenter.validation.crds import crd_set
 from harness.scenario.language.demand import demand
@@ -54,9 +54,9 @@ class Counting(Attaching):
 
     def __init__(self, remote: Any) -> None:
         super().__init__(remote, 60.0)
-        self.worlds: list[Attached] = []
+        self.worlds: list[RemoteCluster] = []
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Attached:
+    def __call__(self, *arguments: Any, **keywords: Any) -> RemoteCluster:
         self.worlds.append(super().__call__(*arguments, **keywords))
         return self.worlds[-1]
 

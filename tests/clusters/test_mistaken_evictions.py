@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.clusters.attached.cluster import attach
-from harness.clusters.attached.evictions import make_again
 from harness.clusters.http.cluster import HttpCluster
+from harness.clusters.remote.cluster import attach
+from harness.clusters.remote.evictions import make_again
 from harness.engine.clock import Clock
 from harness.engine.ports import ADMIN, CONTROLLER_MANAGER
 from harness.karpenter.validation.crds import crd_set

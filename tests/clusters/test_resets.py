@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.clusters.real.pki import Authority, MissingTool
+from harness.clusters.control_plane.pki import Authority, MissingTool
 from harness.engine.ports import ADMIN
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.clusters.apiserver.processes import free_ports
-from harness.clusters.attached import cluster as attached
-from harness.clusters.attached.cluster import attach
+from harness.clusters.client.connection import ClusterLost, Connection, Endpoint
 from harness.clusters.http.cluster import HttpCluster
-from harness.clusters.rest.connection import ClusterLost, Connection, Endpoint
+from harness.clusters.remote import cluster as remote_cluster
+from harness.clusters.remote.cluster import attach
 from harness.clusters.waiting import Patience, TimedOut, crowding, poll
 from harness.engine.clock import Clock as VirtualClock
 from harness.karpenter.validation.crds import crd_set
@@ -66,10 +66,10 @@ def test_a_cluster_that_owes_something_is_looked_at_and_what_died_ends_the_waiti
         def deaths(self) -> str:
             return "kube-scheduler was killed by signal 9; the end of its log:\n    last words"
 
-    monkeypatch.setattr(attached, "_LOOK_EVERY", 0.0)
+    monkeypatch.setattr(remote_cluster, "_LOOK_EVERY", 0.0)
     with Dying(Recorder(VirtualClock()), crds=crd_set("1.14.0"), kubernetes="1.36.3") as remote:
         world = World(cluster=attach(remote))
-        monkeypatch.setattr(attached, "unrest", lambda *_, **__: iter(["Pod/default/web: not decided"]))
+        monkeypatch.setattr(remote_cluster, "outstanding_work", lambda *_, **__: iter(["Pod/default/web: not decided"]))
         world.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}})
         with pytest.raises(
             ClusterLost, match=r"(?s)a part of the http cluster died.kube-scheduler was killed.*last words"

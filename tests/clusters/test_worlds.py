@@ -12,9 +12,9 @@ import pytest
 from fakeazure.journal import Call
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front
-from harness.clusters.attached.cluster import Detached, Remote, attach
 from harness.clusters.http.cluster import HttpCluster
 from harness.clusters.memory.cluster import MemoryCluster
+from harness.clusters.remote.cluster import Attachable, Detached, attach
 from harness.engine.clock import Clock
 from harness.engine.ports import KARPENTER
 from harness.karpenter.validation.crds import crd_set
@@ -55,7 +55,7 @@ def factory(request: pytest.FixtureRequest) -> Iterator[Any]:
         if not request.config.getoption("--run-clusters", default=False):
             pytest.skip("a real cluster, asked for with --run-clusters")
         clusters: RealClusters = request.getfixturevalue("real_clusters")
-        remote: Remote = clusters.get(request.param)
+        remote: Attachable = clusters.get(request.param)
         yield attach(remote)
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.answer import AnswerContext
+from harness.clusters.control_plane.crds import crd_manifests
 from harness.clusters.crd_files import CrdFiles
-from harness.clusters.real.crds import crd_manifests
+from harness.conformance import AnswerContext
 from harness.karpenter.releases import provider
 from harness.karpenter.validation import crd_set
 from tests.conformance.build import BUILDABLE

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.answer import AnswerContext, DataFile, reply
+from harness.conformance import AnswerContext, DataFile, reply
 from harness.karpenter.releases import provider
 from tests.conformance.build import BUILDABLE
 from tests.conformance.cases import ANSWERED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.answer.ops.catalog import instance_types
+from harness.conformance.ops.catalog import instance_types
 from harness.engine.clock import parse
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.releases import ProviderRelease, provider

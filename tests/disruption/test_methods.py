@@ -9,7 +9,7 @@ import pytest
 from harness.engine.clock import SECOND, parse
 from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed_disruptions
 from harness.karpenter.disruption.commands import Command
-from harness.karpenter.disruption.methods import attempt, methods_of
+from harness.karpenter.disruption.method_order import attempt, methods_of
 from harness.karpenter.disruption.situation import Situation, after_waiting
 from harness.karpenter.releases import provider
 from tests.disruption.fleet import NOW, Json, machine, nodepool, pod, situation

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.engine.clock import SECOND
 from harness.karpenter.disruption.controller import Started
-from harness.karpenter.disruption.methods import attempt, methods_of
+from harness.karpenter.disruption.method_order import attempt, methods_of
 from harness.karpenter.disruption.queue import Execution, Progress, Queue
 from harness.karpenter.disruption.situation import after_waiting
 from harness.karpenter.releases import provider

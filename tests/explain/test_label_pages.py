@@ -11,7 +11,8 @@ import pytest
 from fakeazure.aks.node_labels import reasons
 from harness import World
 from harness.cli import main
-from harness.explain.claims import Answer
+from harness.explain.design_documents import Answer
+from harness.explain.label_comparison import Cell, TriedSide
 from harness.explain.label_pages import (
     all_keys,
     claims_page,
@@ -23,7 +24,6 @@ from harness.explain.label_pages import (
     table_page,
     turning_points,
 )
-from harness.explain.label_sides import Cell, TriedSide
 from harness.explain.label_story import tell
 from harness.explain.mismatches import lacking, mismatches
 from tests.project.tree import ROOT
@@ -134,7 +134,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     assert json.loads(capsys.readouterr().out)["differences"] == ["D15"]
 
 
-@pytest.mark.parametrize("arguments", [["explain"], ["explain", "a b"], ["explain", "x/y/z"], ["pages"], ["pages", "/dev/null/x"]])
+@pytest.mark.parametrize(
+    "arguments", [["explain"], ["explain", "a b"], ["explain", "x/y/z"], ["pages"], ["pages", "/dev/null/x"]]
+)
 def test_bad_input(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["labels", *arguments]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from harness.explain.label_sides import TriedSide
+from harness.explain.label_comparison import TriedSide
 from harness.explain.label_story import tell
 from harness.world import World
 

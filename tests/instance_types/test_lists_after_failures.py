@@ -9,7 +9,7 @@ import pytest
 
 from harness.explain.labels import default_objects
 from harness.karpenter.instancetypes import Region, Sku
-from harness.karpenter.instancetypes.knobs import Knobs
+from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings
 from harness.world import World
 
 
@@ -18,7 +18,7 @@ def test_a_list_after_a_failure_is_the_list_made_anew(monkeypatch: pytest.Monkey
     world, numbers = World(region="eastus"), random.Random(7)
     nodeclass = default_objects()[0]
     world.apply(nodeclass)
-    offers, region = world.offers, world.offers.region
+    instance_types, region = world.instance_types, world.instance_types.region
     skus = [region.skus[name] for name in numbers.sample(sorted(region.skus), 40)]
     made: list[str] = []
     build = Region._build
@@ -32,20 +32,21 @@ def test_a_list_after_a_failure_is_the_list_made_anew(monkeypatch: pytest.Monkey
     for number, sku in enumerate(skus):
         zone, kind = numbers.choice(["eastus-1", "eastus-2", "0"]), numbers.choice(["spot", "on-demand"])
         if number == 20:
-            offers.unavailable.mark_spot("SpotQuota", now=now, ttl=7200)
+            instance_types.unavailable.mark_spot("SpotQuota", now=now, ttl=7200)
         elif number == 30:
-            offers.unavailable.mark_name("x", sku.name, zone, kind, now=now, ttl=7200)
+            instance_types.unavailable.mark_name("x", sku.name, zone, kind, now=now, ttl=7200)
         else:
-            offers.unavailable.mark("SkuNotAvailable", sku, zone, kind, now=now, ttl=7200 - 3600 * (number % 2))
+            instance_types.unavailable.mark("SkuNotAvailable", sku, zone, kind, now=now, ttl=7200 - 3600 * (number % 2))
         if number % 3:
             made.clear()
-            found, count = offers.list(nodeclass), len(made)
-            knobs = Knobs.of(nodeclass, world.options, world.release)
-            anew = offers._build(knobs)
+            found, count = instance_types.list(nodeclass), len(made)
+            settings = NodeClassSettings.of(nodeclass, world.options, world.release)
+            anew = instance_types._build(settings)
             assert all(one is other for one, other in zip(found.types, anew.types, strict=True))
             assert found.dropped == anew.dropped
             assert count < len(found.types) / 2 or number in (1, 20, 22)
-    offers.unavailable.expire(now + 4000)
+    instance_types.unavailable.expire(now + 4000)
     assert all(
-        one is other for one, other in zip(offers.list(nodeclass).types, offers._build(knobs).types, strict=True)
+        one is other
+        for one, other in zip(instance_types.list(nodeclass).types, instance_types._build(settings).types, strict=True)
     )

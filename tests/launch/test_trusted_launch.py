@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.karpenter.instancetypes.filters import nodeclass_filter
-from harness.karpenter.instancetypes.knobs import Knobs
+from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.instancetypes.vmsize import GRAMMARS
 from harness.karpenter.launch import MachinePlan, VmPlan
@@ -115,7 +115,7 @@ def test_sizes(capabilities: dict[str, str], dropped: dict[str, Any] | None) -> 
     }
     sku = Sku(record, "eastus", GRAMMARS[NEXT.skewer])
     for spec, expected in ((TRUSTED, dropped), ({}, None)):
-        found = nodeclass_filter(sku, NEXT, Knobs.of({"spec": spec}, ProviderOptions(), NEXT))
+        found = nodeclass_filter(sku, NEXT, NodeClassSettings.of({"spec": spec}, ProviderOptions(), NEXT))
         assert (found.details if found is not None else None) == expected
         assert found is None or found.filter == "trusted-launch"
 

@@ -11,9 +11,9 @@ import pytest
 
 import harness.world  # noqa: F401  imported once here: some of the tests below run pytest in this process
 from harness.clusters import leases
-from harness.clusters.failures import ClusterFailed
-from harness.clusters.real.pki import MissingTool
-from harness.clusters.rest.connection import ClusterLost
+from harness.clusters.client.connection import ClusterLost
+from harness.clusters.control_plane.pki import MissingTool
+from harness.clusters.errors import ClusterFailed
 from harness.karpenter.releases import DEFAULT_RELEASE
 from harness.pytest_plugin.clusters import ClusterRunners
 from harness.pytest_plugin.foreseen import Foreseen

@@ -29,7 +29,10 @@ def test_contracts() -> None:
     ("modules", "allowed"),
     [
         # the protocol and the model behind it run on the standard library alone
-        ("harness.answer, harness.answer.ops.requirements, harness.answer.ops.instance_types", {"harness"}),
+        (
+            "harness.conformance, harness.conformance.ops.requirements, harness.conformance.ops.instance_types",
+            {"harness"},
+        ),
         ("harness.kube.api.quantity, harness.engine.engine, harness.nodes.kubelet", {"harness"}),
         ("fakeazure, fakeazure.cloud", {"fakeazure"}),
         # the command line knows its subcommands by name and imports none

@@ -9,7 +9,7 @@ import pytest
 
 from harness import World
 from harness.cli import main
-from harness.explain.claims import claimed_keys, decisions, differences, differences_of
+from harness.explain.design_documents import claimed_keys, decisions, differences, differences_of
 from harness.explain.labels import LabelProbe, PodOutcome
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.launch.images import node_image_version

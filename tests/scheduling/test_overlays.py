@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.answer.ops.catalog import instance_types
+from harness.conformance.ops.catalog import instance_types
 from harness.karpenter.overlays.evaluation import Evaluation, Verdict, adjusted_price, evaluate
 from harness.karpenter.releases import provider
 

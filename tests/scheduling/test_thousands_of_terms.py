@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from harness.karpenter.releases import provider
-from harness.karpenter.scheduling import SchedulingOptions, fitting
+from harness.karpenter.scheduling import SchedulingOptions, pod_fitter
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.topology import groups as topology_groups
 from harness.karpenter.scheduling.topology.group import TopologyGroup
@@ -130,7 +130,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
         count(TopologyGroup, "selects")
         count(HostPort, "conflicts")
         count(PodShape, "like")
-        count(fitting, "untolerated")
+        count(pod_fitter, "untolerated")
         yield found
 
 

@@ -10,8 +10,8 @@ import pytest
 from harness.explain.labels import default_objects
 from harness.karpenter.releases import provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, solve
-from harness.karpenter.scheduling.fitting import Fitting
 from harness.karpenter.scheduling.ledger import Ledger
+from harness.karpenter.scheduling.pod_fitter import PodFitter
 from harness.world import World
 from tests.scheduling.workload import SIZES, error, groups, need, nodepool, pod, run
 
@@ -63,13 +63,13 @@ def test_equal_pods_that_fail_are_looked_at_once_and_cost_the_time_of_all(
     pods += [pod("last", "500m")]
     options = SchedulingOptions(attempt_seconds=seconds)
     starts: list[str] = []
-    start = Fitting.start
+    start = PodFitter.start
 
-    def counted(self: Fitting, *arguments: Any) -> Any:
+    def counted(self: PodFitter, *arguments: Any) -> Any:
         starts.append("")
         return start(self, *arguments)
 
-    monkeypatch.setattr(Fitting, "start", counted)
+    monkeypatch.setattr(PodFitter, "start", counted)
     short = run(pods, options=options)
     looked = len(starts)
     full = run(pods, options=options, ledger=Ledger())

@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import Any
 
 from harness.clusters.apiserver.processes import Processes, free_ports
+from harness.clusters.control_plane.audit import POLICY, AuditLog
+from harness.clusters.control_plane.cluster import RealCluster
+from harness.clusters.control_plane.pki import Authority, MissingTool
 from harness.clusters.owner import this_process
-from harness.clusters.real.audit import POLICY, AuditLog
-from harness.clusters.real.cluster import RealCluster
-from harness.clusters.real.pki import Authority, MissingTool
 from harness.clusters.waiting import poll, stopwatch
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, SCHEDULER, Identity
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.clusters.client.paths import Target, parse, served_kinds, subresources
 from harness.clusters.http.discovery import Discovery
 from harness.clusters.http.events import EVENT_KINDS, ClientEvents
 from harness.clusters.memory.selection import by_fields, by_labels
 from harness.clusters.memory.store import Store
 from harness.clusters.memory.writer import MemoryWriter
-from harness.clusters.rest.paths import Target, parse, served_kinds, subresources
 from harness.engine.ports import ADMIN, Change, Identity, PatchType
 from harness.kube.api.kinds import Kind
 from harness.kube.api.objects import Object, name_of, namespace_of

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
+from harness.clusters.client.connection import Connection
+from harness.clusters.client.events import ObservedEvent
+from harness.clusters.client.mirror import Mirror
+from harness.clusters.client.writer import RestWriter
+from harness.clusters.control_plane.rejections import explainer
 from harness.clusters.http.events import ClientEvents
 from harness.clusters.http.server import ApiServer
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.provenance import Evidence
-from harness.clusters.real.rejections import explainer
-from harness.clusters.rest.connection import Connection
-from harness.clusters.rest.events import Told
-from harness.clusters.rest.mirror import Mirror
-from harness.clusters.rest.writer import RestWriter
 from harness.engine.clock import Clock
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
@@ -31,7 +31,7 @@ class _Events:
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self.told: list[Told] = []
+        self.told: list[ObservedEvent] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sink, name)
@@ -47,7 +47,7 @@ class _Events:
         dedupe_seconds: float = 120,
     ) -> None:
         """Keeps and hands on."""
-        self.told.append(Told(obj, type, reason, message, source))
+        self.told.append(ObservedEvent(obj, type, reason, message, source))
         self._sink.event(obj, type, reason, message, source=source, dedupe_seconds=dedupe_seconds)
 
 
@@ -104,7 +104,7 @@ class HttpCluster:
             self._forgotten = len(self._memory.journal)
             self._events.told.clear()
 
-    def told(self) -> Sequence[Told]:
+    def observed_events(self) -> Sequence[ObservedEvent]:
         """The Events of kube-scheduler since the last call."""
         with self.server.lock:
             found, self._events.told = self._events.told, []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from harness.clusters.client.paths import path_of, root, subresources
 from harness.clusters.http.events import EVENT_KINDS
-from harness.clusters.rest.paths import path_of, root, subresources
 from harness.kube.api.kinds import KINDS, Kind
 from harness.kube.api.versions import Version
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from harness.clusters.rest.paths import Target
+from harness.clusters.client.paths import Target
 from harness.engine.clock import Clock
 from harness.engine.ids import Ids
 from harness.engine.ports import Sink

@@ -13,11 +13,11 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from harness.clusters.client.connection import Endpoint
 from harness.clusters.http import protobuf
 from harness.clusters.http.api import Answer, Api, Request, Stream
 from harness.clusters.http.events import ClientEvents
 from harness.clusters.memory.store import Store
-from harness.clusters.rest.connection import Endpoint
 from harness.clusters.waiting import Deadline
 from harness.engine.ports import ADMIN, Change, Identity
 from harness.kube.api.status import ApiError, bad_request

@@ -15,11 +15,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from harness.clusters.client.connection import ClusterLost
+from harness.clusters.control_plane.audit import AuditLog
+from harness.clusters.control_plane.cluster import RealCluster
+from harness.clusters.control_plane.pki import Authority, MissingTool
 from harness.clusters.owner import this_process
-from harness.clusters.real.audit import AuditLog
-from harness.clusters.real.cluster import RealCluster
-from harness.clusters.real.pki import Authority, MissingTool
-from harness.clusters.rest.connection import ClusterLost
 from harness.clusters.waiting import poll, stopwatch
 from harness.kube.api.labels import ARCH
 from harness.kube.api.objects import Object

@@ -20,6 +20,7 @@ import yaml
 from docker.errors import APIError, NotFound
 from testcontainers.core.network import Network
 
+from harness.clusters.control_plane.audit import POLICY
 from harness.clusters.kind.daemon import READ_SECONDS, patiently, sentence
 from harness.clusters.kind.images import image_for
 from harness.clusters.kind.joining import JoinRefused, await_kubelet, run_kubeadm_join
@@ -28,7 +29,6 @@ from harness.clusters.kind.kubeadm import AUDIT_FOLDER, FLAGS_FILE, POD_SUBNET, 
 from harness.clusters.kind.node import ImageMissing, KindNode, NodeError
 from harness.clusters.kind.reaper import remove_all
 from harness.clusters.owner import NOBODY, this_process
-from harness.clusters.real.audit import POLICY
 from harness.clusters.waiting import poll, unique
 
 __all__ = ["LABEL", "OWNER", "ImageMissing", "JoinRefused", "KindContainer", "NodeError"]

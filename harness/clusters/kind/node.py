@@ -15,7 +15,7 @@ from requests.exceptions import RequestException
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.exceptions import ContainerStartException
 
-from harness.clusters.failures import ClusterFailed
+from harness.clusters.errors import ClusterFailed
 from harness.clusters.kind.daemon import READ_SECONDS, discard, may_pass, patiently, sentence
 from harness.clusters.kind.journals import exhaustion
 from harness.clusters.waiting import poll

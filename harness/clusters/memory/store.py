@@ -12,8 +12,8 @@ from typing import Any
 
 from harness.clusters.memory.journal import Entry, Journal
 from harness.clusters.memory.objects import Objects
-from harness.clusters.memory.parts import grace_period, merged_parts
 from harness.clusters.memory.request import Admission, Authorizer, Request
+from harness.clusters.memory.update_strategy import grace_period, prepared_for_update
 from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ids import Ids
 from harness.engine.ports import Change, ChangeType, Identity
@@ -148,7 +148,7 @@ class Store(Objects):
         if subresource == "status" and not kind.status_subresource:
             raise ApiError(404, "NotFound", "the server could not find the requested resource")
         sent = change(old)
-        new = merged_parts(kind, subresource, old, sent)
+        new = prepared_for_update(kind, subresource, old, sent)
         old_meta, sent_meta = old["metadata"], sent.get("metadata") or {}
         version = sent_meta.get("resourceVersion")
         request = Request(verb, identity, kind, key, subresource, new, old)

@@ -17,7 +17,7 @@ from harness.explain.upgrade.verdicts import refusals_by, runtime_refusals, sinc
 from harness.explain.upgrade.workload import Placement, placements
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.releases import ProviderRelease
-from harness.karpenter.validation import Layer, Rejection, admit, crd_set, nodepool_hash
+from harness.karpenter.validation import Rejection, RejectionLayer, admit, crd_set, nodepool_hash
 from harness.kube.api.labels import ARCH, BETA_ZONE, HOSTNAME, INSTANCE_TYPE, ZONE
 from harness.world import World
 
@@ -151,7 +151,7 @@ class UpgradeCheck:
     def _stored(self, obj: Object, rejection: Rejection) -> Iterator[str]:
         """What becomes of the object that the cluster already holds."""
         stored = admit(obj, crds=crd_set(self.before.crds), kubernetes=self.kubernetes).object
-        if rejection.layer is Layer.NODEPOOL_RUNTIME:
+        if rejection.layer is RejectionLayer.NODEPOOL_RUNTIME:
             yield "the API server takes it; Karpenter's own validation does not, so it makes no Nodes for it, stored or new"
             return
         update = admit(stored, old=stored, crds=crd_set(self.after.crds), kubernetes=self.kubernetes)

@@ -16,7 +16,7 @@ from harness.karpenter.instancetypes.build import InstanceTypeList, NoInstanceTy
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.validation import Layer, Rejection
+from harness.karpenter.validation import Rejection, RejectionLayer
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.world import World
 
@@ -103,7 +103,7 @@ def trial(
     pod["spec"] = {**pod["spec"], "tolerations": [{"operator": "Exists"}]}
     world.apply(pod)
     settled = world.settle(allow_rejections=True)
-    refused = tuple(one for one in world.rejections if one.layer == Layer.NODECLAIM_CEL)
+    refused = tuple(one for one in world.rejections if one.layer == RejectionLayer.NODECLAIM_CEL)
     name = ((world.get("Pod", _POD) or {}).get("spec") or {}).get("nodeName")
     node = world.get("Node", name) if name else None
     if node is None or name is None:
@@ -126,7 +126,7 @@ def _allowed(world: World, name: str) -> tuple[frozenset[str], Requirements, Ins
     if nodeclass is None:
         return frozenset(), asked, InstanceTypeList((), ())
     try:
-        sizes = world.offers.list(nodeclass)
+        sizes = world.instance_types.list(nodeclass)
     except NoInstanceTypes:
         return frozenset(), asked, InstanceTypeList((), ())
     fitting = (one for one in sizes.types if not isinstance(within(pool, one.requirements, vocabulary), Misfit))

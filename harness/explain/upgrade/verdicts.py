@@ -7,8 +7,8 @@ from typing import Any
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProviderRelease, provider
 from harness.karpenter.validation import (
-    Layer,
     Rejection,
+    RejectionLayer,
     UnknownResource,
     admit,
     crd_set,
@@ -35,7 +35,9 @@ def refusals_by(obj: Object, release: ProviderRelease, kubernetes: str) -> tuple
     except UnknownResource as error:
         kind, name = obj.get("kind"), (obj.get("metadata") or {}).get("name")
         text = str(error)
-        return (Rejection(Layer.CRD_SCHEMA, f"{kind}/{name}", "", None, "unknown-kind", text, text, ("kind",)),)
+        return (
+            Rejection(RejectionLayer.CRD_SCHEMA, f"{kind}/{name}", "", None, "unknown-kind", text, text, ("kind",)),
+        )
     return _each_once(admission.rejections) or runtime_refusals(admission.object, release)
 
 

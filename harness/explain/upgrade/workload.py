@@ -11,7 +11,7 @@ from typing import Any
 from harness.engine.runaway import Runaway
 from harness.explain.events import last_sentence
 from harness.explain.labels import default_objects
-from harness.karpenter.validation import Layer
+from harness.karpenter.validation import RejectionLayer
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.world import World
 
@@ -71,7 +71,7 @@ def placements(
         for obj in ordered
         if obj.get("kind") not in _FIRST
         for rejection in world.apply(obj)
-        if rejection.layer == Layer.POD
+        if rejection.layer == RejectionLayer.POD
     }
     runaway = world.settle(allow_rejections=True).runaway
     pods = world.list("Pod")
@@ -100,7 +100,7 @@ def _placement(
         key = runaway.fault
         sentence = f"label {key} is at fault" if key else runaway.subject
     elif not sentence and sum(sizes.values()) < len(pods):
-        blocked = next((one for one in world.rejections if one.layer == Layer.NODECLAIM_CEL), None)
+        blocked = next((one for one in world.rejections if one.layer == RejectionLayer.NODECLAIM_CEL), None)
         sentence = f"its NodeClaim is refused: {blocked.text}" if blocked else "Karpenter says nothing about it"
         key = blocked.key if blocked else None
     match = _LABEL.search(sentence)

@@ -18,8 +18,8 @@ from harness.karpenter.disruption.costs import (
 from harness.karpenter.disruption.events import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_DISRUPT, NODEPOOL
-from harness.karpenter.scheduling.claims import SchedulingEvent, pod_key
 from harness.karpenter.scheduling.displaced import Displaced
+from harness.karpenter.scheduling.nodeclaims import SchedulingEvent, pod_key
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, condition, name_of, spec_of

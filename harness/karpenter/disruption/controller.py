@@ -10,10 +10,10 @@ from typing import Protocol
 from harness.karpenter.disruption.commands import Command
 from harness.karpenter.disruption.events import failed_scheduling, nominated
 from harness.karpenter.disruption.method import Method
-from harness.karpenter.disruption.methods import Memory, attempt
+from harness.karpenter.disruption.method_order import Memory, attempt
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.scheduling import PlannedNodeClaim
-from harness.karpenter.scheduling.claims import pod_key
+from harness.karpenter.scheduling.nodeclaims import pod_key
 from harness.karpenter.scheduling.state import StateNode
 
 __all__ = ["AGAIN", "POLLING", "UNSYNCED", "Orders", "Refusal", "Started", "Turn", "Unmarked", "turn"]

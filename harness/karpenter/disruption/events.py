@@ -6,7 +6,7 @@ Core ``pkg/controllers/disruption/events/events.go``.
 import math
 from collections.abc import Iterator
 
-from harness.karpenter.scheduling.claims import SchedulingEvent
+from harness.karpenter.scheduling.nodeclaims import SchedulingEvent
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import name_of
 

@@ -16,16 +16,16 @@ from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.changes import budget_changes, protection_ends
 from harness.karpenter.disruption.churn import Churn, Departure
 from harness.karpenter.disruption.controller import POLLING, Started, Turn, turn
+from harness.karpenter.disruption.event_deduplication import EventDeduplication
 from harness.karpenter.disruption.executions import Executions
 from harness.karpenter.disruption.method import DRIFTED, Findings, Method
-from harness.karpenter.disruption.methods import Memory, methods_of
+from harness.karpenter.disruption.method_order import Memory, methods_of
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.disruption.orders import Hands
 from harness.karpenter.disruption.situation import Deliberation, Situation
-from harness.karpenter.disruption.voice import Voice
 from harness.karpenter.labels.core import INITIALIZED
 from harness.karpenter.lifecycle.marks import Marks
-from harness.karpenter.provider.offers import Offers
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, condition, is_terminating, labels_of, metadata_of, name_of, spec_of
@@ -96,7 +96,7 @@ class DisruptionController:
         hands: Hands,
         executions: Executions,
         marks: Marks,
-        offers: Offers,
+        instance_types: InstanceTypeProvider,
         rules: DisruptionRules,
     ) -> None:
         self._engine = engine
@@ -105,9 +105,9 @@ class DisruptionController:
         self._hands = hands
         self._executions = executions
         self._marks = marks
-        self._offers = offers
+        self._instance_types = instance_types
         self._rules = rules
-        self._spot_to_spot = offers.options.gate("SpotToSpotConsolidation")
+        self._spot_to_spot = instance_types.options.gate("SpotToSpotConsolidation")
         self._methods = methods_of(rules)
         self._memory = _Rest(marks, sink)
         self._began = engine.clock.now
@@ -118,7 +118,7 @@ class DisruptionController:
         self._situation: Situation | None = None
         self._deliberation: Deliberation[Turn] | None = None
         self._told = 0
-        self._voice = Voice(engine.clock)
+        self._deduplication = EventDeduplication(engine.clock)
         self.churn = Churn()
 
     def watches(self) -> Mapping[str, Router]:
@@ -161,7 +161,7 @@ class DisruptionController:
             self._awake = False
             self._memory.rested = self._memory.unfinished = False
             self._told = 0
-            self._voice.begin()
+            self._deduplication.begin()
             view = self._observer.look(self._executions.nodes)
             self._situation = Situation(view, spot_to_spot=self._spot_to_spot)
             self._deliberation = turn(
@@ -189,7 +189,7 @@ class DisruptionController:
         assert self._situation is not None
         events = self._situation.events
         for each in events[self._told :]:
-            self._voice.say(each)
+            self._deduplication.say(each)
             self._hands.say(each)
         self._told = len(events)
 
@@ -219,13 +219,13 @@ class DisruptionController:
         """The next moment at which time alone changes what a turn comes to."""
         assert self._situation is not None
         view, now = self._situation.view, self._engine.clock.now
-        moments = [*self._marks.nominations(), *self._voice.unheard()]
+        moments = [*self._marks.nominations(), *self._deduplication.unheard()]
         moments += protection_ends(view.snapshot.pods, now)
         moments += budget_changes(list(view.nodepools.values()), now)
         if self._memory.rested or not self._rules.by_savings:
             # what rested is looked at again; where candidates stand by the life that is left, their order changes by itself
             moments.append(self._marks.looks_again_at)
-        until = self._offers.unavailable.until
+        until = self._instance_types.unavailable.until
         if until is not None:
             moments.append(nanoseconds(until))
         return min((moment for moment in moments if moment > now), default=None)
@@ -234,7 +234,7 @@ class DisruptionController:
         command, method = started.command, started.method
         names = ", ".join(each.name for each in command.candidates)
         self._sink.log("info", self.name, "disrupting node(s)", command=str(command), reason=method.reason, nodes=names)
-        savings = command.savings(self._rules, self._offers.release.vocabulary)
+        savings = command.savings(self._rules, self._instance_types.release.vocabulary)
         gone = tuple(
             Disrupted(name_of(each.nodeclaim), name_of(each.node), each.pool, dict(each.state.labels), each.price)
             for each in command.candidates

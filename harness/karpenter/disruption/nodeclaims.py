@@ -16,8 +16,8 @@ from harness.karpenter.lifecycle.names import claim_of, nodepool_of
 from harness.karpenter.lifecycle.nodepools import nodeclass_name
 from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.karpenter.provider.drift import ProviderDrift
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.instances import ArmInstances
-from harness.karpenter.provider.offers import Offers
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling.settling import settles_in
 from harness.kube.api.objects import Object, annotations_of, condition_is, labels_of, metadata_of, name_of, status_of
@@ -46,7 +46,7 @@ class NodeClaimConditions:
         writer: Writer,
         sink: Sink,
         clock: Clock,
-        offers: Offers,
+        instance_types: InstanceTypeProvider,
         drift: ProviderDrift,
         instances: ArmInstances,
         rules: DisruptionRules,
@@ -56,7 +56,7 @@ class NodeClaimConditions:
         self._writer = writer
         self._sink = sink
         self._clock = clock
-        self._offers = offers
+        self._instance_types = instance_types
         self._drift = drift
         self._instances = instances
         self._rules = rules
@@ -119,7 +119,7 @@ class NodeClaimConditions:
             self._observer.types(pool) if pool is not None else (),
             self._drift.reason,
             now=self._clock.now,
-            release=self._offers.release,
+            release=self._instance_types.release,
             rules=self._rules,
         )
         if judged.nodeclaim is not claim:
@@ -138,7 +138,7 @@ class NodeClaimConditions:
         self._writer.patch("NodeClaim", name_of(claim), conditions, subresource="status")
 
     def _sweep(self) -> Result:
-        seen = self._instances.states(), self._offers.version()
+        seen = self._instances.states(), self._instance_types.version()
         now, before = self._clock.now, self._swept_at
         for claim in self._view.list("NodeClaim"):
             born = parse(metadata_of(claim)["creationTimestamp"])

@@ -12,7 +12,7 @@ from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodepools import nodeclass_name
 from harness.karpenter.overlays.controller import Unevaluated
-from harness.karpenter.provider.offers import Offers
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.snapshot import observed
 from harness.kube.api.objects import Object, name_of
@@ -27,14 +27,14 @@ class Observer:
         self,
         view: ClusterView,
         clock: Clock,
-        offers: Offers,
+        instance_types: InstanceTypeProvider,
         marks: Marks,
         options: SchedulingOptions,
         indexes: CatalogIndexes,
     ) -> None:
         self.cluster = view
         self._clock = clock
-        self._offers = offers
+        self._instance_types = instance_types
         self._marks = marks
         self._options = options
         self._indexes = indexes
@@ -52,7 +52,12 @@ class Observer:
         """The view of any snapshot with this Karpenter's instance types, and nothing of what it keeps in memory."""
         types = {name_of(pool): found for pool in snapshot.nodepools if (found := self.types(pool))}
         return View(
-            snapshot, types, release=self._offers.release, options=self._options, indexes=self._indexes, queued=queued
+            snapshot,
+            types,
+            release=self._instance_types.release,
+            options=self._options,
+            indexes=self._indexes,
+            queued=queued,
         )
 
     def types(self, nodepool: Object) -> Sequence[InstanceType]:
@@ -62,6 +67,6 @@ class Observer:
         if nodeclass is None:
             return ()
         try:
-            return self._offers.for_nodepool(name_of(nodepool), nodeclass)
+            return self._instance_types.for_nodepool(name_of(nodepool), nodeclass)
         except (NoInstanceTypes, Unevaluated):
             return ()

@@ -11,7 +11,7 @@ from harness.karpenter.disruption.method import DRIFTED, Findings, Method, Propo
 from harness.karpenter.disruption.simulating import Outcome
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.labels.core import NODEPOOL
-from harness.karpenter.scheduling.claims import PlannedNodeClaim
+from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim
 from harness.karpenter.scheduling.simulation import Simulations
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of
 from harness.kube.api.quantity import NANO, Quantity

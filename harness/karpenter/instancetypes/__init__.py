@@ -5,8 +5,8 @@
 
 from harness.karpenter.instancetypes.build import InstanceTypeList, NoInstanceTypes, Region, SkuBook, build
 from harness.karpenter.instancetypes.filters import FILTERS
-from harness.karpenter.instancetypes.knobs import Knobs
 from harness.karpenter.instancetypes.market import MISSING_PRICE, FamilyUsage, Prices, Usages
+from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 
@@ -15,8 +15,8 @@ __all__ = [
     "MISSING_PRICE",
     "FamilyUsage",
     "InstanceTypeList",
-    "Knobs",
     "NoInstanceTypes",
+    "NodeClassSettings",
     "Prices",
     "Region",
     "Sku",

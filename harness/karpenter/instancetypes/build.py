@@ -15,8 +15,8 @@ from harness.karpenter.instancetypes.computed import (
     requirements_of,
 )
 from harness.karpenter.instancetypes.filters import nodeclass_filter, region_filter
-from harness.karpenter.instancetypes.knobs import Knobs
 from harness.karpenter.instancetypes.market import NO_PRICES, NO_USAGES, Prices, Usages
+from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings
 from harness.karpenter.instancetypes.offerings import OfferingFactory
 from harness.karpenter.instancetypes.resources import capacity, overhead
 from harness.karpenter.instancetypes.sku import Sku
@@ -100,7 +100,7 @@ class Records:
 class _Variant:
     """What the NodeClass and the options decide for all sizes, and what has been built with it by size and offerings."""
 
-    knobs: Knobs
+    settings: NodeClassSettings
     memory_overhead: float
     common: Requirements
     built: dict[tuple[str, int], InstanceType] = field(default_factory=dict)
@@ -128,8 +128,8 @@ class Region:
         self._records = records if isinstance(records, Records) else Records(records, region)
         self._sizes: dict[str, Sku | DroppedSize] = {}
         self._offered: dict[tuple[int, ...], tuple[Requirement, ...]] = {}
-        self._capacities: dict[tuple[str, Knobs, float], tuple[ResourceList, Overhead]] = {}
-        self._variants: dict[tuple[Knobs, float, str], _Variant] = {}
+        self._capacities: dict[tuple[str, NodeClassSettings, float], tuple[ResourceList, Overhead]] = {}
+        self._variants: dict[tuple[NodeClassSettings, float, str], _Variant] = {}
 
     def find(self, name: str) -> Sku | DroppedSize | None:
         """A size, or the filter that drops it; None for a name that is not in the region."""
@@ -163,13 +163,13 @@ class Region:
         sku: Sku,
         *,
         options: ProviderOptions,
-        knobs: Knobs,
+        settings: NodeClassSettings,
         prices: Prices = NO_PRICES,
         unavailable: UnavailableOfferings | None = None,
         usages: Usages = NO_USAGES,
     ) -> InstanceType | DroppedSize:
         """One size of :attr:`skus` for a NodeClass."""
-        return self._build(sku, self._variant(options, knobs), prices, unavailable, usages)
+        return self._build(sku, self._variant(options, settings), prices, unavailable, usages)
 
     def build(
         self,
@@ -182,7 +182,7 @@ class Region:
     ) -> InstanceTypeList:
         """All sizes for a NodeClass. Raises NoInstanceTypes where the release does."""
         return self.build_for(
-            Knobs.of(nodeclass, options, self.release),
+            NodeClassSettings.of(nodeclass, options, self.release),
             options=options,
             prices=prices,
             unavailable=unavailable,
@@ -191,7 +191,7 @@ class Region:
 
     def build_for(
         self,
-        knobs: Knobs,
+        settings: NodeClassSettings,
         *,
         options: ProviderOptions,
         prices: Prices = NO_PRICES,
@@ -199,14 +199,14 @@ class Region:
         usages: Usages = NO_USAGES,
         before: tuple[InstanceTypeList, frozenset[str]] | None = None,
     ) -> InstanceTypeList:
-        """All sizes for every NodeClass with these knobs. Raises NoInstanceTypes where the release does.
+        """All sizes for every NodeClass with these settings. Raises NoInstanceTypes where the release does.
 
         `before`: such a list that differs in marks of unavailable offerings alone, and the sizes and families (in lower case) whose
         marks changed since: the others are taken from it.
         """
         if not self.skus and self.release.no_sizes_is_error:
             raise NoInstanceTypes
-        variant = self._variant(options, knobs)
+        variant = self._variant(options, settings)
         if before is not None:
             return self._rebuilt(variant, *before, prices, unavailable, usages)
         types: list[InstanceType] = []
@@ -247,26 +247,26 @@ class Region:
         unavailable: UnavailableOfferings | None,
         usages: Usages,
     ) -> InstanceType | DroppedSize:
-        reason = nodeclass_filter(sku, self.release, variant.knobs)
+        reason = nodeclass_filter(sku, self.release, variant.settings)
         if reason is not None:
             return reason
         offerings = self.factory.make(sku, prices, unavailable, usages)
         found = variant.built.get((sku.name, id(offerings)))
         if found is None:
             own = (*self._records.requirements(sku, self.release), *self._offers(offerings))
-            resources, taken = self._resources(sku, variant.knobs, variant.memory_overhead)
+            resources, taken = self._resources(sku, variant.settings, variant.memory_overhead)
             found = InstanceType(sku.name, variant.common.add(*own), resources, taken, offerings)
             # the factory keeps the offerings, so that their identity is not used again
             variant.built[sku.name, id(offerings)] = found
         return found
 
-    def _variant(self, options: ProviderOptions, knobs: Knobs) -> _Variant:
-        key = (knobs, options.vm_memory_overhead_percent, options.node_resource_group)
+    def _variant(self, options: ProviderOptions, settings: NodeClassSettings) -> _Variant:
+        key = (settings, options.vm_memory_overhead_percent, options.node_resource_group)
         found = self._variants.get(key)
         if found is None:
-            parts: tuple[Values, ...] = (of_region(self.region, options), of_nodeclass(knobs, self.release))
+            parts: tuple[Values, ...] = (of_region(self.region, options), of_nodeclass(settings, self.release))
             common = Requirements(requirements_of(parts, self.release), vocabulary=self.release.vocabulary)
-            found = self._variants[key] = _Variant(knobs, options.vm_memory_overhead_percent, common)
+            found = self._variants[key] = _Variant(settings, options.vm_memory_overhead_percent, common)
         return found
 
     def _offers(self, offerings: Sequence[Offering]) -> tuple[Requirement, ...]:
@@ -277,11 +277,11 @@ class Region:
             found = self._offered[key] = tuple(requirements_of((of_offerings(offerings),), self.release))
         return found
 
-    def _resources(self, sku: Sku, knobs: Knobs, percent: float) -> tuple[ResourceList, Overhead]:
-        key = (sku.name, knobs, percent)
+    def _resources(self, sku: Sku, settings: NodeClassSettings, percent: float) -> tuple[ResourceList, Overhead]:
+        key = (sku.name, settings, percent)
         found = self._capacities.get(key)
         if found is None:
-            found = capacity(sku, knobs, self.release, percent), overhead(sku.vcpus or 0, sku.memory_gib or 0.0)
+            found = capacity(sku, settings, self.release, percent), overhead(sku.vcpus or 0, sku.memory_gib or 0.0)
             self._capacities[key] = found
         return found
 

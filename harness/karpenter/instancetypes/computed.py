@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.filters import gpu_key
-from harness.karpenter.instancetypes.knobs import Knobs
+from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings
 from harness.karpenter.instancetypes.sku import Ephemeral, Sku
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
@@ -133,11 +133,11 @@ def of_region(region: str, options: ProviderOptions) -> Values:
     return {REGION: frozenset({region}), keys.AKS_CLUSTER: frozenset({cluster_label(options.node_resource_group)})}
 
 
-def of_nodeclass(knobs: Knobs, release: ProviderRelease) -> Values:
+def of_nodeclass(settings: NodeClassSettings, release: ProviderRelease) -> Values:
     """What the NodeClass decides."""
     return {
-        keys.AKS_OS_SKU: frozenset({os_sku(knobs.image_family, release.image_families)}),
-        keys.AKS_FIPS: frozenset({"true"}) if knobs.fips else _NONE,
+        keys.AKS_OS_SKU: frozenset({os_sku(settings.image_family, release.image_families)}),
+        keys.AKS_FIPS: frozenset({"true"}) if settings.fips else _NONE,
     }
 
 

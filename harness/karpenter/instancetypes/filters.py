@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.cloudprovider import DroppedSize
-from harness.karpenter.instancetypes.knobs import Knobs
+from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.labels.azure import NVIDIA
 from harness.karpenter.releases import ProviderRelease
@@ -30,7 +30,7 @@ class _Subject:
     sku: Sku
     release: ProviderRelease
     use_sig: bool
-    knobs: Knobs | None
+    settings: NodeClassSettings | None
 
     @property
     def on_gpu_list(self) -> bool:
@@ -112,23 +112,23 @@ def _no_architecture(subject: _Subject) -> Details | None:
 
 def _image_family(subject: _Subject) -> Details | None:
     gpu = gpu_sizes(subject.release.gpu_registry).get(gpu_key(subject.sku.name))
-    if gpu is None or subject.knobs is None:
+    if gpu is None or subject.settings is None:
         return None
-    family = subject.knobs.image_family
+    family = subject.settings.image_family
     # Families that the release does not know have no GPU sizes.
     system = subject.release.image_families.get(family, "").lower()
     return None if system in gpu.systems else {"image_family": family, "systems": sorted(gpu.systems)}
 
 
 def _encryption(subject: _Subject) -> Details | None:
-    if subject.knobs is None or not subject.release.encryption_filter or not subject.knobs.encryption_at_host:
+    if subject.settings is None or not subject.release.encryption_filter or not subject.settings.encryption_at_host:
         return None
     return None if subject.sku.flag("EncryptionAtHostSupported") else {"capability": "EncryptionAtHostSupported"}
 
 
 def _local_dns(subject: _Subject) -> Details | None:
     sku = subject.sku
-    if subject.knobs is None or not subject.knobs.local_dns:
+    if subject.settings is None or not subject.settings.local_dns:
         return None
     memory_mib = to_int64((sku.memory_gib or 0) * 1024)
     if (sku.vcpus or 0) >= _LOCAL_DNS_MIN_VCPUS and memory_mib >= _LOCAL_DNS_MIN_MIB:
@@ -138,19 +138,28 @@ def _local_dns(subject: _Subject) -> Details | None:
 
 def _gpu_driver(subject: _Subject) -> Details | None:
     gpu = gpu_sizes(subject.release.gpu_registry).get(gpu_key(subject.sku.name))
-    if gpu is None or subject.knobs is None or not subject.release.gpu_driver_filter or not subject.knobs.gpu_driver:
+    if (
+        gpu is None
+        or subject.settings is None
+        or not subject.release.gpu_driver_filter
+        or not subject.settings.gpu_driver
+    ):
         return None
     return None if gpu.manufacturer == NVIDIA else {"manufacturer": gpu.manufacturer}
 
 
 def _artifact_streaming(subject: _Subject) -> Details | None:
-    if subject.knobs is None or not subject.release.artifact_streaming_filter or not subject.knobs.artifact_streaming:
+    if (
+        subject.settings is None
+        or not subject.release.artifact_streaming_filter
+        or not subject.settings.artifact_streaming
+    ):
         return None
     return {"architecture": "arm64"} if subject.sku.architecture in ("Arm64", "arm64") else None
 
 
 def _trusted_launch(subject: _Subject) -> Details | None:
-    if subject.knobs is None or not subject.knobs.trusted_launch:
+    if subject.settings is None or not subject.settings.trusted_launch:
         return None
     if "2" not in subject.sku.hyperv:
         return {"hyperv_generations": subject.sku.hyperv}
@@ -192,9 +201,9 @@ def region_filter(sku: Sku, release: ProviderRelease, *, use_sig: bool) -> Dropp
     return _first(_REGION, _Subject(sku, release, use_sig, None))
 
 
-def nodeclass_filter(sku: Sku, release: ProviderRelease, knobs: Knobs) -> DroppedSize | None:
+def nodeclass_filter(sku: Sku, release: ProviderRelease, settings: NodeClassSettings) -> DroppedSize | None:
     """The filter that keeps an offered size from a NodeClass, or None."""
-    return _first(_NODECLASS, _Subject(sku, release, False, knobs))
+    return _first(_NODECLASS, _Subject(sku, release, False, settings))
 
 
 def _first(filters: Mapping[str, _Filter], subject: _Subject) -> DroppedSize | None:

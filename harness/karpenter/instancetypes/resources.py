@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from harness.karpenter.cloudprovider import Overhead
 from harness.karpenter.instancetypes.filters import gpu_key
-from harness.karpenter.instancetypes.knobs import Knobs
+from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.labels.azure import AMD, NVIDIA
 from harness.karpenter.releases import ProviderRelease
@@ -32,7 +32,9 @@ def memory_without_overhead(memory_gib: float, percent: float) -> Quantity:
     return total - Quantity(math.ceil(float(total.value()) * percent) * NANO)
 
 
-def capacity(sku: Sku, knobs: Knobs, release: ProviderRelease, vm_memory_overhead_percent: float) -> ResourceList:
+def capacity(
+    sku: Sku, settings: NodeClassSettings, release: ProviderRelease, vm_memory_overhead_percent: float
+) -> ResourceList:
     """What the node will report: cpu, memory, ephemeral storage, pods and GPUs."""
     gpu = gpu_sizes(release.gpu_registry).get(gpu_key(sku.name))
     gpus = Quantity((sku.gpus or 0) * NANO)
@@ -40,8 +42,8 @@ def capacity(sku: Sku, knobs: Knobs, release: ProviderRelease, vm_memory_overhea
     found = {
         "cpu": Quantity((sku.vcpus or 0) * NANO),
         "memory": memory_without_overhead(sku.memory_gib or 0.0, vm_memory_overhead_percent),
-        "ephemeral-storage": Quantity(knobs.os_disk_gb * 10**9 * NANO),
-        "pods": Quantity(knobs.max_pods * NANO),
+        "ephemeral-storage": Quantity(settings.os_disk_gb * 10**9 * NANO),
+        "pods": Quantity(settings.max_pods * NANO),
         "nvidia.com/gpu": gpus if manufacturer == NVIDIA else _NOTHING,
     }
     if release.amd_gpu_capacity:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.instancetypes.computed import cluster_label, os_sku
-from harness.karpenter.instancetypes.knobs import (
+from harness.karpenter.instancetypes.nodeclass_settings import (
     artifact_streaming_enabled,
     kubernetes_version,
     local_dns_enabled,

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
-from harness.karpenter.instancetypes.knobs import artifact_streaming_enabled, kubernetes_version, max_pods
+from harness.karpenter.instancetypes.nodeclass_settings import artifact_streaming_enabled, kubernetes_version, max_pods
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.launch.choice import Choice

@@ -11,7 +11,7 @@ from typing import Any
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
-from harness.karpenter.instancetypes.knobs import kubernetes_version
+from harness.karpenter.instancetypes.nodeclass_settings import kubernetes_version
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.releases import ProviderOptions, ProviderRelease

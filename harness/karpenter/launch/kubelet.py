@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.instancetypes.knobs import kubernetes_version, max_pods
+from harness.karpenter.instancetypes.nodeclass_settings import kubernetes_version, max_pods
 from harness.karpenter.launch.taints import render
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.api.resources import ResourceList

@@ -6,13 +6,13 @@ from typing import Any
 
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.instancetypes.filters import gpu_key
-from harness.karpenter.instancetypes.knobs import artifact_streaming_enabled, kubernetes_version
+from harness.karpenter.instancetypes.nodeclass_settings import artifact_streaming_enabled, kubernetes_version
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import SPOT
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.images import image_family, node_image_version
-from harness.karpenter.launch.layers import Labels
+from harness.karpenter.launch.labels import Labels
 from harness.karpenter.launch.names import machine_name
 from harness.karpenter.launch.node_config import kubelet_config, linux_os_config, local_dns_profile
 from harness.karpenter.launch.taints import claim_taints, render

@@ -7,14 +7,13 @@ from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.computed import architecture_of, ephemeral_disk
-from harness.karpenter.instancetypes.knobs import kubernetes_version
+from harness.karpenter.instancetypes.nodeclass_settings import kubernetes_version
 from harness.karpenter.instancetypes.sku import Ephemeral, Sku
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch.base_labels import base_labels, can_kubelet_set, is_kubelet_managed
 from harness.karpenter.launch.bootstrapping import BootstrapInput, provision_values
 from harness.karpenter.launch.choice import Choice, Shuffle, choose, claim_requirements, resolve_instance_types
-from harness.karpenter.launch.claim import Created, created_from_machine, created_from_vm
 from harness.karpenter.launch.custom_data import ScriptInput, script
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.errors import LaunchError, LaunchPanic
@@ -26,9 +25,10 @@ from harness.karpenter.launch.images import (
     resolve_image,
 )
 from harness.karpenter.launch.kubelet import kubelet_flags
-from harness.karpenter.launch.layers import Labels, Source, single_values
+from harness.karpenter.launch.labels import Labels, Source, single_values
 from harness.karpenter.launch.machine import MachineInput, machine_body
 from harness.karpenter.launch.names import machine_name, provider_id, resource_name
+from harness.karpenter.launch.nodeclaim import Created, created_from_machine, created_from_vm
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.launch.tags import machine_tags, resource_tags
 from harness.karpenter.launch.taints import claim_taints

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.karpenter.instancetypes.knobs import max_pods
+from harness.karpenter.instancetypes.nodeclass_settings import max_pods
 from harness.karpenter.instancetypes.offerings import arm_zone
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels.azure import SKU_ACCELERATED_NETWORKING

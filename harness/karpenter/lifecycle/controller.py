@@ -16,11 +16,11 @@ from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.health import RegistrationHealth
 from harness.karpenter.lifecycle.initialization import Initialization, obstacle_of
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound, InstanceProvider
 from harness.karpenter.lifecycle.launch import Launch
 from harness.karpenter.lifecycle.liveness import Liveness
 from harness.karpenter.lifecycle.names import is_managed, nodes_of
 from harness.karpenter.lifecycle.pace import Pace
-from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound, Provider
 from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.karpenter.lifecycle.registration import Registration
 from harness.karpenter.releases import CoreRelease
@@ -53,7 +53,7 @@ class NodeClaimLifecycle:
         writer: Writer,
         sink: Sink,
         clock: Clock,
-        provider: Provider,
+        provider: InstanceProvider,
         core: CoreRelease,
         pace: Pace | None = None,
     ) -> None:

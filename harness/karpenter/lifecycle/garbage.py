@@ -11,8 +11,8 @@ from typing import Protocol
 from harness.engine.clock import SECOND, Clock
 from harness.engine.engine import Result, Router, Wait
 from harness.engine.ports import Change, Sink, View, Writer
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance, InstanceProvider
 from harness.karpenter.lifecycle.names import is_managed, nodes_of
-from harness.karpenter.lifecycle.provider import CloudProviderError, Instance, Provider
 from harness.kube.api.objects import condition_is, is_terminating, name_of, status_of, uid_of
 from harness.kube.api.status import ignoring
 
@@ -21,7 +21,7 @@ _GRACE = 300 * SECOND
 _SWEEP = "sweep"
 
 
-class Deleter(Provider, Protocol):
+class Deleter(InstanceProvider, Protocol):
     """A provider that can delete an instance that no NodeClaim stands for."""
 
     def delete_instance(self, instance: Instance) -> None:

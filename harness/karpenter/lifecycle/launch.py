@@ -9,9 +9,9 @@ from harness.engine.ports import Sink, Writer
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch.errors import FailureKind, LaunchError, LaunchPanic
 from harness.karpenter.lifecycle.draft import Draft
+from harness.karpenter.lifecycle.instance_provider import Instance, InstanceProvider
 from harness.karpenter.lifecycle.pace import Pace
-from harness.karpenter.lifecycle.provider import Instance, Provider
-from harness.karpenter.validation.layers import Layer, Rejection
+from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, name_of, uid_of
 from harness.kube.api.status import ignoring
@@ -27,7 +27,7 @@ def truncated(message: str, limit: int = _MESSAGE_LIMIT) -> str:
 class Launch:
     """Creates the instance once, then fills in what the provider resolved."""
 
-    def __init__(self, provider: Provider, writer: Writer, sink: Sink, clock: Clock) -> None:
+    def __init__(self, provider: InstanceProvider, writer: Writer, sink: Sink, clock: Clock) -> None:
         self._provider = provider
         self._writer = writer
         self._sink = sink
@@ -147,7 +147,7 @@ def populate(draft: Draft, created: Instance) -> None:
 
 def _rejection(draft: Draft, error: LaunchError) -> Rejection:
     return Rejection(
-        layer=Layer.LAUNCH,
+        layer=RejectionLayer.LAUNCH,
         object=f"NodeClaim/{name_of(draft.stored)}",
         path="",
         key=None,

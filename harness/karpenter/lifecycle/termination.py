@@ -13,8 +13,8 @@ from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.labels.core import DISRUPTED_TAINT, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.drain import Drain, Evictions, is_drainable
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound, InstanceProvider
 from harness.karpenter.lifecycle.names import claim_of, nodepool_of
-from harness.karpenter.lifecycle.provider import CloudProviderError, InstanceNotFound, Provider
 from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.kube.api.labels import EXCLUDE_BALANCERS
 from harness.kube.api.objects import (
@@ -50,7 +50,7 @@ class NodeTermination:
         writer: Writer,
         sink: Sink,
         clock: Clock,
-        provider: Provider,
+        provider: InstanceProvider,
         evictions: Evictions,
         *,
         protection_may_end: bool,

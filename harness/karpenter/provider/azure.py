@@ -30,11 +30,11 @@ from harness.karpenter.launch import (
     populated_labels,
 )
 from harness.karpenter.launch.names import machine_name, resource_name
-from harness.karpenter.lifecycle.provider import Instance
+from harness.karpenter.lifecycle.instance_provider import Instance
 from harness.karpenter.provider.arm import NETWORK, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Failures, Phase
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.machines import AksMachines
-from harness.karpenter.provider.offers import Offers
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provider.selection import best_types
 from harness.karpenter.provider.virtual_machines import VirtualMachines
@@ -55,7 +55,7 @@ class AzureProvider:
         sink: Sink,
         clock: Clock,
         arm: Arm,
-        offers: Offers,
+        instance_types: InstanceTypeProvider,
         promises: Promises,
         rng: Rng,
         region: str,
@@ -64,7 +64,7 @@ class AzureProvider:
         self._sink = sink
         self._arm = arm
         arm.jitter = rng.stream("retries").random
-        self._offers = offers
+        self._instance_types = instance_types
         self._promises = promises
         self._rng = rng
         self._region = region
@@ -73,7 +73,7 @@ class AzureProvider:
         self._machines = AksMachines(arm)
         self.failures: dict[str, str] = {}
         """The last failure of each NodeClaim, by its name."""
-        self._failures = Failures(offers, sink, clock)
+        self._failures = Failures(instance_types, sink, clock)
 
     def create(self, claim: Object) -> Asking[Instance]:
         """Launches a NodeClaim. Raises LaunchError."""
@@ -87,7 +87,7 @@ class AzureProvider:
         nodeclass = self._nodeclass(claim)
         _check_readiness(nodeclass)
         try:
-            types = self._offers.cached(nodeclass).types
+            types = self._instance_types.cached(nodeclass).types
         except NoInstanceTypes as error:
             text = f"resolving instance types, {error}"
             raise LaunchError.create(text, "InstanceTypeResolutionFailed", str(error)) from error
@@ -113,17 +113,17 @@ class AzureProvider:
             created = planned.created() if isinstance(planned, VmPlan) else planned.created(vm_id)
         self._promises.add(promise)
         self._tell(claim, vm, planned.labels, created)
-        return _instance(claim, choice, created, self._offers.release)
+        return _instance(claim, choice, created, self._instance_types.release)
 
     def _plan(self, claim: Object, nodeclass: Object, types: Sequence[InstanceType]) -> VmPlan | MachinePlan:
         return plan(
             Launch(
                 nodeclaim=claim,
                 nodeclass=nodeclass,
-                types=best_types(claim, types, self._offers.release, self._offers.price_orders),
-                skus=self._offers.region.skus,
+                types=best_types(claim, types, self._instance_types.release, self._instance_types.price_orders),
+                skus=self._instance_types.region.skus,
                 options=self._arm.options,
-                release=self._offers.release,
+                release=self._instance_types.release,
                 environment=self._environment,
                 shuffle=self._shuffle,
             )
@@ -134,7 +134,7 @@ class AzureProvider:
         properties = machine.get("properties") or {}
         size = (properties.get("hardwareProfile") or properties.get("hardware") or {}).get("vmSize")
         zones = machine.get("zones") or ()
-        regional = REGIONAL_ZONE if self._offers.release.regional_offerings else ""
+        regional = REGIONAL_ZONE if self._instance_types.release.regional_offerings else ""
         facts = {
             INSTANCE_TYPE: size,
             ZONE: zone_label(self._region, zones[0]) if zones else regional,
@@ -159,7 +159,7 @@ class AzureProvider:
     def delete(self, claim: Object) -> None:
         """Starts the deletion of a NodeClaim's instance. Raises InstanceNotFound once there is none."""
         if self._machine_api:
-            self._machines.delete(machine_name(name_of(claim), self._offers.release.machine_name_limit))
+            self._machines.delete(machine_name(name_of(claim), self._instance_types.release.machine_name_limit))
         else:
             self._vms.delete(resource_name(name_of(claim)))
 
@@ -197,7 +197,7 @@ class AzureProvider:
 
     def _tell(self, claim: Object, vm: str, labels: Labels, created: Created) -> None:
         self._sink.launched(vm, "kubelet", labels.layers, labels.withheld)
-        own = populated_labels(claim, created, self._offers.release)
+        own = populated_labels(claim, created, self._instance_types.release)
         self._sink.launched(vm, "nodeclaim", own.layers, ())
 
 

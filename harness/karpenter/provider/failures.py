@@ -10,7 +10,7 @@ from typing import Any
 from harness.engine.clock import SECOND, Clock
 from harness.engine.ports import Sink
 from harness.karpenter.launch import Choice, LaunchError
-from harness.karpenter.launch.failures import (
+from harness.karpenter.launch.error_handlers import (
     AzureFailure,
     Verdict,
     classify,
@@ -19,7 +19,7 @@ from harness.karpenter.launch.failures import (
     vm_error,
 )
 from harness.karpenter.provider.arm import Answer
-from harness.karpenter.provider.offers import Offers
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.kube.go.durations import print_duration
 
 _REASONS: Mapping[int, str] = {
@@ -52,8 +52,8 @@ class Phase(StrEnum):
 class Failures:
     """Classifies answers and marks offerings unavailable."""
 
-    def __init__(self, offers: Offers, sink: Sink, clock: Clock) -> None:
-        self._offers = offers
+    def __init__(self, instance_types: InstanceTypeProvider, sink: Sink, clock: Clock) -> None:
+        self._instance_types = instance_types
         self._sink = sink
         self._clock = clock
 
@@ -62,7 +62,7 @@ class Failures:
         failure = failure_of(answer, "GET" if "operation" in phase else "PUT", url)
         if phase in (Phase.BOOTSTRAPPING, Phase.NIC):
             return LaunchError(failure.searched).as_create_error("creating instance failed")
-        release = self._offers.release
+        release = self._instance_types.release
         verdict = classify(failure, choice, release, machine_request=phase is Phase.MACHINE)
         if verdict is not None:
             self._mark(verdict, choice)
@@ -78,11 +78,13 @@ class Failures:
         return machine_provisioning_error(name, failure, verdict)
 
     def _mark(self, verdict: Verdict, choice: Choice) -> None:
-        sku = self._offers.sku(choice.instance_type.name)
+        sku = self._instance_types.sku(choice.instance_type.name)
         if sku is None:
             return
         ttl = print_duration(int(verdict.ttl * SECOND))
-        for one in verdict.mark(self._offers.unavailable, sku, choice, self._offers.release, now=self._clock.seconds):
+        for one in verdict.mark(
+            self._instance_types.unavailable, sku, choice, self._instance_types.release, now=self._clock.seconds
+        ):
             place = {"zone": one.zone, "capacity-type": one.capacity_type, "ttl": ttl}
             if one.size:
                 values = {"unavailable": verdict.reason, "instance-type": sku.name, **place}

@@ -1,1 +1,1 @@
-"""From pending pods to NodeClaims: batches, simulation, creation, and the watch for circles."""
+"""From pending pods to NodeClaims: batches, simulation, creation, and the watch for runaways."""

@@ -18,10 +18,10 @@ from harness.karpenter.lifecycle.creation import NodeClaimRefused, create_nodecl
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodepools import nodeclass_name
 from harness.karpenter.overlays.controller import Unevaluated
-from harness.karpenter.provider.offers import Offers
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provisioning.batcher import Batcher
-from harness.karpenter.provisioning.circles import Circles
 from harness.karpenter.provisioning.relevance import KINDS, matters
+from harness.karpenter.provisioning.runaway import PodRunaways
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.requirement import EmptyRange
 from harness.karpenter.scheduling import (
@@ -35,7 +35,7 @@ from harness.karpenter.scheduling import (
 )
 from harness.karpenter.scheduling.pending import usable_nodepools
 from harness.karpenter.scheduling.snapshot import observed
-from harness.karpenter.validation.layers import Layer, Rejection
+from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
 from harness.kube.go.durations import print_duration
 from harness.kube.scheduling.pods import is_provisionable
@@ -62,7 +62,7 @@ class Provisioner:
         view: View,
         writer: Writer,
         sink: Sink,
-        offers: Offers,
+        instance_types: InstanceTypeProvider,
         *,
         failures: Mapping[str, str],
         options: SchedulingOptions,
@@ -74,12 +74,12 @@ class Provisioner:
         self._view = view
         self._writer = writer
         self._sink = sink
-        self._offers = offers
+        self._instance_types = instance_types
         self.options = options
         self._indexes = indexes
         self._batcher = batcher
         self._marks = marks
-        self._circles = Circles(view, offers.release.vocabulary, failures)
+        self._runaways = PodRunaways(view, instance_types.release.vocabulary, failures)
         self._changes = 0
         self._solved: object = None
         self._results = SchedulingResults()
@@ -98,7 +98,7 @@ class Provisioner:
         obj = change.object
         kind = obj["kind"]
         if kind == "NodeClaim":
-            self._circles.seen(obj)
+            self._runaways.seen(obj)
         if change.type is ChangeType.DELETED:
             return ()
         if (kind == "Pod" and is_provisionable(obj)) or (kind == "Node" and _disrupted(obj)):
@@ -143,14 +143,14 @@ class Provisioner:
     def instance_types(self) -> dict[str, Sequence[InstanceType]]:
         """The instance types of each NodePool that Karpenter provisions for, as its NodeClass sees them, asked for in order of weight."""
         found: dict[str, Sequence[InstanceType]] = {}
-        rules = rules_of(self._offers.release.core)
+        rules = rules_of(self._instance_types.release.core)
         for pool in usable_nodepools(self._view.list("NodePool"), self.options.node_class, rules):
             name = nodeclass_name(pool)
             nodeclass = self._view.get("AKSNodeClass", name) if name else None
             if nodeclass is None:
                 continue
             try:
-                found[name_of(pool)] = self._offers.for_nodepool(name_of(pool), nodeclass)
+                found[name_of(pool)] = self._instance_types.for_nodepool(name_of(pool), nodeclass)
             except Unevaluated:
                 self._sink.log("debug", self.name, "skipping, awaiting nodeoverlay evaluation", NodePool=name_of(pool))
             except NoInstanceTypes as error:
@@ -172,7 +172,7 @@ class Provisioner:
     def _provision(self) -> None:
         if not self.synced():
             return
-        state = (self._changes, self._marks.changes, self._offers.version(), self._moment())
+        state = (self._changes, self._marks.changes, self._instance_types.version(), self._moment())
         changed = state != self._solved
         self._retries = 0 if changed else self._retries + 1
         self._new = changed or self._results.unlucky
@@ -191,7 +191,9 @@ class Provisioner:
         snapshot, types = replace(self.snapshot(), number=self._passes), self.instance_types()
         if self.on_solve is not None:
             self.on_solve(snapshot, types)
-        results = solve(snapshot, types, release=self._offers.release, options=self.options, indexes=self._indexes)
+        results = solve(
+            snapshot, types, release=self._instance_types.release, options=self.options, indexes=self._indexes
+        )
         self._solved, self._results = state, results
 
     def _finish(self) -> None:
@@ -274,7 +276,7 @@ class Provisioner:
             return
         for pod in planned.pods:
             self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: nodeclaim/{name_of(claim)}")
-        runaway = self._circles.created(planned.pods, claim, str(planned.requirements), self._engine.clock.seconds)
+        runaway = self._runaways.created(planned.pods, claim, str(planned.requirements), self._engine.clock.seconds)
         if runaway is not None:
             self._engine.report_runaway(runaway)
 
@@ -285,12 +287,12 @@ def _disrupted(node: Object) -> bool:
 
 def _crash(planned: PlannedNodeClaim, panic: str) -> Rejection:
     text = f"Karpenter crashes: panic: {panic}, drawing a label from {planned.requirements}"
-    return Rejection(Layer.NODEPOOL_RUNTIME, f"NodePool/{planned.nodepool}", "", None, "crash", text, text, ())
+    return Rejection(RejectionLayer.NODEPOOL_RUNTIME, f"NodePool/{planned.nodepool}", "", None, "crash", text, text, ())
 
 
 def _filtered(nodepool: Object, message: str) -> Rejection:
     return Rejection(
-        layer=Layer.NODEPOOL_FILTER,
+        layer=RejectionLayer.NODEPOOL_FILTER,
         object=f"NodePool/{name_of(nodepool)}",
         path="",
         key=None,

@@ -131,7 +131,7 @@ class InstanceTypeFlags:
     amd_gpu_capacity: bool
     """Capacity names ``amd.com/gpu`` beside ``nvidia.com/gpu``."""
     instance_type_key_leaves_out: frozenset[str]
-    """The fields of ``Knobs`` that the key of the provider's cache of instance types leaves out."""
+    """The fields of ``NodeClassSettings`` that the key of the provider's cache of instance types leaves out."""
     encryption_filter: bool
     """Sizes without encryption at host are dropped when the AKSNodeClass asks for it."""
     gpu_driver_filter: bool

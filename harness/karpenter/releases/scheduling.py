@@ -9,7 +9,7 @@ from harness.karpenter.releases.model import CoreRelease
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.pods import has_resource_claims
 
-__all__ = ["ClaimChecks", "ClaimsIn", "SchedulingRules", "rules_of"]
+__all__ = ["ClaimsIn", "SchedulingRules", "VolumeClaimChecks", "rules_of"]
 
 
 class ClaimsIn(StrEnum):
@@ -24,7 +24,7 @@ class ClaimsIn(StrEnum):
         return self is not ClaimsIn.NOWHERE and has_resource_claims(pod, only_containers=self is ClaimsIn.CONTAINERS)
 
 
-class ClaimChecks(StrEnum):
+class VolumeClaimChecks(StrEnum):
     """What is asked of the volume claims of a pending pod."""
 
     EXISTENCE = "existence"
@@ -84,7 +84,7 @@ class SchedulingRules:
     """Of instance types that cost the same, the first ones by name are kept."""
     actual_resources: bool = True
     """While a container is being resized, the most of what it asks for and has counts; else what it asks for."""
-    claim_checks: ClaimChecks = ClaimChecks.DELETION
+    volume_claim_checks: VolumeClaimChecks = VolumeClaimChecks.DELETION
     """What the volume claims of pending pods must be."""
     static_nodepools: bool = True
     """NodePools with ``replicas`` take no part; else the field means nothing."""
@@ -142,7 +142,7 @@ _V1_7 = replace(
     limits_as_requests=True,
     names_capacity_types=False,
     resolves_custom_labels=False,
-    claim_checks=ClaimChecks.BINDING,
+    volume_claim_checks=VolumeClaimChecks.BINDING,
     static_nodepools=False,
 )
 _V1_6 = replace(
@@ -150,7 +150,7 @@ _V1_6 = replace(
     no_nodepool_is_error=False,
     repeated_expressions_cancel=True,
     max_instance_types=60,
-    claim_checks=ClaimChecks.EXISTENCE,
+    volume_claim_checks=VolumeClaimChecks.EXISTENCE,
     several_budgets_block=False,
     resource_claims=ClaimsIn.NOWHERE,
 )

@@ -4,7 +4,7 @@
 """
 
 from harness.karpenter.scheduling.catalog import CatalogIndexes
-from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
+from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
 from harness.karpenter.scheduling.reasons import is_deferred
 from harness.karpenter.scheduling.simulation import solve
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions

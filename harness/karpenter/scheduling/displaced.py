@@ -10,7 +10,7 @@ from typing import Any
 from harness.engine.clock import parse, render
 from harness.karpenter.labels.core import DISRUPTED_TAINT, DO_NOT_DISRUPT
 from harness.karpenter.releases.scheduling import SchedulingRules
-from harness.karpenter.scheduling.claims import SchedulingEvent, pod_key
+from harness.karpenter.scheduling.nodeclaims import SchedulingEvent, pod_key
 from harness.kube.api.objects import Object, annotations_of, condition, labels_of, namespace_of, spec_of, status_of
 from harness.kube.api.selectors import Selector
 from harness.kube.go.durations import DurationError, parse_duration

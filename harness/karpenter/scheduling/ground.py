@@ -8,8 +8,8 @@ from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import ClaimsIn, rules_of
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.catalog import Amounts, CatalogIndex
-from harness.karpenter.scheduling.claims import SchedulingEvent
 from harness.karpenter.scheduling.existing import ExistingNode
+from harness.karpenter.scheduling.nodeclaims import SchedulingEvent
 from harness.karpenter.scheduling.shapes import PodShape, ShapeCatalog
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
 from harness.karpenter.scheduling.state import ClusterState, StateNode

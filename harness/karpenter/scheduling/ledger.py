@@ -26,8 +26,8 @@ from functools import lru_cache
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.requirements import Conflicts, Incompatible, Requirements
 from harness.karpenter.scheduling.algebra import Algebra
-from harness.karpenter.scheduling.claims import pod_key
 from harness.karpenter.scheduling.inflight import Fit, InflightNodeClaim, port_conflict
+from harness.karpenter.scheduling.nodeclaims import pod_key
 from harness.karpenter.scheduling.reasons import HostPortConflict, Reason
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.templates import Template

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from harness.karpenter.releases.scheduling import SchedulingRules
-from harness.karpenter.scheduling.claim_checks import claim_problem
-from harness.karpenter.scheduling.claims import pod_key
+from harness.karpenter.scheduling.nodeclaims import pod_key
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
+from harness.karpenter.scheduling.volume_claim_checks import volume_claim_problem
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.karpenter.validation.pods import pod_findings
 from harness.karpenter.validation.runtime import wording_of
@@ -44,7 +44,7 @@ class PendingPods:
                 if key not in known:
                     known[key] = [finding.text for finding in pod_findings(pod, wording)]
                 texts = known[key]
-            volume_problem = claim_problem(pod, volumes, rules) if spec.get("volumes") else None
+            volume_problem = volume_claim_problem(pod, volumes, rules) if spec.get("volumes") else None
             if texts or volume_problem:
                 text = "; ".join([*texts, *([volume_problem] if volume_problem else [])])
                 self.ignored[pod_key(pod)] = text

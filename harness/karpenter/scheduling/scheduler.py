@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from harness.karpenter.scheduling.algebra import RequirementSet
 from harness.karpenter.scheduling.candidates import Candidates
-from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.existing import ExistingNode
-from harness.karpenter.scheduling.fitting import Fitting
 from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.inflight import Fit, InflightNodeClaim
+from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.order import InflightOrder
+from harness.karpenter.scheduling.pod_fitter import PodFitter
 from harness.karpenter.scheduling.reasons import (
     EveryNodePool,
     LimitsReached,
@@ -88,7 +88,7 @@ class Scheduler:
             if options.reservation_label is not None
             else None
         )
-        self._fitting = Fitting(self._algebra, self._topology, self._rules, self._reservations)
+        self._pod_fitter = PodFitter(self._algebra, self._topology, self._rules, self._reservations)
         self._taking: dict[int, ExistingNode] = {}
         self._staying = (1 << len(ground.existing)) - 1
         for name in leaving:
@@ -225,7 +225,7 @@ class Scheduler:
         candidates = self._candidates.of(shape, concerns)
         if not candidates:
             return False
-        fitting, fit_number = self._fitting, shape.fit
+        fitting, fit_number = self._pod_fitter, shape.fit
         for nodeclaim in self._order.candidates(candidates):
             if not concerns:
                 fit = fitting.permanent(nodeclaim, shape)
@@ -250,12 +250,12 @@ class Scheduler:
 
     def _refuse(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> None:
         # What may change: a reservation that another NodeClaim gives back, a key that another pod brings along.
-        if self._reservations is None and not self._fitting.lacks_key(nodeclaim, shape):
+        if self._reservations is None and not self._pod_fitter.lacks_key(nodeclaim, shape):
             self._candidates.refuse(nodeclaim, shape)
 
     def _join(self, nodeclaim: InflightNodeClaim, shape: PodShape, pod: Object, fit: Fit) -> None:
         before = nodeclaim.requirements
-        self._fitting.join(nodeclaim, shape, pod, fit)
+        self._pod_fitter.join(nodeclaim, shape, pod, fit)
         self._candidates.narrowed(nodeclaim, before, fit.requirements)
 
     def _add_to_new(self, shape: PodShape, pod: Object) -> Reason | None:
@@ -276,7 +276,7 @@ class Scheduler:
                     self._topology.register_host(name)
                 nodeclaim: InflightNodeClaim | None = (started := InflightNodeClaim(template, host, mask))
                 draws = self._ties.count
-                outcome: Fit | Reason = self._fitting.start(started, shape, self._best_effort)
+                outcome: Fit | Reason = self._pod_fitter.start(started, shape, self._best_effort)
                 if self._ties.count > draws and not isinstance(outcome, Fit) and self._could_fit(started, shape):
                     self._unlucky.add(pod_key(pod))
                 if self._rules.hosts_registered_first and not isinstance(outcome, Fit):
@@ -302,7 +302,7 @@ class Scheduler:
         """Whether such a NodeClaim would take the pod if ties were decided otherwise."""
         self._ties.wide = True
         again = InflightNodeClaim(tried.template, tried.host, tried.mask)
-        found = self._fitting.start(again, shape, self._best_effort)
+        found = self._pod_fitter.start(again, shape, self._best_effort)
         self._ties.wide = False
         return isinstance(found, Fit)
 

@@ -14,11 +14,11 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
-from harness.karpenter.scheduling.claims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.default_spread import DefaultSpread
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
+from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.older_pods import (
     with_limits_as_requests,
     with_volumes_in_affinity,

@@ -53,7 +53,7 @@ class StaticProvisioning:
         self._look, self._create, self._report = look, create, report
         self._synced = False
         self._failures: dict[str, int] = {}
-        self._circles = _Circles(failures)
+        self._runaways = _PoolRunaways(failures)
 
     def watches(self) -> Mapping[str, Router]:
         """NodePools that want another number or become ready, and their NodeClaims that go."""
@@ -68,7 +68,7 @@ class StaticProvisioning:
         return (name_of(pool),) if changed or ready else ()
 
     def _of_nodeclaim(self, change: Change) -> Iterable[Hashable]:
-        self._circles.seen(change.object)
+        self._runaways.seen(change.object)
         goes = change.old is not None and not is_terminating(change.old) and is_terminating(change.object)
         return _static_pool(self._view, change.object) if goes or change.type is ChangeType.DELETED else ()
 
@@ -108,7 +108,7 @@ class StaticProvisioning:
                 if isinstance(error, NodeClaimRefused):
                     self._sink.rejected(error.rejections)
                 problems.append(f"creating node claim, {error}")
-        runaway = self._circles.created(pool, created, self._clock.seconds)
+        runaway = self._runaways.created(pool, created, self._clock.seconds)
         if runaway is not None:
             self._report(runaway)
         return f"creating nodeclaims, {'; '.join(problems)}" if problems else ""
@@ -156,7 +156,7 @@ class StaticDeprovisioning:
         return DONE if made.again is None else Result(made.again, Wait.POLL)
 
 
-class _Circles:
+class _PoolRunaways:
     """NodePools whose NodeClaims go before they become nodes, and are made again at once (kaz #1854)."""
 
     def __init__(self, failures: Mapping[str, str]) -> None:

@@ -3,16 +3,16 @@
 from harness.karpenter.validation.admission import Admission, Crds, UnknownResource, admit
 from harness.karpenter.validation.crds import CrdSet, RuleRow, UnknownCrdSet, crd_set, crd_sets
 from harness.karpenter.validation.hashing import nodepool_hash
-from harness.karpenter.validation.layers import Layer, Rejection
 from harness.karpenter.validation.pods import validate_pod
+from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.karpenter.validation.runtime import runtime_validate
 
 __all__ = [
     "Admission",
     "CrdSet",
     "Crds",
-    "Layer",
     "Rejection",
+    "RejectionLayer",
     "RuleRow",
     "UnknownCrdSet",
     "UnknownResource",

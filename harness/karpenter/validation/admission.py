@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from harness.karpenter.validation.crds import RuleRow
-from harness.karpenter.validation.layers import Layer, Rejection
+from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.field_errors import FieldError, Pointer
 from harness.kube.custom_resources.admission import ApiServer, CustomResource, Outcome, admit_unruled, api_server
 from harness.kube.custom_resources.admission import admit as admit_custom_resource
@@ -91,9 +91,9 @@ def admission_of(outcome: Outcome, kind: str) -> Admission:
 
 
 def _rejections(error: FieldError, kind: str, name: str, obj: Mapping[str, Any]) -> list[Rejection]:
-    layer = Layer.CRD_SCHEMA
+    layer = RejectionLayer.CRD_SCHEMA
     if error.rule:
-        layer = Layer.NODECLAIM_CEL if kind == "NodeClaim" else Layer.CRD_CEL
+        layer = RejectionLayer.NODECLAIM_CEL if kind == "NodeClaim" else RejectionLayer.CRD_CEL
     return [
         Rejection(
             layer=layer,

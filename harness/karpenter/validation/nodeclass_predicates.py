@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.karpenter.validation.predicate import (
+from harness.karpenter.validation.predicate_logic import (
     Arguments,
     Predicate,
     attempt,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.requirement import DOES_NOT_EXIST
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.validation.layers import Layer, Rejection
+from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.karpenter.validation.runtime import Finding, Wording, requirement_findings, wording_of
 from harness.kube.api.field_errors import Pointer
 
@@ -31,7 +31,7 @@ def validate_pod(pod: Mapping[str, Any], release: ProviderRelease) -> tuple[Reje
     metadata = pod.get("metadata") or {}
     name = f"Pod/{metadata.get('namespace') or 'default'}/{metadata.get('name', '')}"
     return tuple(
-        Rejection(Layer.POD, name, "", finding.key, finding.rule, finding.text, finding.text, finding.pointer)
+        Rejection(RejectionLayer.POD, name, "", finding.key, finding.rule, finding.text, finding.text, finding.pointer)
         for finding in pod_findings(pod, wording_of(release))
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.karpenter.validation.nodeclass_predicates import NODECLASS_FAMILIES
-from harness.karpenter.validation.predicate import (
+from harness.karpenter.validation.predicate_logic import (
     Arguments,
     Predicate,
     attempt,

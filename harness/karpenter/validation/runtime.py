@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import NODEPOOL, ON_DEMAND, RESERVED, SPOT
-from harness.karpenter.validation.layers import Layer, Rejection
+from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.names import WORDING, NameWording, label_value_errors, qualified_name_errors
 from harness.kube.custom_resources.admission import api_server
 from harness.kube.go.text import bracketed, parse_int, quote
@@ -78,7 +78,7 @@ def runtime_validate(nodepool: Mapping[str, Any], release: ProviderRelease) -> t
     name = (nodepool.get("metadata") or {}).get("name", "")
     return tuple(
         Rejection(
-            layer=Layer.NODEPOOL_RUNTIME,
+            layer=RejectionLayer.NODEPOOL_RUNTIME,
             object=f"NodePool/{name}",
             path="",
             key=finding.key,

@@ -18,7 +18,7 @@ from harness.scenario.running.shared import Shared
 
 if TYPE_CHECKING:
     from harness.engine.runaway import Runaway
-    from harness.karpenter.validation.layers import Rejection
+    from harness.karpenter.validation.rejections import Rejection
     from harness.world import World
 
 __all__ = ["Refusal", "Run"]

@@ -27,7 +27,7 @@ from harness.scenario.running.shared import Shared
 from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
 
 if TYPE_CHECKING:
-    from harness.karpenter.validation.layers import Rejection
+    from harness.karpenter.validation.rejections import Rejection
     from harness.world import Caches, World
 
 __all__ = ["Runner", "expected_outcome", "walk"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.clusters.apiserver.processes import Processes, tail
-from harness.clusters.failures import ClusterFailed
+from harness.clusters.errors import ClusterFailed
 from harness.clusters.waiting import Patience, TimedOut, poll
 
 __all__ = ["TOKEN", "Controller", "ControllerDied", "missing_tools", "pod_command"]

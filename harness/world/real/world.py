@@ -29,8 +29,8 @@ from harness.engine.ids import Ids
 from harness.engine.ports import KARPENTER, Change
 from harness.nodes.kubelet import Timing
 from harness.world.real.environment import Endpoints, controller_environment, write_cloud
+from harness.world.real.outstanding import outstanding_work
 from harness.world.real.process import TOKEN, Controller
-from harness.world.real.rest import owed
 from harness.world.real.wall import Wall, wall_clock
 from harness.world.recorder import LogLine
 from harness.world.refused import ObjectsRefused, is_mistake
@@ -48,7 +48,7 @@ _LOOK_EVERY, _LOOK_SELDOM = 0.05, 0.5
 _QUIET = 2.0
 """Seconds without a write after which a world that owes nothing is at rest."""
 _STUCK = 8.0
-"""Seconds without a write after which what is still owed is not coming: Karpenter waits for something itself."""
+"""Seconds without a write after which what is still outstanding is not coming: Karpenter waits for something itself."""
 _CROWDED = 3.0
 """So many times as long everything may take on a machine that is busy."""
 _PATIENCE = 60.0
@@ -147,9 +147,11 @@ class RealWorld(World):
         patience, began, first = Patience(_PATIENCE), self.clock.seconds, self.engine.steps
         exhausted: str | None = None
         quiet = _Quiet(self)
-        while not quiet.over(_STUCK) and not (quiet.over(_QUIET) and (not any(owed(self)) or self.satisfied())):
+        while not quiet.over(_STUCK) and not (
+            quiet.over(_QUIET) and (not any(outstanding_work(self)) or self.satisfied())
+        ):
             if patience.passed:
-                what = ", ".join([*owed(self), *self.engine.waiting()][:5])
+                what = ", ".join([*outstanding_work(self), *self.engine.waiting()][:5])
                 exhausted = f"still moving after {patience.waited}: {what}"
                 break
             self._wait(_LOOK_EVERY if not quiet.over(_QUIET) else _LOOK_SELDOM)

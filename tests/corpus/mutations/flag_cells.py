@@ -142,7 +142,9 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         "trusted_launch": "no release has it yet; scenarios/next and tests/launch/test_trusted_launch.py show it",
         **dict.fromkeys(("drift_of_machines", "drift_image", "drift_of_subnets"), _DRIFT),
         "repair_policies": _REPAIR,
-        **dict.fromkeys(("nodeclass_conditions", "managed_subnets_refused", "additional_tags", "machine_name_limit"), _RELEASES),
+        **dict.fromkeys(
+            ("nodeclass_conditions", "managed_subnets_refused", "additional_tags", "machine_name_limit"), _RELEASES
+        ),
     },
     "core": {
         "held_repair_looks_again": _REPAIR,
@@ -194,7 +196,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
             "max_instance_types",
             "equal_prices_by_name",
             "actual_resources",
-            "claim_checks",
+            "volume_claim_checks",
             "static_nodepools",
             "protection_may_end",
             "several_budgets_block",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from harness.answer import AnswerContext, DataFile, reply
+from harness.conformance import AnswerContext, DataFile, reply
 from harness.karpenter.releases import provider
 from tests.conformance.compare import reply_differences
 from tests.conformance.golden import GOLDEN, REGRESSIONS, vectors

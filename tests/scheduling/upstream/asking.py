@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from harness.answer import AnswerContext, DataFile, reply
+from harness.conformance import AnswerContext, DataFile, reply
 from harness.karpenter.releases import provider
 from tests.conformance.causes import short
 from tests.conformance.compare import reply_differences

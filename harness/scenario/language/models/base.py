@@ -19,10 +19,10 @@ __all__ = [
     "Duration",
     "Flag",
     "Integer",
-    "Layer",
     "Model",
     "Number",
     "Reference",
+    "RejectionLayer",
     "Text",
     "Usd",
     "parse_duration",
@@ -141,7 +141,9 @@ Reference = Annotated[
     str, BeforeValidator(_reference), WithJsonSchema({"type": "string", "pattern": "^[A-Z][A-Za-z]*(/[^/ ]+){1,2}$"})
 ]
 
-Layer = Literal["crd-schema", "crd-cel", "nodepool-runtime", "nodepool-filter", "pod", "nodeclaim-cel", "launch"]
+RejectionLayer = Literal[
+    "crd-schema", "crd-cel", "nodepool-runtime", "nodepool-filter", "pod", "nodeclaim-cel", "launch"
+]
 
 
 class Body(Model):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Body, Flag, Integer, Layer, Model, Reference, Text
+from harness.scenario.language.models.base import Body, Flag, Integer, Model, Reference, RejectionLayer, Text
 from harness.scenario.language.models.disruption import Disrupted, NotDisrupted
 from harness.scenario.language.models.labels import LabelTable, NodeLabel
 from harness.scenario.language.models.matchers import (
@@ -48,7 +48,7 @@ class Rejected(Body):
     object: Reference = Field(
         description="The refused object, as Kind/name; `*` stands for any text: NodeClaim/default-*."
     )
-    layer: Layer | None = Field(None, description="Who refuses it.")
+    layer: RejectionLayer | None = Field(None, description="Who refuses it.")
     key: Text | None = Field(None, description="The label key at fault.")
     path: Text | None = Field(None, description="The field, as the refusal names it.")
     rule: Text | None = Field(None, description="The harness's name of the rule.")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Body, Layer, Model, Text
+from harness.scenario.language.models.base import Body, Model, RejectionLayer, Text
 from harness.scenario.language.models.matchers import TextConditions, TextMatch
 
 __all__ = ["LabelRow", "LabelTable", "LabelWrite", "NodeLabel", "NodeLabelMap", "PodCell", "PoolCell"]
@@ -90,7 +90,7 @@ class PoolCell(Model):
     """What happens to a NodePool that sets a label."""
 
     settable: Annotated[YesNo, BeforeValidator(_yes_no)] = Field(description="Whether it is taken.")
-    layer: Layer | None = Field(None, description="Who refuses it.")
+    layer: RejectionLayer | None = Field(None, description="Who refuses it.")
     message: TextMatch | None = Field(None, description="With which message.")
 
 

@@ -1,0 +1,45 @@
+"""Which parts of an object a write may change, and how long a deletion takes: rules of the API server as pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.kube.api.kinds import Kind
+from harness.kube.api.objects import Object
+
+
+def prepared_for_update(kind: Kind, subresource: str, old: Object, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What a write of the object, or of one of its subresources, may change."""
+    if subresource == "status":
+        new = dict(old)
+        if "status" in sent:
+            new["status"] = sent["status"]
+        else:
+            new.pop("status", None)
+        new["metadata"] = dict(old["metadata"])
+        return new
+    if subresource == "finalize":
+        kept = {**(old.get("spec") or {}), "finalizers": (sent.get("spec") or {}).get("finalizers") or []}
+        return {**old, "metadata": dict(old["metadata"]), "spec": kept}
+    new = dict(sent)
+    new["metadata"] = {**(sent.get("metadata") or {}), "name": old["metadata"]["name"]}
+    new["apiVersion"], new["kind"] = old["apiVersion"], old["kind"]
+    if kind.status_subresource and not subresource:
+        if "status" in old:
+            new["status"] = old["status"]
+        else:
+            new.pop("status", None)
+    return new
+
+
+def grace_period(kind: Kind, old: Object, asked: int | None) -> int | None:
+    """The grace period of a deletion; only pods that a kubelet runs have one (core pod strategy CheckGracefulDelete)."""
+    if kind.kind != "Pod":
+        return None
+    spec, status = old.get("spec") or {}, old.get("status") or {}
+    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
+        return 0
+    if asked is not None:
+        return max(asked, 0)
+    return int(spec.get("terminationGracePeriodSeconds", 30))

@@ -1,0 +1,315 @@
+"""A remote cluster on a world's engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from harness.clusters.client.connection import ClusterLost
+from harness.clusters.client.events import ObservedEvent
+from harness.clusters.client.mirror import Mirror
+from harness.clusters.client.writer import RestWriter
+from harness.clusters.cluster import Boot
+from harness.clusters.memory.journal import Journal
+from harness.clusters.provenance import Evidence
+from harness.clusters.remote.evictions import driven_out_by_mistake, make_again
+from harness.clusters.remote.outstanding import PodEvent, missing_events, outstanding_work
+from harness.clusters.remote.writer import AttachedWriter
+from harness.clusters.waiting import Patience, TimedOut
+from harness.engine.engine import Engine
+from harness.engine.ids import Ids
+from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink
+from harness.engine.rng import Rng
+from harness.karpenter.validation.admission import Crds
+from harness.kube.api.kinds import KINDS
+from harness.kube.api.objects import Object, key_of, labels_of, name_of, namespace_of, spec_of, uid_of
+from harness.kube.api.status import ignoring
+from harness.kube.api.versions import Version
+
+__all__ = ["Attachable", "Detached", "RemoteCluster", "attach"]
+
+_QUIET = 0.04
+"""Seconds without news after which a cluster that owes nothing is at rest, if it happens twice in a row."""
+
+_EVENTS_LATE = 2.0
+"""Seconds that an Event may come after the decision. kube-scheduler counts a repeated one up instead of telling it anew."""
+
+_LOOK_EVERY = 5.0
+"""Seconds after which a cluster that owes something is looked at: what died will never do it."""
+
+_CLEARED: Sequence[str] = (
+    "NodePool",
+    "NodeClaim",
+    "NodeOverlay",
+    "AKSNodeClass",
+    "Deployment",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "ReplicaSet",
+    "PodDisruptionBudget",
+    "Pod",
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "Node",
+    "PriorityClass",
+    "StorageClass",
+    "Namespace",
+)
+"""What a world leaves behind, owners first."""
+
+_KEPT_NAMESPACES = frozenset({"kube-system", "kube-public", "kube-node-lease", "local-path-storage"})
+_KEPT_CLASSES = frozenset({"standard"})
+
+
+class Attachable(Protocol):
+    """What can be attached: an HTTP cluster, a real one."""
+
+    name: str
+    view: Mirror
+
+    def writer(self, identity: Identity) -> RestWriter: ...
+
+    def evidence(self, node: str) -> Iterable[Evidence]: ...
+
+    def reset(self) -> None: ...
+
+    def forget(self) -> None: ...
+
+    def observed_events(self) -> Sequence[ObservedEvent]: ...
+
+    @property
+    def events_come_later(self) -> bool: ...
+
+    def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None: ...
+
+    def update_crds(self, crds: Crds) -> None: ...
+
+
+def attach(remote: Attachable, *, seconds: float = 60.0) -> Attaching:
+    """A ClusterFactory for World: each world finds the cluster empty, with the CRDs it asks for."""
+    return Attaching(remote, seconds)
+
+
+class Attaching:
+    """Attaches one remote cluster to one world after the other. The world before has no cluster any more.
+
+    `machines`: whether machines of the next worlds may have real kubelets, where the cluster can bring up such.
+    """
+
+    def __init__(self, remote: Attachable, seconds: float) -> None:
+        self.remote = remote
+        self.machines = True
+        self._seconds = seconds
+        self._last: RemoteCluster | None = None
+
+    def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> RemoteCluster:
+        if self._last is not None:
+            self._last.detach()
+        self._last = RemoteCluster(
+            self.remote,
+            engine,
+            ids,
+            sink,
+            crds=crds,
+            kubernetes=kubernetes,
+            seconds=self._seconds,
+            machines=self.machines,
+        )
+        return self._last
+
+
+class Detached(RuntimeError):
+    """A world was used after its cluster had been given to another one."""
+
+
+class RemoteCluster:
+    """The cluster of one world. Raises TimedOut, naming what still moves, when it does not come to rest in `seconds`."""
+
+    def __init__(
+        self,
+        remote: Attachable,
+        engine: Engine,
+        ids: Ids,
+        sink: Sink,
+        *,
+        crds: Crds,
+        kubernetes: str,
+        seconds: float,
+        machines: bool = True,
+    ) -> None:
+        self.remote = remote
+        self.journal = Journal()
+        self._engine = engine
+        self._ids = ids
+        self._sink = sink
+        self._seconds = seconds
+        self._machines = machines
+        self._version = Version.of(kubernetes)
+        self._writers: dict[Identity, AttachedWriter] = {}
+        self._rested = -1
+        self._stirred = True
+        self._detached = False
+        self._said: set[PodEvent] = set()
+        self._mistaken: dict[str, Object] = {}
+        self._progress = (-1, -1)
+        self._patience = Patience(seconds)
+        self.view = remote.view
+        self.view.unsubscribe()
+        self.view.clock = None
+        remote.reset()
+        self.clear()
+        remote.install(crds)
+        remote.forget()
+        self.view.clock = engine.clock
+        self.view.restart_log()
+        self.view.subscribe(self._heard)
+        engine.outside = self.outside
+
+    def detach(self) -> None:
+        """Another world has the cluster from now on."""
+        self._detached = True
+
+    def attached(self) -> None:
+        """Raises Detached where another world has the cluster."""
+        if self._detached:
+            raise Detached(f"the {self.remote.name} cluster of this world was given to another world")
+
+    def writer(self, identity: Identity) -> AttachedWriter:
+        """A Writer in the name of this identity."""
+        if identity not in self._writers:
+            self._writers[identity] = AttachedWriter(
+                self.remote.writer(identity), self.view, self.journal, self._engine.clock, self._ids, self.attached
+            )
+        return self._writers[identity]
+
+    def update_crds(self, crds: Crds) -> None:
+        """Replaces the CRDs, for writes that come from now on."""
+        self.remote.update_crds(crds)
+
+    @property
+    def boot(self) -> Boot | None:
+        """Brings up machines with real kubelets, where the cluster has them."""
+        return getattr(self.remote, "boot", None) if self._machines else None
+
+    @property
+    def halt(self) -> Callable[[str], None] | None:
+        """Takes such a machine away."""
+        return getattr(self.remote, "halt", None) if self._machines else None
+
+    def evidence(self, node: str) -> Iterable[Evidence]:
+        """The requests about a Node in order."""
+        self.attached()
+        return self.remote.evidence(node)
+
+    def _heard(self, change: Change) -> None:
+        """A change; one of a kind that only we look after gives the cluster's own controllers nothing to do."""
+        if change.type is ChangeType.DELETED or not KINDS[change.object["kind"]].custom:
+            self._stirred = True
+        if change.type is ChangeType.MODIFIED and change.object["kind"] == "Pod":
+            pod = change.object
+            if driven_out_by_mistake(pod, self.view.get("Node", spec_of(pod).get("nodeName") or "")):
+                self._mistaken.setdefault(uid_of(pod), pod)
+        self._engine.notify(change)
+
+    def _mend(self) -> None:
+        """Makes pods again that were driven out by mistake, before time goes on without them."""
+        mistaken, self._mistaken = self._mistaken, {}
+        for pod in mistaken.values():
+            make_again(pod, self.remote.writer(ADMIN))
+
+    def _listen(self) -> None:
+        """Hands on what kube-scheduler told."""
+        for each in self.remote.observed_events():
+            self._said.add((namespace_of(each.object), name_of(each.object), each.message))
+            self._sink.event(each.object, each.type, each.reason, each.message, source=each.source, dedupe_seconds=0)
+
+    def outside(self) -> bool:
+        """Lets the cluster's own controllers act; whether anything came of it. Called when the engine has nothing due."""
+        self.attached()
+        if self.view.pump() or self._mistaken:
+            self._mend()
+            self._listen()
+            return self._moved()
+        if self.view.seen == self._rested:
+            return False
+        if not self._stirred:
+            self._rested = self.view.seen
+            return False
+        patience, events = Patience(self._seconds), Patience(_EVENTS_LATE)
+        look = Patience(_LOOK_EVERY)
+        quiet = 0
+        while quiet < 2:
+            if self.view.pump(_QUIET):
+                self._mend()
+                self._listen()
+                return self._moved()
+            if look.passed:
+                look = Patience(_LOOK_EVERY)
+                died = self._deaths()
+                if died:
+                    raise ClusterLost(f"a part of the {self.remote.name} cluster died\n{died}")
+            self._listen()
+            said = self._said if self.remote.events_come_later else None
+            if said is not None and events.passed:
+                said.update(list(missing_events(self.view, said)))  # counted up, not told anew: nothing more comes
+            machines = getattr(self.remote, "machines", ())
+            owed = list(outstanding_work(self.view, self._version, machines=machines, said=said))
+            quiet = 0 if owed else quiet + 1
+            if owed and patience.passed:
+                raise TimedOut(
+                    f"the {self.remote.name} cluster did not come to rest in {patience.waited}: {'; '.join(owed[:5])}"
+                )
+        self._rested, self._stirred = self.view.seen, False
+        return False
+
+    def _deaths(self) -> str:
+        deaths: Callable[[], str] | None = getattr(self.remote, "deaths", None)
+        return deaths() if deaths is not None else ""
+
+    def _moved(self) -> bool:
+        """True; raises TimedOut when the cluster keeps changing and nothing of it concerns us."""
+        progress = (self._engine.steps, self._engine.clock.now)
+        if progress != self._progress:
+            self._progress, self._patience = progress, Patience(self._seconds)
+        elif self._patience.passed:
+            last = ", ".join(f"{each.type} {key_of(each.object)}" for each in self.view.last(5))
+            raise TimedOut(
+                f"the {self.remote.name} cluster has been changing by itself for {self._patience.waited}: {last}"
+            )
+        return True
+
+    def clear(self) -> None:
+        """Removes everything that an earlier world left."""
+        admin = self.remote.writer(ADMIN)
+        patience = Patience(self._seconds)
+        while True:
+            self.view.pump(_QUIET)
+            left = [each for kind in _CLEARED for each in self.view.list(kind) if _is_cleared(each)]
+            if not left:
+                return
+            if patience.passed:
+                names = ", ".join(f"{each['kind']}/{name_of(each)}" for each in left[:5])
+                raise TimedOut(f"the {self.remote.name} cluster could not be cleared in {patience.waited} of {names}")
+            for each in left:
+                _remove(admin, each)
+
+
+def _is_cleared(obj: Object) -> bool:
+    kind, name = obj["kind"], name_of(obj)
+    if kind == "Node":
+        return "node-role.kubernetes.io/control-plane" not in labels_of(obj)
+    if kind == "Namespace":
+        return name not in _KEPT_NAMESPACES and name != "default"
+    if kind == "PriorityClass":
+        return not name.startswith("system-")
+    return not (kind == "StorageClass" and name in _KEPT_CLASSES)
+
+
+def _remove(admin: RestWriter, obj: Object) -> None:
+    kind, name, namespace = obj["kind"], name_of(obj), namespace_of(obj)
+    nothing: Mapping[str, Any] = {"metadata": {"finalizers": None}}
+    with ignoring(404, 409):
+        if obj["metadata"].get("finalizers"):
+            admin.patch(kind, name, nothing, namespace=namespace)
+        admin.delete(kind, name, namespace=namespace, grace_period_seconds=0)

@@ -1,0 +1,173 @@
+"""What on a cluster cannot have come to rest yet, by what is seen of it: work that its own controllers still owe."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from harness.engine.ports import View
+from harness.kube.api.labels import NOT_READY
+from harness.kube.api.objects import (
+    Object,
+    condition,
+    condition_is,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    owners_of,
+    spec_of,
+    status_of,
+)
+from harness.kube.api.selectors import Selector
+from harness.kube.api.versions import Version
+from harness.kube.scheduling.placement import NodeInfo
+from harness.kube.scheduling.pods import is_terminal
+from harness.kube.scheduling.preemption import Preemption
+from harness.kube.scheduling.scheduler import Unschedulable, schedule
+from harness.kube.scheduling.volume_binding import PodVolumes
+
+__all__ = ["PodEvent", "missing_events", "outstanding_work"]
+
+PodEvent = tuple[str, str, str]
+"""Of an Event of kube-scheduler: namespace and name of the pod, and the message."""
+
+_LONGEST = 1024  # an Event cuts longer messages
+_WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
+
+
+def outstanding_work(
+    view: View,
+    version: Version,
+    *,
+    machines: Collection[str] = (),
+    said: Collection[PodEvent] | None = None,
+) -> Iterator[str]:
+    """In words, what still has to happen: pods to be decided, taints, workloads, budgets, dependents of what is gone.
+
+    `machines`: Nodes whose kubelets are real and run: they make themselves Ready, and take and end their pods, in their own time.
+    `said`: the Events of kube-scheduler so far, where they come apart from what it decides.
+    """
+    yield from _nodes(view, machines)
+    yield from _kept_pods(view, machines)
+    yield from _workloads(view)
+    yield from _orphans(view)
+    yield from _pods(view, version)
+    if said is not None:
+        yield from (
+            f"Pod/{namespace}/{name}: no Event of its scheduling" for namespace, name, _ in missing_events(view, said)
+        )
+
+
+def _nodes(view: View, machines: Collection[str]) -> Iterator[str]:
+    for node in view.list("Node"):
+        if is_terminating(node):
+            continue
+        if name_of(node) in machines and not condition_is(node, "Ready"):
+            yield f"Node/{name_of(node)}: not Ready"
+        tainted = any(taint.get("key") == NOT_READY for taint in spec_of(node).get("taints") or ())
+        if tainted == condition_is(node, "Ready"):
+            yield f"Node/{name_of(node)}: the not-ready taint does not fit the Ready condition"
+
+
+def _kept_pods(view: View, machines: Collection[str]) -> Iterator[str]:
+    for name in machines:
+        if view.get("Node", name) is None:
+            continue
+        for pod in view.indexed("pods-by-node", name):
+            what = f"Pod/{namespace_of(pod)}/{name_of(pod)}"
+            if is_terminating(pod):
+                yield f"{what}: is being ended by the kubelet of {name}"
+            elif not status_of(pod).get("startTime") and not is_terminal(pod):
+                yield f"{what}: not taken by the kubelet of {name}"
+
+
+def _workloads(view: View) -> Iterator[str]:
+    for kind in _WORKLOADS:
+        for each in view.list(kind):
+            status = status_of(each)
+            what = f"{kind}/{namespace_of(each)}/{name_of(each)}"
+            if is_terminating(each):
+                yield f"{what}: is being deleted"
+            elif kind == "Job":
+                if not status.get("startTime") and not spec_of(each).get("suspend"):
+                    yield f"{what}: has not started"
+            elif status.get("observedGeneration", 0) < metadata_of(each).get("generation", 0):
+                yield f"{what}: not seen by its controller"
+            elif kind == "DaemonSet":
+                if status.get("currentNumberScheduled", 0) != status.get("desiredNumberScheduled", 0):
+                    yield f"{what}: has not all its pods"
+            elif status.get("replicas", 0) != spec_of(each).get("replicas", 1):
+                yield f"{what}: {status.get('replicas', 0)} of {spec_of(each).get('replicas', 1)} pods"
+    for budget in view.list("PodDisruptionBudget"):
+        status, selector = status_of(budget), Selector.parse(spec_of(budget).get("selector"))
+        chosen = [pod for pod in view.list("Pod", namespace=namespace_of(budget)) if selector.matches(labels_of(pod))]
+        expected = sum(not is_terminal(pod) for pod in chosen)
+        if status.get("observedGeneration", 0) < metadata_of(budget).get("generation", 0) or (
+            status.get("expectedPods") != expected and not any(map(is_terminating, chosen))
+        ):
+            yield f"PodDisruptionBudget/{namespace_of(budget)}/{name_of(budget)}: not counted"
+
+
+def _orphans(view: View) -> Iterator[str]:
+    """Dependents of owners that are gone, of the kinds that are watched."""
+    living = {
+        metadata_of(each)["uid"] for kind in (*_WORKLOADS, "Node", "NodeClaim", "NodePool") for each in view.list(kind)
+    }
+    for kind in ("ReplicaSet", "Pod", "NodeClaim"):
+        for each in view.list(kind):
+            owners = [owner for owner in owners_of(each) if owner["kind"] in (*_WORKLOADS, "NodeClaim", "NodePool")]
+            if owners and not any(owner["uid"] in living for owner in owners) and not is_terminating(each):
+                yield f"{kind}/{name_of(each)}: its owner is gone"
+
+
+def _pods(view: View, version: Version) -> Iterator[str]:
+    waiting = [pod for pod in view.indexed("pods-by-node", "") if _is_waiting(pod)]
+    if not waiting:
+        return
+    infos = [NodeInfo(node, view.indexed("pods-by-node", name_of(node))) for node in view.list("Node")]
+    nominated: dict[str, list[Object]] = {}
+    for pod in waiting:
+        nominated.setdefault(status_of(pod).get("nominatedNodeName") or "", []).append(pod)
+    for pod in waiting:
+        what = f"Pod/{namespace_of(pod)}/{name_of(pod)}"
+        if is_terminating(pod):
+            yield f"{what}: is being deleted"
+        elif condition(pod, "PodScheduled") is None:
+            yield f"{what}: not decided by kube-scheduler"
+        else:
+            verdict = schedule(
+                pod,
+                infos,
+                choose=lambda names: names[0],
+                version=version,
+                volumes=PodVolumes.of(pod, view.get),
+                nominated=nominated,
+                budgets=view.list("PodDisruptionBudget"),
+            )
+            if not isinstance(verdict, Unschedulable):
+                yield f"{what}: fits {verdict} and is not bound"
+            elif isinstance(verdict.preemption, Preemption):
+                yield f"{what}: others have to leave {verdict.preemption.node} for it"
+
+
+def missing_events(view: View, said: Collection[PodEvent]) -> Iterator[PodEvent]:
+    """Decisions of kube-scheduler without their Event. A pod that was made on its Node was not decided about."""
+    for pod in view.list("Pod"):
+        found = condition(pod, "PodScheduled")
+        namespace, name, node = namespace_of(pod), name_of(pod), spec_of(pod).get("nodeName")
+        if found is None or not _is_ours(pod) or is_terminating(pod):
+            continue
+        if not node and found.get("reason") != "Unschedulable":
+            continue
+        message = f"Successfully assigned {namespace}/{name} to {node}" if node else found.get("message") or ""
+        if (namespace, name, message) not in said and len(message) <= _LONGEST:
+            yield namespace, name, message
+
+
+def _is_ours(pod: Object) -> bool:
+    return (spec_of(pod).get("schedulerName") or "default-scheduler") == "default-scheduler"
+
+
+def _is_waiting(pod: Object) -> bool:
+    return not is_terminal(pod) and _is_ours(pod) and not spec_of(pod).get("schedulingGates")

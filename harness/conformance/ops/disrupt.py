@@ -1,0 +1,173 @@
+"""Op ``disrupt``: what each method of the disruption controller would do now, and one turn of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.conformance.context import AnswerContext
+from harness.conformance.disruption import Cluster, LoopOrders, cluster_of, conditions_answer
+from harness.conformance.errors import RequestError, Unsupported
+from harness.conformance.ops.schedule import nodeclaim_answer, overlays_answer
+from harness.karpenter.disruption.candidates import Candidate
+from harness.karpenter.disruption.commands import REPLACE, Command
+from harness.karpenter.disruption.controller import AGAIN, Turn, turn
+from harness.karpenter.disruption.method import Method
+from harness.karpenter.disruption.method_order import Attempt, attempt, methods_of
+from harness.karpenter.disruption.situation import Situation, after_waiting
+from harness.karpenter.releases.disruption import disruption_rules_of
+from harness.karpenter.scheduling import SchedulingEvent, pod_key
+from harness.kube.api.objects import name_of
+
+
+def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
+    """The methods one by one, each on a cluster of its own, then the controller's turn. Raises RequestError, Unsupported."""
+    rules = disruption_rules_of(context.release.core)
+    if rules is None:
+        raise Unsupported(f"how {context.release.version} disrupts nodes was not measured")
+    options = request.get("options") or {}
+    known = {method.name: method for method in methods_of(rules)}
+    named = request.get("methods") or list(known)
+    if unknown := [name for name in named if name not in known]:
+        raise RequestError(f"this release has no method {unknown[0]}")
+    try:
+        cluster = cluster_of(request, context)
+        found: dict[str, Any] = {}
+        if options.get("conditions") and not request.get("methods"):
+            found["conditions"] = {name_of(each): conditions_answer(each) for each in cluster.nodeclaims}
+        if not request.get("methods"):
+            found.update(overlays_answer(cluster.overlays))
+        found["methods"] = [_tried(cluster, known[name], request, rules.announces) for name in named]
+        if not options.get("skipLoop"):
+            found["loop"] = _loop(cluster, list(known.values()), request)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RequestError(f"not a cluster: {type(error).__name__}: {error}") from error
+    return found
+
+
+def _tried(cluster: Cluster, method: Method, request: Mapping[str, Any], announces: bool) -> dict[str, Any]:
+    options = request.get("options") or {}
+    situation, wait = cluster.situation()
+    made = after_waiting(
+        attempt(
+            situation,
+            method,
+            unseen=frozenset(request.get("unseen") or ()),
+            validates=not options.get("skipValidation"),
+        ),
+        wait,
+    )
+    found: dict[str, Any] = {"method": method.name, "reason": method.reason}
+    found["candidates"] = sorted(
+        (_candidate(situation, each) for each in made.candidates), key=lambda each: each["name"]
+    )
+    found["events"] = _events(situation.events)
+    if made.budgets is not None and made.findings is not None:
+        found.update(_findings(situation, made, announces), waited=wait.waited)
+    return found
+
+
+def _findings(situation: Situation, made: Attempt, announces: bool) -> dict[str, Any]:
+    findings = made.findings
+    assert findings is not None
+    found: dict[str, Any] = {
+        "budgets": made.budgets,
+        "order": [each.name for each in findings.order],
+        "commands": [_command(situation, each) for each in findings.commands],
+    }
+    if made.method.scores and situation.rules.balanced:
+        found["totals"] = {
+            pool: {"cost": each.cost, "disruption_cost": each.disruption_cost} for pool, each in made.totals.items()
+        }
+    if findings.error is not None:
+        found["error"] = str(findings.error)
+    if findings.consolidated is not None:
+        found["consolidated"] = findings.consolidated
+    return found
+
+
+def _candidate(situation: Situation, candidate: Candidate) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": candidate.name,
+        "nodeclaim": name_of(candidate.nodeclaim),
+        "nodepool": candidate.pool,
+        "instance_type": candidate.instance_type.name if candidate.instance_type is not None else "",
+        "zone": candidate.zone,
+        "capacity_type": candidate.capacity_type,
+        "disruption_cost": candidate.disruption_cost,
+        "pods": [pod_key(pod) for pod in candidate.pods],
+    }
+    if situation.rules.by_savings:
+        found.update(
+            price=candidate.price,
+            reschedule_cost=candidate.moving_cost,
+            savings_ratio=candidate.savings_ratio,
+            empty=candidate.is_empty(by_cost=True),
+        )
+    return found
+
+
+def _command(situation: Situation, command: Command) -> dict[str, Any]:
+    rules, outcome = situation.rules, command.outcome
+    found: dict[str, Any] = {
+        "decision": command.decision,
+        "candidates": [each.name for each in command.candidates],
+        "replacements": [
+            {**nodeclaim_answer(each), "go_order": [each.index.types[place].name for place in each.ordered]}
+            for each in command.replacements
+        ],
+        "existing": {node: [pod_key(pod) for pod in pods] for node, pods in (outcome.existing or {}).items()},
+        "errors": dict(outcome.errors or {}),
+    }
+    if rules.announces:
+        found.update(savings=command.savings(rules, situation.view.release.vocabulary), string=str(command))
+    if rules.balanced:
+        found["pool_costs"] = dict(command.pool_costs)
+    return found
+
+
+def _events(events: Sequence[SchedulingEvent]) -> list[dict[str, Any]]:
+    told = {(each.kind, each.object, each.reason, each.type, each.message): None for each in events}
+    return [dict(zip(("kind", "object", "reason", "type", "message"), each, strict=True)) for each in sorted(told)]
+
+
+def _loop(cluster: Cluster, methods: Sequence[Method], request: Mapping[str, Any]) -> dict[str, Any]:
+    options = request.get("options") or {}
+    situation, wait = cluster.situation()
+    orders = LoopOrders(cluster, situation, wait)
+    made = after_waiting(
+        turn(
+            situation,
+            methods,
+            orders,
+            unseen=frozenset(request.get("unseen") or ()),
+            validates=not options.get("skipValidation"),
+        ),
+        wait,
+    )
+    found: dict[str, Any] = {
+        "requeue_after": _again(made),
+        "commands": sorted(
+            (
+                {
+                    "method": each.method.name,
+                    "reason": each.method.reason,
+                    "decision": each.command.decision,
+                    "candidates": [candidate.name for candidate in each.command.candidates],
+                    "replacements": len(each.replacements) if each.command.decision == REPLACE else 0,
+                }
+                for each in made.started
+            ),
+            key=lambda each: each["candidates"][0],
+        ),
+        "events": _events(situation.events),
+        "waited": wait.waited,
+        **orders.answer(),
+    }
+    if made.error:
+        found["error"] = made.error
+    return found
+
+
+def _again(made: Turn) -> str:
+    if made.next_after is None:
+        return "0s"
+    return "1ns" if made.next_after == AGAIN else f"{made.next_after:g}s"

@@ -1,0 +1,63 @@
+"""What the life of a NodeClaim needs of a cloud provider: create, get, list, delete, and how each can fail.
+
+How a creation fails is a LaunchError; everything else is a CloudProviderError.
+
+Source: core pkg/cloudprovider/types.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from harness.kube.api.objects import Object
+
+
+class CloudProviderError(Exception):
+    """A failure without a class: retried with back-off."""
+
+
+class InstanceNotFound(CloudProviderError):
+    """There is no such instance (any more)."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"nodeclaim not found, {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """What the provider tells about an instance: the parts of a NodeClaim that it resolves.
+
+    `created` is virtual nanoseconds since the start of the world, None when unknown.
+    """
+
+    name: str
+    provider_id: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    image_id: str = ""
+    capacity: Mapping[str, str] = field(default_factory=dict)
+    allocatable: Mapping[str, str] = field(default_factory=dict)
+    created: int | None = None
+    deleting: bool = False
+
+
+class InstanceProvider(Protocol):
+    """A cloud provider. Every call may raise CloudProviderError, `create` LaunchError."""
+
+    def create(self, claim: Object) -> Generator[float, None, Instance]:
+        """Launches an instance for a NodeClaim, or finds the one it already has. Yields seconds to wait before it is asked to go on."""
+        ...
+
+    def get(self, provider_id: str) -> Instance:
+        """The instance of this id. Raises InstanceNotFound."""
+        ...
+
+    def list(self) -> Sequence[Instance]:
+        """All instances that Karpenter launched for this cluster."""
+        ...
+
+    def delete(self, claim: Object) -> None:
+        """Starts the deletion of a NodeClaim's instance. Raises InstanceNotFound once there is none."""
+        ...

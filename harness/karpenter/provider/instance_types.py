@@ -1,0 +1,262 @@
+"""The instance types that one controller sees, as its provider keeps them: rebuilt when something changed, else shared.
+
+What a list depends on: the SKU records, the release, the options, the NodeClass's settings, prices, quota, and the offerings that
+failed lately. Lists without failures are shared between worlds through `SharedLists`. The provider's own cache has a key that in some
+releases leaves a setting out, so that NodeClasses get each other's lists (`InstanceTypeProvider.cached`).
+Source: kaz pkg/providers/instancetype/instancetypes.go (List), pkg/controllers/{instancetype,quota}.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+from harness.engine.clock import Clock
+from harness.karpenter.cloudprovider import DroppedSize, InstanceType
+from harness.karpenter.instancetypes import (
+    InstanceTypeList,
+    NodeClassSettings,
+    Prices,
+    Region,
+    Sku,
+    SkuBook,
+    UnavailableOfferings,
+    Usages,
+)
+from harness.karpenter.provider.selection import PriceOrders
+from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.kube.api.objects import Object
+
+USAGE_REFRESH = 600.0
+"""Seconds after which the quota is read again."""
+
+CACHED = 23 * 3600.0
+"""Seconds for which the provider keeps a list (kaz InstanceTypesCacheTTL)."""
+
+_AMPLE = 2000  # vCPUs: more than the largest size has
+
+
+class SharedLists:
+    """Instance types of worlds that agree on everything; nothing in it depends on who asked first."""
+
+    def __init__(self) -> None:
+        self.book = SkuBook()
+        self.price_orders = PriceOrders()
+        self._lists: dict[object, InstanceTypeList] = {}
+        self._sizes: dict[object, InstanceType | DroppedSize] = {}
+
+    def get(self, key: object, build: Callable[[], InstanceTypeList]) -> InstanceTypeList:
+        """The list for this key, built at first use."""
+        found = self._lists.get(key)
+        if found is None:
+            found = self._lists[key] = build()
+        return found
+
+    def size(self, key: object, build: Callable[[], InstanceType | DroppedSize]) -> InstanceType | DroppedSize:
+        """The one size for this key, built at first use."""
+        found = self._sizes.get(key)
+        if found is None:
+            found = self._sizes[key] = build()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A list, the number of the failures that it knows of, and the prices, records and quota that it was made with."""
+
+    sequence: int
+    prices: Prices
+    records: Sequence[Mapping[str, Any]]
+    usages: tuple[tuple[str, int], ...]
+    types: InstanceTypeList
+
+    def of(self, prices: Prices, records: Sequence[Mapping[str, Any]], usages: tuple[tuple[str, int], ...]) -> bool:
+        """Whether it was made with these."""
+        return self.prices is prices and self.records is records and self.usages == usages
+
+
+class Overlays(Protocol):
+    """What NodeOverlays make of instance types; ``version`` changes with that."""
+
+    version: int
+
+    def apply(self, nodepool: str, types: Sequence[InstanceType]) -> Sequence[InstanceType]: ...
+
+
+class InstanceTypeProvider:
+    """One controller's instance types.
+
+    `records` answers the SKU list, `prices` the price table, `usages` the quota records of the region; the first two must
+    answer the same object while nothing changed.
+    """
+
+    def __init__(
+        self,
+        *,
+        release: ProviderRelease,
+        options: ProviderOptions,
+        region: str,
+        clock: Clock,
+        records: Callable[[], Sequence[Mapping[str, Any]]],
+        prices: Callable[[], Prices],
+        usages: Callable[[], Usages],
+        shared: SharedLists,
+    ) -> None:
+        self.release = release
+        self.options = options
+        self.unavailable = UnavailableOfferings(family_with_size=release.family_marked_with_size)
+        self._region_name = region
+        self._clock = clock
+        self._records = records
+        self._prices = prices
+        self._read_usages = usages
+        self._shared = shared
+        self._options_key = repr(options)
+        self._usages: Usages | None = None
+        self._usages_key: tuple[tuple[str, int], ...] = ()
+        self._usages_read = 0.0
+        self._own: dict[Hashable, _Kept] = {}
+        self._cached: dict[Hashable, tuple[NodeClassSettings, float]] = {}
+        self._renewed = 0
+        self.overlays: Overlays | None = None
+        """What Karpenter decides by is changed by them; what is launched, and for how much, is not."""
+
+    @property
+    def price_orders(self) -> PriceOrders:
+        """Instance types by price, for those who pick one."""
+        return self._shared.price_orders
+
+    @property
+    def region(self) -> Region:
+        """The usable sizes of the region."""
+        return self._shared.book.region(self._records(), self.release, self._region_name, use_sig=self.options.use_sig)
+
+    def sku(self, name: str) -> Sku | None:
+        """A usable size."""
+        found = self.region.find(name)
+        return found if isinstance(found, Sku) else None
+
+    def version(self) -> object:
+        """Changes whenever any list may have changed."""
+        self.unavailable.expire(self._clock.seconds)
+        self._refresh()
+        old = [key for key, (_, since) in self._cached.items() if self._clock.seconds - since >= CACHED]
+        for key in old:
+            del self._cached[key]
+            self._renewed += 1
+        overlays = self.overlays.version if self.overlays is not None else 0
+        seen = self._usages_key, id(self._prices()), id(self._records())
+        return (self.unavailable.sequence, *seen, self._renewed, overlays)
+
+    def for_nodepool(self, nodepool: str, nodeclass: Object) -> Sequence[InstanceType]:
+        """The instance types that Karpenter decides by for a NodePool. Raises NoInstanceTypes, and what the overlays raise."""
+        types = self.cached(nodeclass).types
+        return types if self.overlays is None else self.overlays.apply(nodepool, types)
+
+    def cached(self, nodeclass: Object) -> InstanceTypeList:
+        """What the provider answers its controller for a NodeClass. Raises NoInstanceTypes where the release does.
+
+        Where the key of its cache leaves a setting out, the list is that of the NodeClass that was first asked for under the key: until
+        an offering fails or returns, the SKU records change, or 23 hours are over. The key has ``spec.kubelet`` too.
+        """
+        settings = NodeClassSettings.of(nodeclass, self.options, self.release)
+        left_out = self.release.instance_type_key_leaves_out
+        if not left_out:
+            return self._list(settings)
+        now = self._clock.seconds
+        self.unavailable.expire(now)
+        named = tuple(getattr(settings, item.name) for item in fields(settings) if item.name not in left_out)
+        kubelet = json.dumps((nodeclass.get("spec") or {}).get("kubelet"), sort_keys=True)
+        key = (self.unavailable.sequence, id(self._records()), named, kubelet)
+        found = self._cached.get(key)
+        if found is None or now - found[1] >= CACHED:
+            found = self._cached[key] = settings, now
+        return self._list(found[0])
+
+    def list(self, nodeclass: Object) -> InstanceTypeList:
+        """The instance types for a NodeClass, whatever the provider cached. Raises NoInstanceTypes where the release does."""
+        return self._list(NodeClassSettings.of(nodeclass, self.options, self.release))
+
+    def _list(self, settings: NodeClassSettings) -> InstanceTypeList:
+        key = self._key(settings)
+        self.unavailable.expire(self._clock.seconds)
+        if not self.unavailable:
+            return self._shared.get(key, lambda: self._build(settings))
+        return self._marked(key, settings)
+
+    def _marked(self, key: Hashable, settings: NodeClassSettings) -> InstanceTypeList:
+        """A list with failures. After one more, what the failure is not about is kept."""
+        sequence, prices, records = self.unavailable.sequence, self._prices(), self._records()
+        if not all(one.of(prices, records, self._usages_key) for one in self._own.values()):
+            self._own.clear()
+        found = self._own.get(key)
+        before = None
+        if found is not None:
+            if found.sequence == sequence:
+                return found.types
+            changed = self.unavailable.changed_since(found.sequence)
+            before = (found.types, changed) if changed is not None else None
+        built = self._build(settings, before)
+        self._own[key] = _Kept(sequence, prices, records, self._usages_key, built)
+        return built
+
+    def one(self, size: str, nodeclass: Object) -> InstanceType | DroppedSize | None:
+        """One size for a NodeClass, without building the others; None when the region does not sell it."""
+        region = self.region
+        sku = region.find(size)
+        if not isinstance(sku, Sku):
+            return sku
+        settings = NodeClassSettings.of(nodeclass, self.options, self.release)
+
+        def build() -> InstanceType | DroppedSize:
+            return region.build_one(
+                sku,
+                options=self.options,
+                settings=settings,
+                prices=self._prices(),
+                unavailable=self.unavailable,
+                usages=self._current_usages(),
+            )
+
+        if self.unavailable:
+            return build()
+        return self._shared.size((size, self._key(settings)), build)
+
+    def _build(
+        self, settings: NodeClassSettings, before: tuple[InstanceTypeList, frozenset[str]] | None = None
+    ) -> InstanceTypeList:
+        return self.region.build_for(
+            settings,
+            options=self.options,
+            prices=self._prices(),
+            unavailable=self.unavailable,
+            usages=self._current_usages(),
+            before=before,
+        )
+
+    def _key(self, settings: NodeClassSettings) -> Hashable:
+        self._refresh()
+        return (
+            self.release.version,
+            self._region_name,
+            self._options_key,
+            settings,
+            self._usages_key,
+            id(self._prices()),
+            id(self._records()),
+        )
+
+    def _current_usages(self) -> Usages:
+        self._refresh()
+        assert self._usages is not None
+        return self._usages
+
+    def _refresh(self) -> None:
+        if self._usages is not None and self._clock.seconds - self._usages_read < USAGE_REFRESH:
+            return
+        self._usages = self._read_usages()
+        self._usages_read = self._clock.seconds
+        rooms = ((name, usage.limit - usage.current) for name, usage in self._usages.by_name.items())
+        self._usages_key = tuple(sorted((name, room) for name, room in rooms if room < _AMPLE))

@@ -1,0 +1,40 @@
+"""What the real Karpenter still owes: without it a world that is quiet for a moment is not at rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.kube.api.objects import Object, condition, condition_is, is_terminating, name_of, namespace_of, spec_of
+from harness.kube.scheduling.pods import is_terminal
+from harness.world.world import World
+
+__all__ = ["outstanding_work"]
+
+_STEPS = ("Launched", "Registered", "Initialized")
+
+
+def outstanding_work(world: World) -> Iterator[str]:
+    """In words: NodeClaims on their way, objects that it has not looked at, pods about which it has said nothing."""
+    for claim in world.cluster.view.list("NodeClaim"):
+        if is_terminating(claim):
+            yield f"NodeClaim/{name_of(claim)}: is being deleted"
+        elif not all(condition_is(claim, step) for step in _STEPS):
+            yield f"NodeClaim/{name_of(claim)}: not initialized"
+    for kind in ("NodePool", "AKSNodeClass"):
+        for each in world.cluster.view.list(kind):
+            if condition(each, "Ready") is None and not is_terminating(each):
+                yield f"{kind}/{name_of(each)}: not looked at"
+    for node in world.cluster.view.list("Node"):
+        if is_terminating(node):
+            yield f"Node/{name_of(node)}: is being deleted"
+    told = {(each.object.namespace, each.object.name) for each in world.events if each.source == "karpenter"}
+    for pod in world.cluster.view.indexed("pods-by-node", ""):
+        if _waits(pod) and (namespace_of(pod), name_of(pod)) not in told:
+            yield f"Pod/{namespace_of(pod)}/{name_of(pod)}: Karpenter has said nothing about it"
+
+
+def _waits(pod: Object) -> bool:
+    """Whether Karpenter is asked for a Node: kube-scheduler found none."""
+    found = condition(pod, "PodScheduled")
+    unschedulable = found is not None and found.get("reason") == "Unschedulable"
+    return unschedulable and not is_terminal(pod) and not is_terminating(pod) and not spec_of(pod).get("nodeName")
