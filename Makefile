@@ -14,6 +14,7 @@
 # make mutants        changes code at random places, one operator or number at a time: some test must fail (N=100 SEED=1)
 # make bench          benchmarks, beside the Go scheduler where KARPENTER_SOURCES is set; plot and figures in reports/
 # make schema         the scenario language's JSON Schema and its reference page anew
+# make site           the documentation as a site in build/site, which opens without a server
 # make clean          everything that make made
 SHELL := /bin/sh
 .DEFAULT_GOAL := test
@@ -47,7 +48,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema clean
+.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
@@ -109,6 +110,11 @@ schema: $(CORE)
 	mv scenario.schema.json.new harness/scenario/scenario.schema.json
 	$(RUN) -m harness schema --reference > docs/reference/scenario.md.new
 	mv docs/reference/scenario.md.new docs/reference/scenario.md
+
+site: $(CORE)
+	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[crds,dev,site]'
+	$(RUN) -m tools.site build/pages
+	$(VENV)/bin/zensical build --strict --clean
 
 # A Python of at least 3.11 that has venv, in a folder of its own; pip runs again only when the dependencies change.
 $(RUN):

@@ -46,7 +46,8 @@ def render_reference() -> str:
     definitions: dict[str, Any] = json_schema()["definitions"]
     then = definitions["ExpectationMap"]["properties"]
     keys = {_reference(body): key for key, body in then.items()}
-    anchors = {name: f"then-{key}" for name, key in keys.items()}
+    # an anchor is a heading in lower case
+    anchors = {name: f"then-{key.lower()}" for name, key in keys.items()}
     names = [name for name in _ORDER if name in definitions]
     names += ["ExpectationMap", *(name for name in keys if name)]
     names += sorted(name for name in definitions if name not in names and name not in ("Manifest",))
