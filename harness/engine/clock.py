@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 SECOND = 1_000_000_000
@@ -21,10 +22,12 @@ def nanoseconds(seconds: float) -> int:
 class Clock:
     """Virtual time in nanoseconds since `EPOCH`; `start` is the moment at which its world starts (negative: before `EPOCH`)."""
 
-    __slots__ = ("_text", "_text_second", "now", "start")
+    __slots__ = ("_text", "_text_second", "leaving", "now", "start")
 
     def __init__(self, start: int = 0) -> None:
         self.now = self.start = start
+        self.leaving: Callable[[], None] | None = None
+        """Told before time moves on, so that somebody can look at what the moment came to."""
         self._text_second = -1
         self._text = ""
 
@@ -32,6 +35,8 @@ class Clock:
         """Moves to a later moment. Raises ValueError when it lies in the past."""
         if moment < self.now:
             raise ValueError(f"time does not run backwards: {moment} < {self.now}")
+        if self.leaving is not None and moment > self.now:
+            self.leaving()
         self.now = moment
 
     @property

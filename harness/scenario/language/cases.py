@@ -8,6 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, dotted
@@ -17,6 +19,7 @@ from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.expectations import ExpectationMap
 from harness.scenario.language.models.given import Given
 from harness.scenario.language.models.header import Seeds
+from harness.scenario.language.models.moments import OverTime
 from harness.scenario.language.references import AXES, check_only, check_references, check_variables
 from harness.scenario.language.validation import validated
 
@@ -44,11 +47,21 @@ class Entry:
     @property
     def label(self) -> str:
         """`then[2].node`."""
-        return f"{dotted(self.path)}.{self.expectation.kind}"
+        return f"{dotted(self.path)}.{to_camel(self.expectation.kind)}"
 
     def mark(self, *below: str | int) -> Mark:
         """The place of a field of the expectation's body."""
-        return self.document.position((*self.path, self.expectation.kind, *below))
+        return self.document.position((*self.path, to_camel(self.expectation.kind), *below))
+
+    @property
+    def inner(self) -> Entry:
+        """What an entry over virtual time looks at, as an entry of its own; others are what they are."""
+        body = self.expectation.body
+        if not isinstance(body, OverTime):
+            return self
+        kind = body.looks_at
+        inner = ExpectationMap.model_construct({kind}, **{kind: getattr(body, kind)})
+        return Entry(inner, (*self.path, self.expectation.kind), self.document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,9 +291,8 @@ def _case(
     for manifest in objects:
         if not any(manifest.is_named(name) for name in refused):
             problems += core_problems(manifest)
-    problems += check_references(
-        header, objects, [(entry.path, entry.expectation) for entry in entries], origin, document, source.directory
-    )
+    asked = [(each.path, each.expectation) for each in (entry.inner for entry in entries)]
+    problems += check_references(header, objects, asked, origin, document, source.directory)
     if problems:
         return None, problems
     return Case(

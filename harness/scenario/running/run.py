@@ -19,6 +19,7 @@ from harness.scenario.running.shared import Shared
 if TYPE_CHECKING:
     from harness.engine.runaway import Runaway
     from harness.karpenter.validation.rejections import Rejection
+    from harness.scenario.running.watching import Watch
     from harness.world import World
 
 __all__ = ["Refusal", "Run"]
@@ -67,6 +68,10 @@ class Run:
     exhausted: list[str] = field(default_factory=list)
     cost_before: float | None = None
     """USD per hour before the first `advance`; None without one."""
+    taken: list[float] = field(default_factory=list)
+    """When each step was taken, in seconds since the start of the world."""
+    watches: dict[str, Watch] = field(default_factory=dict)
+    """What was seen of each entry over virtual time, by its label."""
 
     def manifest(self, reference: str) -> Manifest | None:
         """The object of the file that is called so."""

@@ -25,6 +25,7 @@ from harness.scenario.running.run import Refusal, Run
 from harness.scenario.running.seeds import seeded_verdicts
 from harness.scenario.running.shared import Shared
 from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
+from harness.scenario.running.watching import watched
 
 if TYPE_CHECKING:
     from harness.karpenter.validation.rejections import Rejection
@@ -110,6 +111,13 @@ def expected_outcome(case: Case, verdicts: Iterable[Verdict]) -> tuple[Outcome, 
 def walk(case: Case, world: World, shared: Shared) -> Run:
     """Applies the manifests, takes the steps, and lets the world settle."""
     run = Run(case, world, shared)
+    with watched(run):
+        _walk(run)
+    return run
+
+
+def _walk(run: Run) -> None:
+    case, world = run.case, run.world
     steps = case.header.when
     held_back = {
         manifest.reference
@@ -127,12 +135,12 @@ def walk(case: Case, world: World, shared: Shared) -> Run:
     rests = False
     for step, mark in zip(steps, case.when_marks, strict=True):
         rests = _take(run, step, mark)
+        run.taken.append(world.clock.seconds)
     if not rests and _has_work(run):
         _settle(run)
     for rejection in world.rejections:
         if not any(refusal.rejection is rejection for refusal in run.refusals):
             run.refusals.append(Refusal(rejection, run.manifest(rejection.object)))
-    return run
 
 
 def _has_work(run: Run) -> bool:

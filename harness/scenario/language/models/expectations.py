@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
-
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Body, Flag, Integer, Model, Reference, RejectionLayer, Text
+from harness.scenario.language.models.base import Body, Reference, RejectionLayer, Text
 from harness.scenario.language.models.disruption import Disrupted, NotDisrupted
-from harness.scenario.language.models.labels import LabelTable, NodeLabel
-from harness.scenario.language.models.matchers import (
-    CountMatch,
-    DurationMatch,
-    NumberMatch,
-    Partial,
-    QuantityMatch,
-    RequirementMatch,
-    TextMatch,
+from harness.scenario.language.models.labels import LabelTable
+from harness.scenario.language.models.matchers import CountMatch, TextMatch
+from harness.scenario.language.models.moments import Always, Elapsed, Eventually, Moment, Never, OverTime
+from harness.scenario.language.models.observed import (
+    AzureExpectation,
+    Cost,
+    Events,
+    Log,
+    Looks,
+    Metric,
+    NodeClaims,
+    NodeExpectation,
+    Objects,
+    Pods,
 )
 from harness.scenario.language.models.requirements import RequirementsExpectation
 
 __all__ = [
     "Accepted",
+    "Always",
     "AzureExpectation",
     "Cost",
     "Elapsed",
     "Events",
+    "Eventually",
     "Expectation",
     "ExpectationMap",
     "Limits",
     "Log",
     "Moment",
+    "Never",
     "NodeClaims",
     "NodeExpectation",
     "Objects",
+    "OverTime",
     "Pods",
     "Rejected",
     "RequirementsExpectation",
@@ -64,182 +71,6 @@ class Accepted(Body):
     object: Reference = Field(description="The object, as Kind/name.")
 
 
-class NodeExpectation(Body):
-    """A Node: its labels with their writers, its taints, size, zone."""
-
-    of: Reference = Field(
-        description="Pod/name: the Node it runs on; Node/name; NodeClaim/name; "
-        "NodePool/name, or a workload such as Deployment/name, when it has one Node."
-    )
-    labels: dict[Text, NodeLabel] = Field(default_factory=dict, description="Labels: value, or value with its writers.")
-    absent: list[Text] = Field(default_factory=list, description="Label keys that the Node does not have.")
-    annotations: dict[Text, TextMatch] = Field(default_factory=dict, description="Annotations.")
-    taints: list[Partial] | None = Field(None, description="Taints it has; [] for none at all.")
-    size: TextMatch | None = Field(None, description="VM size.")
-    zone: TextMatch | None = Field(None, description="Zone label.")
-    capacity_type: Literal["on-demand", "spot"] | None = Field(None, description="Capacity type.")
-    ready: Flag | None = Field(None, description="Whether it is Ready.")
-    capacity: dict[Text, QuantityMatch] = Field(default_factory=dict, description="status.capacity by resource.")
-    allocatable: dict[Text, QuantityMatch] = Field(default_factory=dict, description="status.allocatable by resource.")
-
-
-def _names_shape(value: Any) -> str:
-    if isinstance(value, list):
-        return "names"
-    if isinstance(value, dict) and not value.keys() <= {"atLeast", "atMost", "above", "below"}:
-        return "table"
-    return "count"
-
-
-class Pods(Body):
-    """Which pods run and which do not, with Karpenter's own sentence.
-
-    Names are `name`, `namespace/name`, or a workload such as `Deployment/web`, which stands for all of its pods.
-    """
-
-    bound: (
-        Annotated[
-            Annotated[CountMatch, Tag("count")]
-            | Annotated[list[Text], Tag("names")]
-            | Annotated[dict[Text, Text], Tag("table")],
-            Discriminator(_names_shape),
-        ]
-        | None
-    ) = Field(None, description="How many, which, or which on which NodePool ({web: default}).")
-    pending: (
-        Annotated[
-            Annotated[CountMatch, Tag("count")]
-            | Annotated[list[Text], Tag("names")]
-            | Annotated[dict[Text, TextMatch], Tag("table")],
-            Discriminator(_names_shape),
-        ]
-        | None
-    ) = Field(None, description="How many, which, or which for which reason: Karpenter's sentence.")
-
-    @model_validator(mode="after")
-    def _given(self) -> Pods:
-        if self.bound is None and self.pending is None:
-            raise PydanticCustomError("no_condition", "at least one of bound, pending is expected")
-        return self
-
-
-class NodeClaimMatch(Model):
-    """One NodeClaim."""
-
-    nodepool: Text | None = Field(None, description="Its NodePool.")
-    size: TextMatch | None = Field(None, description="The size that was launched.")
-    sizes: Partial | list[Text] | None = Field(
-        None, description="Sizes that it allows: these among others, or {exactly: [...]}, {count: n}."
-    )
-    zone: TextMatch | None = Field(None, description="Zone label of the launched machine.")
-    capacity_type: Literal["on-demand", "spot"] | None = Field(
-        None, description="Capacity type of the launched machine."
-    )
-    requirements: dict[Text, RequirementMatch] = Field(default_factory=dict, description="Requirements of its spec.")
-    absent: list[Text] = Field(default_factory=list, description="Keys that its spec has no requirement for.")
-    conditions: dict[Text, TextMatch] = Field(
-        default_factory=dict, description="Status of its conditions: {Launched: 'True'}."
-    )
-    pods: list[Text] | None = Field(None, description="Pods on its Node: these among others.")
-
-
-class NodeClaims(Body):
-    """The NodeClaims that exist in the end."""
-
-    count: CountMatch | None = Field(None, description="How many there are.")
-    created: CountMatch | None = Field(None, description="How many were ever created; tells a runaway.")
-    nodepool: Text | None = Field(None, description="Count only those of this NodePool.")
-    are: list[NodeClaimMatch] = Field(
-        default_factory=list, description="NodeClaims that exist, each another one, in any order."
-    )
-
-
-class Events(Body):
-    """Events that were recorded."""
-
-    of: Reference | None = Field(None, description="The object they are about.")
-    reason: TextMatch | None = Field(None, description="Reason.")
-    type: Literal["Normal", "Warning"] | None = Field(None, description="Type.")
-    message: TextMatch | None = Field(None, description="Message.")
-    count: CountMatch | None = Field(None, description="How many different ones; at least one when absent.")
-
-
-class Log(Body):
-    """Lines that the controllers logged."""
-
-    message: TextMatch | None = Field(None, description="Message.")
-    level: Literal["debug", "info", "error"] | None = Field(None, description="Level.")
-    controller: Text | None = Field(None, description="The controller that logged it.")
-    values: dict[Text, TextMatch] = Field(default_factory=dict, description="Values logged with it, by name.")
-    count: CountMatch | None = Field(None, description="How many; at least one when absent.")
-
-
-class Objects(Body):
-    """Any objects of the cluster: one by name, or all of a kind."""
-
-    of: Reference | None = Field(None, description="One object, as Kind/name.")
-    kind: Text | None = Field(None, description="All objects of this kind.")
-    labels: dict[Text, Text] = Field(default_factory=dict, description="Only those with these labels.")
-    match: Partial | None = Field(None, description="What it looks like; of several, only those that do are counted.")
-    count: CountMatch | None = Field(None, description="How many; with `of`, 0 says that it is gone.")
-
-    @model_validator(mode="after")
-    def _one(self) -> Objects:
-        if (self.of is None) == (self.kind is None):
-            raise PydanticCustomError("one_of", "exactly one of of, kind is expected")
-        return self
-
-
-class CallMatch(Model):
-    """Calls that Azure received."""
-
-    method: Text | None = Field(None, description="GET, PUT, POST, PATCH or DELETE.")
-    path: TextMatch | None = Field(None, description="Path of the call, without the host.")
-    resource: Text | None = Field(None, description="Type of the resource, for example virtualMachines.")
-    status: Integer | None = Field(None, description="HTTP status of the answer.")
-    error: Text | None = Field(None, description="Azure's error code in the answer.")
-    size: Text | None = Field(None, description="Size of the VM in the body.")
-    zone: Text | None = Field(None, description="Zone in the body.")
-    priority: TextMatch | None = Field(None, description="Priority in the body: Regular or Spot.")
-    body: Partial | None = Field(None, description="Part of the body sent.")
-    custom_data: TextMatch | None = Field(
-        None, description="The script in the body that a VM starts with, decoded from base64."
-    )
-    count: CountMatch | None = Field(None, description="How many such calls; at least one when absent.")
-
-
-class UsageMatch(Model):
-    """A quota as Azure reports it."""
-
-    used: CountMatch | None = Field(None, description="vCPUs in use.")
-    limit: CountMatch | None = Field(None, description="vCPUs allowed.")
-
-
-class AzureExpectation(Body):
-    """What Azure was asked and what it has left."""
-
-    calls: list[CallMatch] = Field(
-        default_factory=list, description="Calls it received; each entry is counted by itself."
-    )
-    usage: dict[Text, UsageMatch] = Field(default_factory=dict, description="Quotas by usage name.")
-    vms: CountMatch | None = Field(None, description="Virtual machines that exist in the end.")
-
-
-class Cost(Body):
-    """What the Nodes that exist in the end cost."""
-
-    per_hour: NumberMatch = Field(description="USD per hour.")
-    before: NumberMatch | None = Field(None, description="USD per hour before the first `advance`.")
-
-
-class Metric(Body):
-    """What one of Karpenter's metrics says in the end: the sum of the series that have these labels (docs/reference/metrics.md)."""
-
-    name: Text = Field(description="Its name, for example karpenter_nodeclaims_created_total.")
-    labels: dict[Text, Text] = Field(default_factory=dict, description="Labels that its series have.")
-    value: NumberMatch = Field(description="The sum; 0 without any series.")
-
-
 class Runaway(Body):
     """A world that never comes to rest: Nodes are made again and again for pods that they do not help."""
 
@@ -256,49 +87,17 @@ class Limits(Body):
     )
 
 
-class Moment(Model):
-    """Something that happens: exactly one key. The first time counts."""
-
-    created: Reference | None = Field(
-        None, description="The API server takes a new object; `*` stands for any text: NodeClaim/default-*."
-    )
-    bound: Reference | None = Field(None, description="A pod gets its Node: Pod/name; `*` stands for any text.")
-    call: CallMatch | None = Field(None, description="Azure answers such a call (`count` does not matter).")
-
-    @model_validator(mode="after")
-    def _one(self) -> Moment:
-        if len(self.model_fields_set) != 1:
-            raise PydanticCustomError("one_of", "exactly one of created, bound, call is expected")
-        return self
-
-
-class Elapsed(Body):
-    """How much virtual time lies between two moments. Skipped on clusters of real time."""
-
-    from_: Moment | None = Field(None, alias="from", description="Where it begins; the start of the world when absent.")
-    to: Moment = Field(description="Where it ends: the first such moment from there on.")
-    takes: DurationMatch = Field(description="How long: 1s, or {atLeast: 500ms, below: 2s}.")
-
-
-class ExpectationMap(Model):
+class ExpectationMap(Looks):
     """One expectation: exactly one key."""
 
     requirements: RequirementsExpectation | None = Field(None, description="What is computed for a size.")
     rejected: Rejected | None = Field(None, description="An object that is refused.")
     accepted: Accepted | None = Field(None, description="An object that is taken.")
-    node: NodeExpectation | None = Field(None, description="A Node, its labels and who wrote them.")
-    pods: Pods | None = Field(None, description="Pods that run or wait.")
-    nodeclaims: NodeClaims | None = Field(None, description="NodeClaims.")
     labels: LabelTable | None = Field(None, description="A table of label keys.")
-    events: Events | None = Field(None, description="Events.")
-    log: Log | None = Field(None, description="Log lines.")
-    objects: Objects | None = Field(None, description="Any other object.")
-    azure: AzureExpectation | None = Field(None, description="Calls to Azure and quotas.")
-    cost: Cost | None = Field(None, description="What it costs.")
-    metric: Metric | None = Field(None, description="A metric of Karpenter's.")
+    eventually: Eventually | None = Field(None, description="What holds at some moment.")
+    always: Always | None = Field(None, description="What holds at every moment.")
+    never: Never | None = Field(None, description="What holds at no moment.")
     elapsed: Elapsed | None = Field(None, description="Virtual time between two moments.")
-    disrupted: Disrupted | None = Field(None, description="Nodes that Karpenter made go.")
-    not_disrupted: NotDisrupted | None = Field(None, description="Nodes that stay, and what keeps them.")
     runaway: Runaway | None = Field(None, description="A loop without end.")
     limits: Limits | None = Field(None, description="Documented limits that the cluster breaks.")
 
@@ -334,6 +133,7 @@ Expectation = (
     | AzureExpectation
     | Cost
     | Metric
+    | OverTime
     | Elapsed
     | Disrupted
     | NotDisrupted

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.reading.problems import did_you_mean
 from harness.scenario.language.cases import Entry
-from harness.scenario.language.models.expectations import AzureExpectation, CallMatch
+from harness.scenario.language.models.observed import AzureExpectation, CallMatch
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.matching import ABSENT, Difference, differences, show
 from harness.scenario.running.run import Run

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from harness.explain.price import price_per_hour
 from harness.scenario.language.cases import Entry
-from harness.scenario.language.models.expectations import Cost
+from harness.scenario.language.models.observed import Cost
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.base import split_reference
-from harness.scenario.language.models.expectations import Events
+from harness.scenario.language.models.observed import Events
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.matching import Difference, differences, show
 from harness.scenario.running.run import Run

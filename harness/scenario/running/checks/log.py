@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from harness.scenario.language.cases import Entry
-from harness.scenario.language.models.expectations import Log
+from harness.scenario.language.models.observed import Log
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.matching import differences, show
 from harness.scenario.running.run import Run

@@ -9,7 +9,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.scenario.language.cases import Entry
-from harness.scenario.language.models.expectations import NodeClaimMatch, NodeClaims
+from harness.scenario.language.models.observed import NodeClaimMatch, NodeClaims
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.checks.pods import name_of
 from harness.scenario.running.checks.requirement_match import render, requirement_differences

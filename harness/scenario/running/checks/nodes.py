@@ -9,9 +9,9 @@ from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.reading.problems import did_you_mean
 from harness.scenario.language.cases import Entry
-from harness.scenario.language.models.expectations import NodeExpectation
 from harness.scenario.language.models.labels import LabelWrite, NodeLabelMap
 from harness.scenario.language.models.matchers import TextConditions
+from harness.scenario.language.models.observed import NodeExpectation
 from harness.scenario.running.matching import ABSENT, Difference, differences, said, show
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict

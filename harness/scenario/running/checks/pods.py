@@ -10,7 +10,7 @@ from harness.karpenter.labels.core import NODEPOOL
 from harness.reading.problems import Mark, did_you_mean
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.base import WORKLOADS
-from harness.scenario.language.models.expectations import Pods
+from harness.scenario.language.models.observed import Pods
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.matching import Difference, differences
 from harness.scenario.running.run import Run

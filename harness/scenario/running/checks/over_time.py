@@ -1,0 +1,66 @@
+"""`eventually`, `always`, `never`: what holds at some, every or no moment of a stretch of virtual time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from harness.scenario.language.cases import Entry
+from harness.scenario.language.models.moments import Always, Eventually, OverTime
+from harness.scenario.running.moments import START, first, told
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+from harness.scenario.running.watching import Seen
+
+__all__ = ["check"]
+
+
+def check(body: OverTime, entry: Entry, run: Run) -> Iterator[Verdict]:
+    """One verdict; where it fails, with the moment that decides."""
+    start = START if body.from_ is None else first(body.from_, run)
+    if start is None:
+        assert body.from_ is not None
+        yield Verdict.failed(entry.label, entry.mark("from"), told(body.from_), "no such moment")
+        return
+    end, included = math.inf, True
+    if body.within is not None:
+        end = start.seconds + body.within
+    elif body.until is not None:
+        ending = first(body.until, run, start)
+        if ending is None:
+            yield Verdict.failed(entry.label, entry.mark("until"), told(body.until), "no such moment from there on")
+            return
+        end, included = ending.seconds, False
+    seen = [
+        one
+        for one in run.watches[entry.label].seen
+        if (one.end > start.seconds or one is run.watches[entry.label].seen[-1])
+        and (one.start <= end if included else one.start < end)
+    ]
+    yield _verdict(body, entry, seen, start.seconds)
+
+
+def _verdict(body: OverTime, entry: Entry, seen: list[Seen], start: float) -> Verdict:
+    if not seen:
+        return Verdict.failed(entry.label, entry.mark(), "a moment to look at", "there is none")
+    if isinstance(body, Eventually):
+        if any(not one.failed for one in seen):
+            return Verdict(entry.label, entry.mark())
+        return _failed(seen[-1], f"at no moment; the last, at {max(seen[-1].start, start):g}s")
+    if isinstance(body, Always):
+        wrong = next((one for one in seen if one.failed), None)
+        if wrong is None:
+            return Verdict(entry.label, entry.mark())
+        return _failed(wrong, f"at {max(wrong.start, start):g}s")
+    held = next((one for one in seen if not one.failed), None)
+    if held is None:
+        return Verdict(entry.label, entry.mark())
+    return Verdict.failed(entry.label, entry.inner.mark(), "at no moment", f"it held at {max(held.start, start):g}s")
+
+
+def _failed(seen: Seen, when: str) -> Verdict:
+    """What did not hold, with the moment."""
+    worst = seen.failed[0]
+    found = [replace(one, note=f"{when}; {one.note}" if one.note else when) for one in worst.differences]
+    return Verdict.of(worst.label, worst.mark, found)

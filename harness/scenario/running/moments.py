@@ -1,0 +1,86 @@
+"""Moments of a run: when an object was created, a pod bound, Azure called, a step taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from harness.engine.clock import EPOCH, SECOND
+from harness.scenario.language.models.base import split_reference
+from harness.scenario.language.models.moments import Moment
+from harness.scenario.running.checks.azure import call_differences
+from harness.scenario.running.matching import said, show
+from harness.scenario.running.run import Run
+
+__all__ = ["START", "Reached", "first", "told"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """When something happened: in seconds since the start of the world, and its number in the journal that has it."""
+
+    seconds: float
+    journal: str
+    number: int
+
+
+START = Reached(0.0, "", 0)
+"""The start of the world."""
+
+
+def first(moment: Moment, run: Run, start: Reached | None = None) -> Reached | None:
+    """The first such moment, from `start` on; None when there is none."""
+    reached = _reached(moment, run)
+    return next((one for one in reached if start is None or _follows(one, start)), None)
+
+
+def _reached(moment: Moment, run: Run) -> Iterator[Reached]:
+    """All that a moment describes, oldest first."""
+    if moment.at is not None:
+        yield Reached(moment.at, "at", 0)
+        return
+    if moment.step is not None:
+        if 0 < moment.step <= len(run.taken):
+            yield Reached(run.taken[moment.step - 1], "step", moment.step)
+        return
+    if moment.call is not None:
+        began = EPOCH.timestamp()
+        for call in run.world.cloud.journal:
+            if not call_differences(moment.call, call):
+                yield Reached(call.time - began, "azure", call.number)
+        return
+    happened = _created if moment.created is not None else _bound
+    reference = moment.created or moment.bound or ""
+    for number, write in enumerate(run.world.journal):
+        if write.error is None and _is(write.key, reference) and happened(write):
+            yield Reached(write.at / SECOND, "cluster", number)
+
+
+def _created(write: Any) -> bool:
+    return bool(write.verb == "create" and not write.subresource)
+
+
+def _bound(write: Any) -> bool:
+    return bool(_node_of(write.after) and not _node_of(write.before))
+
+
+def _follows(event: Reached, start: Reached) -> bool:
+    if event.journal == start.journal:
+        return event.number > start.number
+    return event.seconds >= start.seconds
+
+
+def _is(key: Any, reference: str) -> bool:
+    kind, namespace, name = split_reference(reference)
+    return key.kind == kind and fnmatchcase(key.name, name) and key.namespace in ("", namespace or "default")
+
+
+def _node_of(pod: Any) -> str:
+    return str(((pod or {}).get("spec") or {}).get("nodeName") or "")
+
+
+def told(moment: Moment) -> str:
+    """A moment as the file says it."""
+    return show({key: said(value) if key == "call" else value for key, value in said(moment).items()})
