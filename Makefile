@@ -15,6 +15,8 @@
 # make bench          benchmarks, beside the Go scheduler where KARPENTER_SOURCES is set; plot and figures in reports/
 # make schema         the scenario language's JSON Schema and its reference page anew
 # make site           the documentation as a site in build/site, which opens without a server
+# make picture        the script and style of the HTML pages anew from picture/src (needs Node; bundled with esbuild)
+# make picture-check  the same in a folder that goes, compared with the committed files
 # make clean          everything that make made
 SHELL := /bin/sh
 .DEFAULT_GOAL := test
@@ -48,7 +50,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site clean
+.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site picture picture-check clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
@@ -116,6 +118,16 @@ site: $(CORE)
 	$(RUN) -m tools.site build/pages
 	$(VENV)/bin/zensical build --strict --clean
 
+picture: picture/node_modules
+	node picture/build.mjs
+
+picture-check: picture/node_modules
+	@folder=$$(mktemp -d) && node picture/build.mjs "$$folder" && diff -r "$$folder" harness/reports/picture/built; code=$$?; rm -r "$$folder"; exit $$code
+
+picture/node_modules: picture/package-lock.json
+	npm ci --prefix picture --no-fund --no-audit
+	@touch $@
+
 # A Python of at least 3.11 that has venv, in a folder of its own; pip runs again only when the dependencies change.
 $(RUN):
 	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14; do \
@@ -134,5 +146,5 @@ $(CLUSTERS): $(CORE)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks build dist reports
+	rm -rf $(VENV) $(CLIENTS) picture/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks build dist reports
 	find harness fakeazure tests scenarios benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null; true

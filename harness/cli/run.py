@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-x", "--exitfirst", action="store_true", help="end with the first case that fails")
     parser.add_argument("--shard", metavar="I/N", help="only part I of N: every Nth case, from the Ith on")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write JUnit XML")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="also write one HTML page")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write one HTML page, which needs nothing else")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every case and every expectation")
     add_format(parser)
 
@@ -174,9 +174,9 @@ def _write(arguments: argparse.Namespace, summary: Summary) -> None:
 
         arguments.junit.write_text(junit.render(summary), encoding="utf-8")
     if arguments.html is not None:
-        from harness.reports import html
+        from harness.reports.picture.corpus import corpus_page
 
-        arguments.html.write_text(html.render(summary), encoding="utf-8")
+        arguments.html.write_text(corpus_page(summary), encoding="utf-8")
 
 
 def _print(arguments: argparse.Namespace, summary: Summary, wrong: ScenarioError) -> None:

@@ -6,7 +6,7 @@ import json
 from xml.etree.ElementTree import fromstring
 
 from harness.reading.problems import Mark, Problem, ScenarioError
-from harness.reports import Summary, as_json, html, junit
+from harness.reports import Summary, as_json, junit
 from harness.reports.terminal import Style, render_case, render_summary
 from harness.scenario.running.matching import Difference
 from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
@@ -89,12 +89,3 @@ def test_junit_counts_cases() -> None:
     failure = first.find(".//failure")
     assert failure is not None
     assert "found     value: red" in (failure.text or "")
-
-
-def test_html_is_one_page_that_escapes() -> None:
-    page = html.render(SUMMARY)
-    assert "<details class=failed open>" in page
-    assert "&lt;karpenter&gt;" in page
-    assert "<karpenter>" not in page
-    assert "src=" not in page
-    assert "http" not in page
