@@ -52,7 +52,7 @@ REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
         "TransferEncodingNotSupported": (
             501,
             "TransferEncodingNotSupported",
-            "The transfer encoding '{coding}' is not supported.",
+            "No transfer encoding but 'chunked' is supported.",
         ),
         "TooManyConnections": (
             503,

@@ -12,12 +12,11 @@ import ssl
 import sys
 import threading
 import traceback
-from http import HTTPStatus
 from types import TracebackType
 from typing import Any
 
 from fakeazure.market.faults import DROPPED, SLOW
-from fakeazure.transports.http1 import Closed, Incoming, Reader, Refused
+from fakeazure.transports.http1 import Closed, Conversation, Incoming, Refused
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.wire import Front, Reply
 
@@ -38,7 +37,7 @@ class _Connection(socketserver.BaseRequestHandler):
         self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if isinstance(self.request, ssl.SSLSocket):
             self.request.do_handshake()
-        self.reader = Reader(self.request, limits)
+        self.conversation = Conversation(self.request, limits)
 
     def handle(self) -> None:
         """Answer requests until the client closes, is refused, or is silent for too long."""
@@ -46,22 +45,24 @@ class _Connection(socketserver.BaseRequestHandler):
             self._refuse(Refused("TooManyConnections", limit=self.server.limits.connections))
             return
         with contextlib.suppress(Closed):
-            while True:
-                try:
-                    incoming = self.reader.next()
-                except Refused as refused:
-                    self._refuse(refused)
-                    return
-                reply = self._answer(incoming)
-                what, seconds = reply.fault
-                if what == SLOW:
-                    threading.Event().wait(seconds)
-                elif what:
-                    self._break_off(reply, whole=what == DROPPED)
-                    return
-                self._send(reply, incoming.method, close=not incoming.keep_alive)
-                if not incoming.keep_alive:
-                    return
+            while self._turn():
+                pass
+
+    def _turn(self) -> bool:
+        """One request and its answer. Returns whether another may follow."""
+        try:
+            incoming = self.conversation.next()
+        except Refused as refused:
+            self._refuse(refused)
+            return False
+        reply = self._answer(incoming)
+        what, seconds = reply.fault
+        if what == SLOW:
+            threading.Event().wait(seconds)
+        elif what:
+            self._break_off(reply, whole=what == DROPPED)
+            return False
+        return self.conversation.answer(reply.status, reply.headers, reply.body)
 
     def _break_off(self, reply: Reply, *, whole: bool) -> None:
         """A declared fault: no answer at all, or half of one, then the end of the connection."""
@@ -83,7 +84,8 @@ class _Connection(socketserver.BaseRequestHandler):
 
     def _refuse(self, refused: Refused) -> None:
         """Answer, then read on for a moment: a close with bytes unread would take the answer from the client."""
-        self._send(self.server.front.refusal(refused.row, **refused.facts), self.reader.method, close=True)
+        reply = self.server.front.refusal(refused.row, **refused.facts)
+        self.conversation.answer(reply.status, reply.headers, reply.body, close=True)
         with contextlib.suppress(OSError):
             if not isinstance(self.request, ssl.SSLSocket):
                 self.request.shutdown(socket.SHUT_WR)
@@ -91,23 +93,6 @@ class _Connection(socketserver.BaseRequestHandler):
             for _ in range(64):
                 if not self.request.recv(65536):
                     return
-
-    def _send(self, reply: Reply, method: str, *, close: bool) -> None:
-        """Status line, headers and body in one send: two would cost a client 40 ms of delayed acknowledgement each."""
-        try:
-            phrase = HTTPStatus(reply.status).phrase
-        except ValueError:
-            phrase = ""
-        lines = [f"HTTP/1.1 {reply.status} {phrase}", *(f"{name}: {value}" for name, value in reply.headers.items())]
-        if close:
-            lines.append("Connection: close")
-        head = "\r\n".join(line.translate(_ONE_LINE) for line in lines) + "\r\n\r\n"
-        body = b"" if method == "HEAD" or reply.status in (204, 304) else reply.body
-        self.request.settimeout(self.server.limits.write)
-        self.request.sendall(head.encode("latin-1", "replace") + body)
-
-
-_ONE_LINE = {ord("\r"): " ", ord("\n"): " "}
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):

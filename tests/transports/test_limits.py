@@ -94,13 +94,21 @@ GOOD = f"GET {PATH} HTTP/1.1\r\n{HEAD}\r\n".encode()
         (put("Content-Length: 1\r\nContent-Length: 2"), 400, "BadRequest"),
         (put("Content-Length: 2\r\nTransfer-Encoding: chunked") + b"0\r\n\r\n", 400, "BadRequest"),
         (put("Content-Length: 2000000"), 413, "RequestContentTooLarge"),
-        (put(f"Content-Length: {'9' * 30}"), 413, "RequestContentTooLarge"),
+        (put(f"Content-Length: {'9' * 20}"), 413, "RequestContentTooLarge"),
+        (put(f"Content-Length: {'9' * 30}"), 400, "BadRequest"),
         (put("Transfer-Encoding: gzip"), 501, "TransferEncodingNotSupported"),
         *(
             (put("Transfer-Encoding: chunked") + chunks, 400, "BadRequest")
-            for chunks in (b"zz\r\n{}\r\n", b"-1\r\n", b"2\r\n{}xx0\r\n\r\n", b"\r\n", b"1" * 2000, b"FFFFFFFFF\r\n")
+            for chunks in (
+                b"zz\r\n{}\r\n",
+                b"-1\r\n",
+                b"2\r\n{}xx0\r\n\r\n",
+                b"\r\n",
+                b"1" * 2000 + b"\r\n",
+                b"F" * 21 + b"\r\n",
+            )
         ),
-        (put("Transfer-Encoding: chunked") + b"FFFFFF\r\n", 413, "RequestContentTooLarge"),
+        (put("Transfer-Encoding: chunked") + b"FFFFFF\r\n" + bytes(1 << 20) + b"x", 413, "RequestContentTooLarge"),
         (put("Transfer-Encoding: chunked") + b"1;a=b\r\n{\r\n1\r\n}\r\n0\r\nT: x\r\n\r\n", 405, "MethodNotAllowed"),
         (put("Content-Length: 4") + b"null", 400, "InvalidRequestContent"),
         *(
@@ -156,6 +164,16 @@ def test_a_client_may_ask_before_it_sends(server: HttpServer) -> None:
 def test_slow_requests_time_out(parts: tuple[bytes, ...], server: HttpServer) -> None:
     status, body, _ = answer(server, *parts)
     assert (status, body["error"]["code"]) == (408, "RequestTimeout")
+
+
+def test_a_request_that_breaks_off_is_told_so(server: HttpServer) -> None:
+    for sent in (GOOD[:-2], put("Content-Length: 10") + b"{", put("Content-Length: 2, 2") + b"{"):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
+            client.sendall(sent)
+            client.shutdown(socket.SHUT_WR)
+            received = client.recv(65536)
+        assert received.startswith(b"HTTP/1.1 400 ")
+        assert b" closed connection" in received
 
 
 def test_slow_drops_do_not_extend_the_time(server: HttpServer) -> None:
