@@ -45,7 +45,7 @@ from fakeazure.journal import Call, Journal, summarise
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.faults import Fault
 from fakeazure.market.spec import build_market
-from fakeazure.resources import images, vm_lifecycle
+from fakeazure.resources import vm_lifecycle
 from fakeazure.routing import router
 from fakeazure.seed import seed
 from fakeazure.state import Settings, State
@@ -309,7 +309,7 @@ class FakeAzure:
 
     def publish_image(self, definition: str, version: str) -> None:
         """Publish a newer version of an image definition. KeyError for a definition that AKS does not have."""
-        images.publish(self.state, definition, version)
+        self.market.images.publish(definition, version)
 
     def guid_of(self, text: str) -> str:
         """The guid that always belongs to `text`."""

@@ -14,10 +14,10 @@ from fakeazure.state import State
 
 _MARK = b"fakeazure snapshot 1\n"
 _STATE = (
-    "vms", "addresses", "nic_reservations", "subscriptions", "groups", "images", "assignments", "instances", "next_instance",
+    "vms", "addresses", "nic_reservations", "subscriptions", "groups", "assignments", "instances", "next_instance",
     "kubeconfigs", "guids", "operations",
 )  # fmt: skip
-_MARKET = ("quota", "restrictions", "stock", "faults", "prices")
+_MARKET = ("quota", "restrictions", "stock", "faults", "prices", "images")
 
 
 class _Pickler(pickle.Pickler):

@@ -106,8 +106,6 @@ class State:
         """Namespace → the resource types that are served."""
         self.assignments: dict[str, Document] = {}
         """Role assignments by scope and name."""
-        self.images: dict[str, tuple[str, ...]] = {}
-        """Overlay of image versions: definition, or gallery/definition → versions, newest first."""
 
     def now(self) -> float:
         """Seconds since the epoch."""

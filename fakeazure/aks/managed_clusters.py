@@ -14,10 +14,10 @@ from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.operations import Operation
 from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
+from fakeazure.catalog.images import SNAPSHOT
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
 from fakeazure.resources import groups
-from fakeazure.resources.images import SNAPSHOT
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
 from fakeazure.store import Entry

@@ -11,6 +11,7 @@ from fakeazure.arm.ids import location_key
 from fakeazure.arm.texts import failure
 from fakeazure.market.facts import CatalogueLike, RegionLike, Size
 from fakeazure.market.faults import STUCK, Faults, constraints_of
+from fakeazure.market.images import Images
 from fakeazure.market.match import Subject
 from fakeazure.market.prices import Prices
 from fakeazure.market.quota import Charge, Quota, Shortage, charge_of
@@ -44,6 +45,7 @@ class Market:
         stock: Stock | None = None,
         faults: Faults | None = None,
         prices: Prices | None = None,
+        images: Images | None = None,
     ) -> None:
         """Lay the given parts over `catalogue`; each is empty by default."""
         self.catalogue = catalogue
@@ -52,6 +54,7 @@ class Market:
         self.stock = stock or Stock()
         self.faults = faults or Faults()
         self.prices = prices or Prices()
+        self.images = images or Images()
         self._families: dict[str, tuple[str, ...]] = {}
         self._lists: dict[tuple[str, int], Sequence[Mapping[str, Any]]] = {}
         self._sizes: dict[tuple[str, str, int], Size] = {}

@@ -12,6 +12,7 @@ faults:
 - {what: TooManyRequests, where: {resource: "*", method: GET}, times: always, probability: 0.1}
 - {what: Dropped, where: {resource: virtualMachines}}             # or Slow (seconds: 5), Truncated: only over HTTP
 prices: {Standard_D2s_v5: 0.05, Standard_D4s_v5: {on-demand: 0.2, spot: 0.04}}
+images: {"2404": 202601.13.0, V3gen2: 202601.07.0}               # or `released`: each version on its day
 ```
 
 Every mistake is a `MarketError` that names its place and the nearest known word.
@@ -28,6 +29,7 @@ from typing import Any
 from fakeazure.arm.texts import TEXTS
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.faults import ALWAYS, ON_THE_WIRE, STUCK, Fault, Faults
+from fakeazure.market.images import Images
 from fakeazure.market.market import Market
 from fakeazure.market.match import Where
 from fakeazure.market.prices import ON_DEMAND, SPOT, Prices
@@ -36,7 +38,7 @@ from fakeazure.market.restrictions import PRESETS, REASONS, Restriction, Restric
 from fakeazure.market.stock import UNITS, Shelf, Stock
 from fakeazure.market.wording import MarketError, check_placement, families, hint, one_of
 
-SECTIONS = ("preset", "quota", "restrictions", "capacity", "faults", "prices")
+SECTIONS = ("preset", "quota", "restrictions", "capacity", "faults", "prices", "images")
 _WHERE = tuple(field.name for field in fields(Where))
 _PLACEMENT = ("size", "family", "zone", "priority", "location")
 _FAULT = ("what", "where", "when", "times", "at", "message", "status", "retryAfter", "probability", "seconds")
@@ -48,8 +50,12 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
     """The market that `spec` describes. Durations in `when` count from `now`, seconds since the epoch;
     `seed` is that of faults by chance."""
     _known(spec, SECTIONS, "azure")
+    images = Images()
+    if "images" in spec:
+        images.change(spec["images"])
     return Market(
         catalogue,
+        images=images,
         quota=Quota(_limits(_mapping(spec, "quota"), catalogue)),
         restrictions=Restrictions(
             (
@@ -87,6 +93,9 @@ def _checks(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> Iterator[Calla
         yield partial(_fault, item, path, catalogue, now=0.0)
     for size, price in spec.get("prices", {}).items():
         yield partial(_prices, {size: price})
+    named = spec.get("images", {})
+    for part in [{name: version} for name, version in named.items()] if isinstance(named, Mapping) else [named]:
+        yield partial(Images().change, part)
 
 
 def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
@@ -106,6 +115,8 @@ def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
     for item, path in _items(spec, "faults"):
         market.faults.declare(_fault(item, path, market.catalogue, now=now))
     _prices(_mapping(spec, "prices"), market.prices)
+    if "images" in spec:
+        market.images.change(spec["images"])
 
 
 def _preset(spec: Mapping[str, Any], catalogue: CatalogueLike) -> Sequence[Sizes]:

@@ -1,14 +1,9 @@
-"""Node images: the definitions that AKS publishes, their versions, and what a VM can boot from.
-
-Definitions and versions are those that karpenter-provider-azure recorded (pkg/fake/nodeimageversionsapi.go, snapshot of
-2025-12-18). A world may publish newer versions on top.
-"""
+"""Node images: what AKS and its galleries list, and what a VM can boot from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from fakeazure.arm.bodies import section, text
@@ -16,57 +11,11 @@ from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
+from fakeazure.catalog.images import DEFINITIONS, GALLERIES, published_date
 from fakeazure.resources import marketplace
 from fakeazure.state import State
 
-SNAPSHOT = "202512.18.0"
-
-GALLERIES: Mapping[str, str] = MappingProxyType(
-    {
-        "AKSUbuntu": "AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2",
-        "AKSAzureLinux": "AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b",
-    }
-)
-"""Shared gallery → public name of the community gallery with the same images."""
-
-_UBUNTU = (
-    "2004fipscontainerd",
-    "2004gen2fipscontainerd",
-    "2204containerd",
-    "2204gen2containerd",
-    "2204gen2arm64containerd",
-    "2204gen2TLcontainerd",
-    "2204fipscontainerd",
-    "2204gen2fipscontainerd",
-    "2404containerd",
-    "2404gen2containerd",
-    "2404gen2arm64containerd",
-    "2404gen2TLcontainerd",
-)
-_AZURE_LINUX = (
-    "V2",
-    "V2gen2",
-    "V2gen2arm64",
-    "V2gen2TL",
-    "V2fips",
-    "V2gen2fips",
-    "V3",
-    "V3gen2",
-    "V3gen2arm64",
-    "V3gen2TL",
-    "V3fips",
-    "V3gen2fips",
-    "V3gen2arm64fips",
-)
-DEFINITIONS: Mapping[str, str] = MappingProxyType(
-    {**dict.fromkeys(_UBUNTU, "AKSUbuntu"), **dict.fromkeys(_AZURE_LINUX, "AKSAzureLinux")}
-)
-"""Image definition → shared gallery."""
-
 _REFERENCES = ("communityGalleryImageId", "sharedGalleryImageId", "id")
-_OLDER: Mapping[str, str] = MappingProxyType(
-    {"2204fipscontainerd": "202404.09.0", "2204gen2fipscontainerd": "202404.09.0"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +44,7 @@ class Image:
 
 def versions_of(state: State, definition: str) -> tuple[str, ...]:
     """The published versions of a definition, newest first."""
-    published = state.images.get(definition.lower())
-    return published if published is not None else (_OLDER.get(definition, SNAPSHOT),)
-
-
-def publish(state: State, definition: str, version: str) -> None:
-    """Publish a newer version of a definition. KeyError for a definition that AKS does not have."""
-    if definition not in DEFINITIONS:
-        raise KeyError(f"unknown image definition {definition!r}; known are {', '.join(DEFINITIONS)}")
-    kept = tuple(old for old in versions_of(state, definition) if old != version)
-    state.images[definition.lower()] = (version, *kept)
+    return state.market.images.versions(definition, state.now())
 
 
 def find(state: State, reference: Mapping[str, Any]) -> Image | None:
@@ -151,15 +91,6 @@ def node_image(state: State, name: str) -> Image | None:
         if known.lower() == definition.lower() and shared.lower() == gallery.lower():
             return Image(shared, known, version) if version in versions_of(state, known) else None
     return None
-
-
-def published_date(version: str) -> str:
-    """The day that a version's name carries: `202512.18.0` → 2025-12-18."""
-    month, _, rest = version.partition(".")
-    day = rest.partition(".")[0]
-    if len(month) == 6 and month.isdigit() and day.isdigit():
-        return f"{month[:4]}-{month[4:]}-{int(day):02d}T00:00:00+00:00"
-    return "2025-01-01T00:00:00+00:00"
 
 
 _COMMUNITY = "Microsoft.Compute/locations/communityGalleries"

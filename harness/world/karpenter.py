@@ -100,6 +100,7 @@ class Karpenter:
             writer,
             engine.clock,
             cloud,
+            sink,
             release=release,
             options=options,
             region=region,

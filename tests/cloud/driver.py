@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 from fakeazure.arm.messages import Response
+from fakeazure.catalog.images import GALLERIES, SNAPSHOT
 from fakeazure.cloud import SUBSCRIPTION, FakeAzure
 from fakeazure.events import Event
-from fakeazure.resources.images import GALLERIES, SNAPSHOT
 from fakeazure.seed import subnet_id
 
 COMPUTE, NETWORK, MACHINES = "2025-04-01", "2022-01-01", "2026-04-02-preview"

@@ -7,6 +7,7 @@ import sys
 import time
 
 from fakeazure.catalog import Catalogue
+from fakeazure.catalog.images import SNAPSHOT
 from fakeazure.cloud import FakeAzure
 from tests.cloud.driver import Driver
 
@@ -37,7 +38,7 @@ def test_worlds_do_not_share_state() -> None:
     assert two.usage("cores") == (0, 1_000_000)
     assert two.get_vm("aks-a").status == 404
     assert len(two.cloud.journal) == 2
-    assert two.cloud.state.images == {}
+    assert two.cloud.market.images.versions("2404containerd", 0.0) == (SNAPSHOT,)
 
 
 def test_core_imports_nothing_that_serves() -> None:

@@ -5,23 +5,18 @@ Source: kaz pkg/controllers/nodeclass/{status,hash,termination}.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, Cloud, View, Writer
+from harness.engine.ports import Change, ChangeType, Cloud, Sink, View, Writer
 from harness.karpenter.labels.azure import NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION
-from harness.karpenter.launch.images import (
-    ImageDefinition,
-    ImageFamily,
-    community_image_id,
-    gallery_image_id,
-    image_family,
-)
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.lifecycle.conditions import Conditions
+from harness.karpenter.lifecycle.maintenance import WindowError, is_open
+from harness.karpenter.lifecycle.node_images import NodeImages, kept
 from harness.karpenter.releases import LocalDnsSource, ProviderOptions, ProviderRelease
 from harness.kube.api.objects import Object, annotations_of, finalizers_of, is_terminating, name_of, spec_of, status_of
 from harness.kube.api.patch import merge_diff
@@ -30,7 +25,6 @@ from harness.kube.api.versions import Version
 FINALIZER = "karpenter.azure.com/termination"
 _REFRESH = 180.0
 _VERSION_TTL = 900.0
-_IMAGE_TTL = 3 * 24 * 3600.0
 _NO_SIG = (
     "FIPS images require UseSIG to be enabled, but UseSIG is false (note: UseSIG is only supported in AKS managed NAP)"
 )
@@ -48,6 +42,7 @@ class NodeClasses:
         writer: Writer,
         clock: Clock,
         cloud: Cloud,
+        sink: Sink,
         *,
         release: ProviderRelease,
         options: ProviderOptions,
@@ -58,13 +53,13 @@ class NodeClasses:
         self._writer = writer
         self._clock = clock
         self._cloud = cloud
+        self._sink = sink
         self._release = release
         self._options = options
         self._region = region
         self._server, self._kubernetes = kubernetes, kubernetes
         self._read_at = clock.seconds
-        self._versions: dict[str, str] = {}
-        self._newest: dict[tuple[str, str], tuple[str, float]] = {}
+        self._node_images = NodeImages(clock, cloud, release=release, options=options, region=region)
 
     def upgraded(self, kubernetes: str) -> None:
         """The API server runs another version, which is noticed when it is next asked for its own."""
@@ -107,9 +102,9 @@ class NodeClasses:
         needed = self._release.nodeclass_conditions
         conditions = Conditions(nodeclass, needed, self._clock.timestamp())
         status: dict[str, Any] = dict(status_of(nodeclass))
-        status["kubernetesVersion"] = self._version(nodeclass)
+        known, status["kubernetesVersion"] = status.get("kubernetesVersion"), self._version(nodeclass)
         conditions.set_true("KubernetesVersionReady")
-        self._images(nodeclass, status, conditions)
+        understood = self._images(nodeclass, status, conditions, upgraded=known != status["kubernetesVersion"])
         problem = self._subnet(nodeclass, conditions) if "SubnetsReady" in needed else None
         if "ValidationSucceeded" in needed:
             conditions.set_true("ValidationSucceeded")
@@ -121,7 +116,8 @@ class NodeClasses:
             self._writer.patch("AKSNodeClass", name_of(nodeclass), {"status": patch}, subresource="status")
         if problem is not None:
             raise ReconcileError(problem)
-        return Result(_REFRESH, Wait.ALARM)
+        # what cannot be understood stays so until somebody changes it: nothing that a world has to wait for
+        return Result(_REFRESH if understood else self.backoff[1], Wait.ALARM)
 
     def _hashed(self, nodeclass: Object) -> Object:
         """By which drift is noticed; nodes of another version of the hash do not come up here (nodeclass/hash/controller.go)."""
@@ -145,70 +141,28 @@ class NodeClasses:
         self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": kept or None}})
         return DONE
 
-    def _images(self, nodeclass: Object, status: dict[str, Any], conditions: Conditions) -> None:
+    def _images(self, nodeclass: Object, status: dict[str, Any], conditions: Conditions, *, upgraded: bool) -> bool:
+        """Brings the images up to date, if it is time to. False where nobody can tell whether it is."""
         spec = spec_of(nodeclass)
         if self._release.asks_fips(spec) and not self._options.use_sig:
             status.pop("images", None)
             conditions.set_false("ImagesReady", "SIGRequiredForFIPS", _NO_SIG)
-            return
-        family = image_family(spec, kubernetes=status["kubernetesVersion"], release=self._release)
-        definitions = family.default_images(spec, self._release, use_sig=self._options.use_sig)
-        images = [
-            {"id": image_id, "requirements": _sorted(definition.requirements())}
-            for definition in definitions
-            if (image_id := self._image_id(family, definition, status["kubernetesVersion"])) is not None
-        ]
-        if not images:
+            return True
+        goal = self._node_images.newest(spec, status["kubernetesVersion"])
+        if conditions.is_true("ImagesReady") and not upgraded:
+            try:
+                if not is_open(self._view, self._clock, self._release):
+                    goal = kept(status.get("images") or (), goal)
+            except WindowError as error:
+                self._sink.log("error", self.name, "Reconciler error", error=f"checking maintenance window, {error}")
+                return False
+        if not goal:
             status.pop("images", None)
             conditions.set_false("ImagesReady", "ImagesNotFound", "ImageSelectors did not match any Images")
-            return
-        status["images"] = images
+            return True
+        status["images"] = list(goal)
         conditions.set_true("ImagesReady")
-
-    def _image_id(self, family: ImageFamily, definition: ImageDefinition, kubernetes: str) -> str | None:
-        if self._options.use_sig:
-            version = self._gallery_versions().get(definition.name)
-            if version is None:
-                return None
-            return gallery_image_id(family, definition, version, subscription=self._options.sig_subscription_id)
-        version = self._community_version(family, definition, kubernetes)
-        return community_image_id(family, definition, version) if version is not None else None
-
-    def _community_version(self, family: ImageFamily, definition: ImageDefinition, kubernetes: str) -> str | None:
-        """The version published last; remembered for three days."""
-        slot = (definition.name, kubernetes)
-        known = self._newest.get(slot)
-        if known is not None and self._clock.seconds < known[1]:
-            return known[0]
-        path = (
-            f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.Compute/locations/{self._region}"
-            f"/communityGalleries/{family.community_gallery}/images/{definition.name}/versions"
-        )
-        found = self._read(path, "2025-03-03")
-        newest = max(
-            found, key=lambda each: str((each.get("properties") or {}).get("publishedDate") or ""), default=None
-        )
-        if newest is None:
-            return None
-        self._newest[slot] = str(newest["name"]), self._clock.seconds + _IMAGE_TTL
-        return str(newest["name"])
-
-    def _gallery_versions(self) -> Mapping[str, str]:
-        if not self._versions:
-            path = (
-                f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.ContainerService"
-                f"/locations/{self._region}/nodeImageVersions"
-            )
-            for each in self._read(path, "2026-04-02-preview"):
-                self._versions.setdefault(str(each.get("sku")), str(each.get("version")))
-        return self._versions
-
-    def _read(self, path: str, version: str) -> Sequence[Mapping[str, Any]]:
-        answer = self._cloud.request("GET", path, query={"api-version": version})
-        if answer.status != 200:
-            return ()
-        found: Sequence[Mapping[str, Any]] = (answer.body or {}).get("value") or ()
-        return found
+        return True
 
     def _subnet(self, nodeclass: Object, conditions: Conditions) -> str | None:
         """Checks the subnet. Returns what to retry on."""
@@ -253,10 +207,6 @@ class NodeClasses:
             )
         status["localDNSState"] = "Enabled" if enabled else "Disabled"
         conditions.set_true("LocalDNSReady")
-
-
-def _sorted(requirements: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(requirements, key=lambda each: (len(each["key"]), each["key"]))
 
 
 def _parsed(subnet_id: str) -> Subnet | None:

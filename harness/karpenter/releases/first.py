@@ -41,6 +41,7 @@ FIRST = ProviderRelease(
     gpu_registry="1.4.0",
     local_dns=LocalDnsSource.NONE,
     local_dns_preferred_from=(1, 35),
+    empty_window_is_none=False,
     image_families=OLD_FAMILIES,
     only_known_skus=True,
     unknown_skus_cost_missing_price=False,

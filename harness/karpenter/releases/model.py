@@ -180,6 +180,8 @@ class NodeClassFlags:
     (kaz ``pkg/apis/v1beta1/aksnodeclass_status.go`` StatusConditions)."""
     managed_subnets_refused: bool
     """An AKSNodeClass with a subnet of the cluster's managed virtual network is not ready."""
+    empty_window_is_none: bool
+    """A maintenance window whose start or end is empty is taken as if it had none (kaz ``pkg/controllers/nodeclass/status/images.go``)."""
     nodeclass_hash_version: str
     """The version of the hash of an AKSNodeClass."""
     nodeclass_hash_fields: frozenset[str]

@@ -189,6 +189,7 @@ _CHANGES: Mapping[str, Change] = {
             old,
             artifact_streaming_filter=True,
             artifact_streaming_default=ArtifactStreamingDefault.ON,
+            empty_window_is_none=True,
             instance_type_key_leaves_out=frozenset({"fips"}),
             spot_system_machines=True,
             kubelet_flags_left_out={

@@ -39,7 +39,7 @@ def first(moment: Moment, run: Run, start: Reached | None = None) -> Reached | N
 def _reached(moment: Moment, run: Run) -> Iterator[Reached]:
     """All that a moment describes, oldest first."""
     if moment.at is not None:
-        yield Reached(moment.at, "at", 0)
+        yield Reached(moment.at, "at", round(moment.at * SECOND))
         return
     if moment.step is not None:
         if 0 < moment.step <= len(run.taken):

@@ -140,6 +140,17 @@ class Market(Model):
         default_factory=dict, description="Prices by size that replace the region's list."
     )
     faults: list[Fault] = Field(default_factory=list, description="Failures to happen.")
+    images: (
+        Annotated[
+            Annotated[Literal["released"], Tag("value")] | Annotated[dict[Text, Text], Tag("conditions")],
+            Discriminator(lambda value: "conditions" if isinstance(value, dict) else "value"),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="Versions of node images that are newer than those of 2025-12-18, by definition or the beginning of its name "
+        "({'2404': 202601.13.0}); `released`: each comes out on its day, as AKS's release notes tell.",
+    )
 
 
 class Azure(Market):
@@ -245,5 +256,6 @@ class Given(Model):
         description="Files of manifests, from the scenario's folder: names, patterns such as ../pools/*.yaml, folders; dumps, too.",
     )
     patches: list[Patch] = Field(
-        default_factory=list, description="Merge patches on manifests of this file or of `manifests`, before anything is applied."
+        default_factory=list,
+        description="Merge patches on manifests of this file or of `manifests`, before anything is applied.",
     )

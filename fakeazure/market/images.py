@@ -1,0 +1,73 @@
+"""Which versions of node images are published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from fakeazure.catalog.images import DEFINITIONS, published_date, recorded_version, released
+from fakeazure.market.wording import MarketError, hint
+
+__all__ = ["RELEASED", "Images", "chosen"]
+
+RELEASED = "released"
+"""In place of versions: each comes out on its day, as AKS's release notes tell."""
+
+
+class Images:
+    """The versions of a definition: what was recorded, what came out since where that is wanted, and what was published here."""
+
+    def __init__(self) -> None:
+        self._own: dict[str, tuple[str, ...]] = {}
+        self.come_out = False
+        """Whether versions come out on their days."""
+
+    def publish(self, definition: str, version: str) -> None:
+        """Publishes a newer version. KeyError for a definition that AKS does not have."""
+        if definition not in DEFINITIONS:
+            raise KeyError(f"unknown image definition {definition!r}; known are {', '.join(DEFINITIONS)}")
+        kept = tuple(old for old in self._own.get(definition, ()) if old != version)
+        self._own[definition] = (version, *kept)
+
+    def versions(self, definition: str, now: float) -> tuple[str, ...]:
+        """All versions of a definition at a moment in seconds since the epoch, newest first."""
+        own = self._own.get(definition, ())
+        others = [recorded_version(definition)]
+        if self.come_out:
+            today = datetime.fromtimestamp(now, UTC).isoformat()
+            out = (version for version in released(definition) if published_date(version) <= today)
+            others = sorted({*others, *out}, key=_numbers, reverse=True)
+        return (*own, *(version for version in others if version not in own))
+
+    def change(self, spec: str | Mapping[str, str]) -> None:
+        """Takes what the `azure:` block says: `released`, or versions by definition or the beginning of its name. Raises MarketError."""
+        if spec == RELEASED:
+            self.come_out = True
+            return
+        for definition, version in chosen(spec).items():
+            self.publish(definition, version)
+
+
+def chosen(spec: str | Mapping[str, str]) -> Mapping[str, str]:
+    """Definition → version. Raises MarketError for a name that no definition begins with, and for what is no version."""
+    if not isinstance(spec, Mapping):
+        raise MarketError("images", f"'{RELEASED}' is expected, or versions by image, not {spec!r}")
+    found: dict[str, str] = {}
+    for name, version in spec.items():
+        fitting = [one for one in DEFINITIONS if one.lower().startswith(str(name).lower())]
+        if not fitting:
+            near = (
+                hint(str(name), DEFINITIONS)
+                or "; known are 2204, 2404, V2, V3 and definitions such as 2404gen2containerd"
+            )
+            raise MarketError(f"images.{name}", f"no node image is called so{near}")
+        parts = str(version).split(".")
+        if len(parts) != 3 or not all(part.isdigit() for part in parts):
+            raise MarketError(f"images.{name}", f"a version such as 202601.13.0 is expected, not {version!r}")
+        # the longer name says it more exactly
+        found.update({one: str(version) for one in fitting if name == one or one not in spec})
+    return found
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
