@@ -103,6 +103,10 @@ class Kubelets:
         if node and change.type != "DELETED" and self._machines.of_node(node) is not None:
             yield (namespace_of(pod), name_of(pod))
 
+    def boot_with(self, boot: Callable[[BootPlan], None]) -> None:
+        """Machines with kubelets of their own are brought up in this way from now on."""
+        self._boot = boot
+
     def power_on(self, machine: Machine) -> None:
         """A machine has power: it will boot."""
         self._machines.add(machine)

@@ -5,19 +5,18 @@ With several clusters each case runs on all of them, and the first difference of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from harness.pytest_plugin.cluster_options import cluster_names
+from harness.pytest_plugin.cluster_pool import ClusterPool
 from harness.pytest_plugin.foreseen import Foreseen
 from harness.pytest_plugin.keys import runner_of
 
 if TYPE_CHECKING:
-    from harness.clusters.control_plane.cluster import RealCluster
-    from harness.clusters.remote.cluster import Attaching
+    from harness.clusters.remote.attaching import Attaching
     from harness.scenario.language.cases import Case
     from harness.scenario.running.run import Run
     from harness.scenario.running.runner import Runner
@@ -78,88 +77,16 @@ def runners_of(config: pytest.Config) -> ClusterRunners:
     return config.stash[_RUNNERS]
 
 
-class ClusterRunners:
+class ClusterRunners(ClusterPool):
     """A Runner for each cluster of `--cluster`."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.names = cluster_names(config)
+        super().__init__(config, cluster_names(config), getattr(config, "workerinput", {}).get(_INPUT, {}))
         self.only_memory = self.names == ("memory",)
-        self._config = config
-        self._given: Mapping[str, Mapping[str, str]] = getattr(config, "workerinput", {}).get(_INPUT, {})
-        self._owned: list[RealCluster] = []
-        self._open: list[Any] = []
-        self._free: list[Mapping[str, Mapping[str, str]]] = []
-        self._lent: dict[str, Mapping[str, Mapping[str, str]]] = {}
-        self._used: list[Mapping[str, Any]] = []
         self._runners: dict[str, Runner] = {}
-        self._missing: dict[str, str] = {}
-        self._broken: dict[str, str] = {}
         self._lost: dict[str, str] = {}
-        self._version = ""
-        self._remotes: dict[str, Any] = {}
-        self._reached = False
         self._foreseen = Foreseen(lambda: self._new_runner("memory"))
         self._attaching: dict[str, Attaching] = {}
-        self.too_big = 0
-        """Cases of which pods may ask one Node for more than a real kubelet here has."""
-
-    def start_for_worker(self, worker: str) -> Mapping[str, Mapping[str, str]]:
-        """Clusters of one worker, as data; of one that cannot be started, why. Those of a worker that has ended are used again."""
-        leases = self._free.pop() if self._free else self._start_leases()
-        self._lent[worker] = leases
-        return leases
-
-    def _start_leases(self) -> dict[str, Mapping[str, str]]:
-        leases: dict[str, Mapping[str, str]] = {}
-        for name in self.names:
-            cluster = self._start(name)
-            if cluster is not None:
-                leases[name] = cluster.lease()
-            elif name in self._broken:
-                leases[name] = {"broken": self._broken[name]}
-            elif name in self._missing:
-                if self._config.getoption("--require-cluster"):
-                    raise pytest.UsageError(f"--require-cluster: {self._missing[name]}")
-                leases[name] = {"missing": self._missing[name]}
-        return leases
-
-    def release(self, worker: str, used: Iterable[Mapping[str, Any]]) -> None:
-        """A worker needs its clusters no longer; `used` is what it reported of them."""
-        self._used += used
-        leases = self._lent.pop(worker, None)
-        if leases is not None:
-            self._free.append(leases)
-
-    def used(self) -> list[Mapping[str, Any]]:
-        """What this process did with clusters that it borrowed."""
-        from harness.clusters.control_plane.cluster import RealCluster
-        from harness.clusters.usage import Usage
-
-        usages = [Usage.of(each) for each in self._open if isinstance(each, RealCluster)]
-        for each in usages:
-            each.too_big = self.too_big if each.name == "kind" else 0
-        return [each.to_json() for each in usages]
-
-    def summary(self) -> list[str]:
-        """One line for each cluster that this process started; what borrowers did is added to the first of its name."""
-        if not self._owned:
-            return []
-        from harness.clusters.usage import Usage
-
-        usages = [Usage.of(each) for each in self._owned]
-        for name in dict.fromkeys(each.name for each in usages):
-            first = next(each for each in usages if each.name == name)
-            first.add(self._used)
-            first.too_big += self.too_big if name == "kind" else 0
-        return [str(each) for each in usages]
-
-    def stop(self) -> None:
-        """Ends what was started, and gives back what was borrowed. Raises the first error when all is done."""
-        with ExitStack() as all_of_them:
-            for each in (*self._owned, *self._open):
-                all_of_them.callback(each.stop)
-        self._open.clear()
-        self._owned.clear()
 
     def examine(self, case: Case) -> tuple[Verdict, ...]:
         """The verdicts of a case on every cluster, and whether they all came to the same. Skips what a cluster cannot show."""
@@ -196,6 +123,22 @@ class ClusterRunners:
             verdicts.append(_agreement(case, first[0], name, place, left, right, run.world.clock.seconds))
         return tuple(verdicts)
 
+    def live(self) -> tuple[Attaching, str]:
+        """The cluster for worlds in real time, one after the other, and its version of Kubernetes. Skips where it cannot be had."""
+        from harness.clusters.remote.attaching import attach
+
+        self._reach()
+        name = self.names[0]
+        self._attaching[name] = attach(self._remotes[name], live=True)
+        return self._attaching[name], self._version
+
+    def prepare(self, case: Case) -> None:
+        """Chooses the machines of a case on the cluster of `live`. Skips a case that the cluster cannot show."""
+        self._reach()
+        if unsupported := self._needed(case) or self._about_another_version(case):
+            pytest.skip(unsupported)
+        self._choose_machines(self.names[0], case)
+
     def _run(self, name: str, runner: Runner, case: Case) -> tuple[Run, tuple[Verdict, ...]]:
         """A case on one cluster. Raises ClusterLost: at length for the first case that lost it, in one line for those that find it lost."""
         try:
@@ -223,14 +166,22 @@ class ClusterRunners:
         return isinstance(error, ClusterFailed)
 
     def _unsupported(self, case: Case) -> str:
-        real = [name for name in self.names if name not in ("memory", "http")]
-        from harness.kube.api.versions import Version
+        if needed := self._needed(case):
+            return needed
+        for name in self.names:
+            self._runner(name)
+        return self._about_another_version(case)
 
+    def _needed(self, case: Case) -> str:
+        real = [name for name in self.names if name not in ("memory", "http")]
         needs = [need for need in case.needs if real or (need == "memory" and self.names != ("memory",))]
         if needs:
             return f"needs {', '.join(needs)}, which {', '.join(real or self.names)} does not have"
-        for name in self.names:
-            self._runner(name)
+        return ""
+
+    def _about_another_version(self, case: Case) -> str:
+        from harness.kube.api.versions import Version
+
         wanted = runner_of(self._config).shared.idle_world(case).kubernetes
         if not self._version or Version.of(wanted).line == Version.of(self._version).line:
             return ""
@@ -261,81 +212,12 @@ class ClusterRunners:
 
         overrides: dict[str, Any] = {"crds": runner_of(self._config).shared.overrides.get("crds")}
         if name != "memory":
-            from harness.clusters.remote.cluster import attach
+            from harness.clusters.remote.attaching import attach
 
             overrides["cluster"] = self._attaching[name] = attach(self._remotes[name])
         if self._version:
             overrides["kubernetes"] = self._version
         return Runner(caches=runner_of(self._config).shared.caches, **overrides)
-
-    def _reach(self) -> None:
-        """Starts or borrows every cluster once; the version of the real ones holds for all, so that they can be compared."""
-        if self._reached:
-            return
-        for name in self.names:
-            if name not in self._remotes:
-                self._remotes[name] = self._remote(name)
-        self._reached = True
-        versions = {name: each.version() for name, each in self._remotes.items() if each is not None and name != "http"}
-        self._version = next(iter(versions.values()), "")
-
-    def _remote(self, name: str) -> Any:
-        if name == "memory":
-            return None
-        if name == "http":
-            return self._http()
-        lease = self._given.get(name)
-        if lease is not None:
-            if "broken" in lease:
-                pytest.fail(lease["broken"], pytrace=False)
-            if "missing" in lease:
-                self._refuse(lease["missing"])
-            from harness.clusters.leases import borrow
-
-            self._open.append(borrow(lease))
-            return self._open[-1]
-        cluster = self._start(name)
-        if name in self._broken:
-            pytest.fail(self._broken[name], pytrace=False)
-        if cluster is None:
-            self._refuse(self._missing[name])
-        return cluster
-
-    def _http(self) -> Any:
-        from harness.clusters.http.cluster import HttpCluster
-        from harness.engine.clock import Clock
-        from harness.karpenter.releases import DEFAULT_RELEASE, provider
-        from harness.karpenter.validation.crds import crd_set
-        from harness.world.recorder import Recorder
-
-        release = provider(DEFAULT_RELEASE)
-        cluster = HttpCluster(Recorder(Clock()), crds=crd_set(release.crds), kubernetes=release.defaults.kubernetes)
-        self._open.append(cluster.start())
-        return cluster
-
-    def _start(self, name: str) -> RealCluster | None:
-        from harness.clusters.control_plane.pki import MissingTool
-        from harness.clusters.leases import LEASED, start
-
-        if name not in LEASED:
-            return None
-        if name in self._missing or name in self._broken:
-            return None
-        try:
-            self._owned.append(start(name, image=self._config.getoption("--kind-image")))
-        except MissingTool as error:
-            self._missing[name] = f"cluster {name}: {error}"
-        except (RuntimeError, OSError) as error:
-            # it has said what died, with its last lines; the next case would only wait for the same
-            self._broken[name] = f"cluster {name} did not start: {error}"
-        else:
-            return self._owned[-1]
-        return None
-
-    def _refuse(self, why: str) -> None:
-        if self._config.getoption("--require-cluster"):
-            pytest.fail(why, pytrace=False)
-        pytest.skip(why)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

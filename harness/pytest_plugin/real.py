@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from harness.clusters.leases import LEASED
+from harness.pytest_plugin.clusters import runners_of
 from harness.pytest_plugin.keys import runner_of
 
 if TYPE_CHECKING:
@@ -26,7 +28,11 @@ def compare(case: Case, request_node: pytest.Item) -> None:
     from harness.reports.agreement import render_difference
     from harness.scenario.comparing.comparison import Result
 
-    found = _runs_of(request_node.config).compare(case)
+    config = request_node.config
+    runs = _runs_of(config)
+    if runners_of(config).names[0] in LEASED:
+        runners_of(config).prepare(case)
+    found = runs.compare(case)
     request_node.user_properties.append((_PROPERTY, found.to_json()))
     if found.result is Result.DIFFER:
         pytest.fail(render_difference(found), pytrace=False)
@@ -72,7 +78,11 @@ def _runs_of(config: pytest.Config) -> RealRuns:
         shared = runner_of(config).shared
         given = config.getoption("--record")
         record = Path(config.invocation_params.dir) / str(given) if given is not None else None
-        config.stash[_RUNS] = RealRuns(shared.caches, found, kept, shared.overrides, record=record)
+        overrides, cluster = shared.overrides, None
+        if runners_of(config).names[0] in LEASED:
+            cluster, version = runners_of(config).live()
+            overrides = {**overrides, "kubernetes": version}
+        config.stash[_RUNS] = RealRuns(shared.caches, found, kept, overrides, record=record, cluster=cluster)
         config.add_cleanup(config.stash[_RUNS].close)
     return config.stash[_RUNS]
 

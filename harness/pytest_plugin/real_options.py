@@ -8,6 +8,9 @@ __all__ = ["add_real_options", "is_compared", "karpenters"]
 
 _BOTH = ("simulated", "real")
 
+REAL_CLUSTERS = ("memory", "http", "apiserver", "kind")
+"""Where the real one can work. In memory is the same as http: an API server over HTTPS for each case."""
+
 
 def add_real_options(group: pytest.OptionGroup) -> None:
     """Declares the options."""
@@ -37,9 +40,9 @@ def karpenters(config: pytest.Config) -> tuple[str, ...]:
         raise pytest.UsageError(f"--karpenter {config.getoption('--karpenter')}: simulated, or simulated,real")
     if len(names) == 1 and config.getoption("--record") is not None:
         raise pytest.UsageError("--record is about --karpenter simulated,real")
-    if len(names) > 1 and config.getoption("--cluster") != "memory":
+    if len(names) > 1 and config.getoption("--cluster") not in REAL_CLUSTERS:
         raise pytest.UsageError(
-            "--karpenter simulated,real has a cluster of its own for each case; leave --cluster away"
+            f"--cluster {config.getoption('--cluster')}: --karpenter simulated,real has one of {', '.join(REAL_CLUSTERS[1:])}"
         )
     return names
 

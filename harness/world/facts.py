@@ -28,13 +28,16 @@ from harness.kube.api.objects import (
     spec_of,
     status_of,
 )
-from harness.world.snapshot import pods_of
+from harness.world.snapshot import OF_HOST, pods_of
 from harness.world.world import World
 
 __all__ = ["Facts", "facts_of"]
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[0-9.:+Z-]*| \d\d:\d\d:\d\d [+]0000 UTC)")
 _GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+
+_MACHINE_DIGITS = re.compile(r"-\d{8}-vm\b")
+"""What AKS makes of a machine's name for that of its VM."""
 
 _RETOLD = "Status condition transitioned"
 """How Events begin that retell conditions (operatorpkg status controller); of several in a moment it tells the last."""
@@ -58,8 +61,8 @@ class Facts:
     drawn: Sequence[str]
 
 
-def facts_of(world: World) -> Facts:
-    """The facts of a world as it is now."""
+def facts_of(world: World, *, capacity: bool = True) -> Facts:
+    """The facts of a world as it is now. Without `capacity` what a node container has of its host is left out."""
     claims = _claims(world)
     machines = _machines(world, claims)
     told = _events(world)
@@ -71,7 +74,7 @@ def facts_of(world: World) -> Facts:
         one = {
             "NodeClaim": claim,
             "Azure": machines.pop(name, []),
-            "Node": [_node(world, node) for node in own],
+            "Node": [_node(world, node, capacity=capacity) for node in own],
             "Events": told.pop(("NodeClaim", name), {}),
             "Events of the Node": {
                 text: seen for node in own for text, seen in told.pop(("Node", name_of(node)), {}).items()
@@ -82,7 +85,9 @@ def facts_of(world: World) -> Facts:
         per_claim[name] = _without_zones(one, zones)
     found: dict[str, Any] = {
         "NodeClaims": per_claim,
-        "Nodes of others": {name: _node(world, node) for name, node in nodes.items() if not _is_owned(node, claims)},
+        "Nodes of others": {
+            name: _node(world, node, capacity=capacity) for name, node in nodes.items() if not _is_owned(node, claims)
+        },
         "Azure": machines,
         "Pods": pods_of(world),
         "Ready": {
@@ -162,10 +167,11 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _node(world: World, node: Object) -> dict[str, Any]:
-    writes = world.writes(name_of(node))
+def _node(world: World, node: Object, *, capacity: bool) -> dict[str, Any]:
+    hidden = frozenset() if capacity else OF_HOST
+    writes = {key: found for key, found in world.writes(name_of(node)).items() if key not in hidden}
     return {
-        "labels": dict(labels_of(node)),
+        "labels": {key: value for key, value in labels_of(node).items() if key not in hidden},
         "writers": {
             # what somebody wanted and did not have to write, or did not send, only the simulated loop tells
             key: [f"{each.kind} by {each.by}" for each in all_of_them if each.kind not in _UNSEEN]
@@ -173,7 +179,7 @@ def _node(world: World, node: Object) -> dict[str, Any]:
         },
         "taints": _taints(node),
         "providerID": (spec_of(node).get("providerID") or "").lower(),
-        "allocatable": dict(status_of(node).get("allocatable") or {}),
+        "allocatable": dict(status_of(node).get("allocatable") or {}) if capacity else {},
     }
 
 
@@ -243,6 +249,7 @@ def _without_zones(one: Any, zones: Sequence[str]) -> Any:
 def _renamed(found: Mapping[str, Any], claims: Mapping[str, Any]) -> dict[str, Any]:
     """The same with names that do not depend on chance: NodeClaims go by their NodePool and a number, in the order of their facts."""
     text = _GUID.sub("GUID", _DATE.sub("DATE", json.dumps(found, sort_keys=True)))
+    text = _MACHINE_DIGITS.sub("-DIGITS-vm", text)
     if not claims:
         return dict(json.loads(text))
     anyone = re.compile("|".join(map(re.escape, sorted(claims, key=len, reverse=True))))

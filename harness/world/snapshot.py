@@ -12,13 +12,13 @@ from harness.kube.api.labels import ARCH, ZONE
 from harness.kube.api.objects import controller_of, labels_of, name_of, namespace_of, spec_of, status_of
 from harness.world.world import World
 
-__all__ = ["differences", "pods_of", "snapshot"]
+__all__ = ["OF_HOST", "differences", "pods_of", "snapshot"]
 
 _MISSING = "(nothing)"
 _OWN_CONDITIONS = ("Launched", "Registered", "Initialized")
 
 
-_OF_HOST = frozenset({f"beta.{ARCH}", ARCH})
+OF_HOST = frozenset({f"beta.{ARCH}", ARCH})
 """Labels about the processor, in which the host of a real kubelet shows: one that it is not told, and one that it writes over."""
 
 
@@ -47,7 +47,7 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
         },
         "Node": {
             name_of(node): {
-                "labels": {key: value for key, value in labels_of(node).items() if capacity or key not in _OF_HOST},
+                "labels": {key: value for key, value in labels_of(node).items() if capacity or key not in OF_HOST},
                 "taints": sorted(f"{each['key']}:{each['effect']}" for each in spec_of(node).get("taints") or ()),
                 "providerID": spec_of(node).get("providerID"),
                 "writes": {
@@ -57,7 +57,7 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
                         for write in (writes if capacity or key != ARCH else writes[:1])
                     ]
                     for key, writes in world.writes(name_of(node)).items()
-                    if capacity or key not in _OF_HOST - {ARCH}
+                    if capacity or key not in OF_HOST - {ARCH}
                 },
                 **({"allocatable": dict(status_of(node).get("allocatable") or {})} if capacity else {}),
             }

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.clusters.http.cluster import HttpCluster
-from harness.clusters.remote.cluster import Attaching, RemoteCluster
+from harness.clusters.remote.attaching import Attaching
+from harness.clusters.remote.cluster import RemoteCluster
 from harness.engine.clock import Clock
 from harness.karpenter.validation.crds import crd_set
 from harness.scenario.language.demand import demand

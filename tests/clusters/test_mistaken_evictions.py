@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.clusters.http.cluster import HttpCluster
-from harness.clusters.remote.cluster import attach
+from harness.clusters.remote.attaching import attach
 from harness.clusters.remote.evictions import make_again
 from harness.engine.clock import Clock
 from harness.engine.ports import ADMIN, CONTROLLER_MANAGER

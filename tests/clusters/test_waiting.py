@@ -8,7 +8,7 @@ from harness.clusters.apiserver.processes import free_ports
 from harness.clusters.client.connection import ClusterLost, Connection, Endpoint
 from harness.clusters.http.cluster import HttpCluster
 from harness.clusters.remote import cluster as remote_cluster
-from harness.clusters.remote.cluster import attach
+from harness.clusters.remote.attaching import attach
 from harness.clusters.waiting import Patience, TimedOut, crowding, poll
 from harness.engine.clock import Clock as VirtualClock
 from harness.karpenter.validation.crds import crd_set

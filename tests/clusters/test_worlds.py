@@ -14,7 +14,8 @@ from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front
 from harness.clusters.http.cluster import HttpCluster
 from harness.clusters.memory.cluster import MemoryCluster
-from harness.clusters.remote.cluster import Attachable, Detached, attach
+from harness.clusters.remote.attaching import attach
+from harness.clusters.remote.cluster import Attachable, Detached
 from harness.engine.clock import Clock
 from harness.engine.ports import KARPENTER
 from harness.karpenter.validation.crds import crd_set

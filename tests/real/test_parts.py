@@ -28,6 +28,7 @@ ENDPOINTS = Endpoints(
     Path("/ca.pem"),
     Path("/cloud.json"),
     Path("/kubeconfig"),
+    api_host="127.0.0.1",
     api_port=3,
     metrics_port=4,
     health_port=5,

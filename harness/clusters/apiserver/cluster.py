@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from harness.clusters.apiserver.processes import Processes, free_ports
 from harness.clusters.control_plane.audit import POLICY, AuditLog
@@ -16,7 +15,7 @@ from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.control_plane.pki import Authority, MissingTool
 from harness.clusters.owner import this_process
 from harness.clusters.waiting import poll, stopwatch
-from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, SCHEDULER, Identity
+from harness.engine.ports import CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, SCHEDULER, Identity
 
 __all__ = ["PREFIX", "ApiServerCluster", "assets", "borrowed"]
 
@@ -131,20 +130,6 @@ class ApiServerCluster(RealCluster):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-    def kubeconfig(self, identity: Identity = ADMIN) -> dict[str, Any]:
-        """A kubeconfig in the name of somebody."""
-        client = self.authority.client(identity)
-        cluster = {"server": f"https://127.0.0.1:{self.port}", "certificate-authority": str(self.authority.ca)}
-        user = {"client-certificate": str(client), "client-key": str(self.authority.key)}
-        return {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": self.name, "cluster": cluster}],
-            "users": [{"name": "user", "user": user}],
-            "contexts": [{"name": self.name, "context": {"cluster": self.name, "user": "user"}}],
-            "current-context": self.name,
-        }
 
     def lease(self) -> dict[str, str]:
         """This cluster as data, for harness.clusters.leases.borrow in another process."""

@@ -11,7 +11,10 @@ from harness.clusters.client.watch import Heard, Watch
 from harness.kube.api.kinds import Kind
 from harness.kube.api.objects import Object
 
-__all__ = ["EventFeed", "ObservedEvent"]
+__all__ = ["SCHEDULER_NAME", "EventFeed", "ObservedEvent"]
+
+SCHEDULER_NAME = "default-scheduler"
+"""How kube-scheduler signs its Events."""
 
 _EVENTS = Kind("events.k8s.io", "v1", "Event", "events", True, status_subresource=False, generation=False)
 

@@ -21,15 +21,12 @@ from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, 
 from harness.karpenter.validation.admission import Crds
 from harness.kube.api.objects import Object, labels_of, namespace_of
 from harness.kube.api.resources import ResourceList
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ApiError, ignoring
 
-__all__ = ["CONTROL_PLANE", "SCHEDULER_NAME", "RealCluster"]
+__all__ = ["CONTROL_PLANE", "RealCluster"]
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 """Label and taint of a control plane."""
-
-SCHEDULER_NAME = "default-scheduler"
-"""How kube-scheduler signs its Events."""
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
@@ -144,9 +141,9 @@ class RealCluster:
         self._feed.start()
         self._feed.take()
 
-    def observed_events(self) -> Sequence[ObservedEvent]:
-        """The Events of kube-scheduler since the last call."""
-        return [each for each in self._feed.take() if each.source == SCHEDULER_NAME]
+    def observed_events(self, *sources: str) -> Sequence[ObservedEvent]:
+        """The Events of these senders since the last call; those of others are dropped."""
+        return [each for each in self._feed.take() if each.source in sources]
 
     events_come_later = True
     """Events of a decision come a moment after what was decided."""
@@ -155,6 +152,28 @@ class RealCluster:
         """The version of Kubernetes that answers, `1.36.3`."""
         found: str = self.admin.request("GET", "/version")["gitVersion"]
         return found.removeprefix("v").partition("-")[0].partition("+")[0]
+
+    def kubeconfig(self, identity: Identity = ADMIN) -> dict[str, Any]:
+        """A kubeconfig in the name of somebody."""
+        client = self.authority.client(identity)
+        cluster = {"server": f"https://{self.host}:{self.port}", "certificate-authority": str(self.authority.ca)}
+        user = {"client-certificate": str(client), "client-key": str(self.authority.key)}
+        return {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": self.name, "cluster": cluster}],
+            "users": [{"name": "user", "user": user}],
+            "contexts": [{"name": self.name, "context": {"cluster": self.name, "user": "user"}}],
+            "current-context": self.name,
+        }
+
+    def token(self, name: str, namespace: str = "kube-system") -> str:
+        """A token of a service account, which is made if it is not there (TokenRequest)."""
+        place = f"/api/v1/namespaces/{namespace}/serviceaccounts"
+        with ignoring(409):
+            self.admin.request("POST", place, body={"metadata": {"name": name}})
+        wanted = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        return str(self.admin.request("POST", f"{place}/{name}/token", body=wanted)["status"]["token"])
 
     def lease(self) -> dict[str, str]:
         """This cluster as data. Raises NotImplementedError for one that cannot be lent."""

@@ -104,11 +104,11 @@ class HttpCluster:
             self._forgotten = len(self._memory.journal)
             self._events.told.clear()
 
-    def observed_events(self) -> Sequence[ObservedEvent]:
-        """The Events of kube-scheduler since the last call."""
+    def observed_events(self, *sources: str) -> Sequence[ObservedEvent]:
+        """The Events of these senders since the last call; those of others are dropped."""
         with self.server.lock:
             found, self._events.told = self._events.told, []
-        return found
+        return [each for each in found if each.source in sources]
 
     events_come_later = False
 

@@ -109,7 +109,12 @@ class _Kind(RealCluster):
         return self.container.joins, self.registrations
 
     def boot(self, plan: BootPlan) -> None:
-        """A node whose kubelet starts with the plan's labels, taints and provider id; returns when the view has its Node.
+        """`join`; returns when the view has the Node. Raises as `join`."""
+        self.join(plan)
+        self._await_node(plan.node_name)
+
+    def join(self, plan: BootPlan) -> None:
+        """A node whose kubelet starts with the plan's labels, taints and provider id.
 
         Raises JoinRefused, NodeError, TimedOut, and OtherHardware for a machine with another processor architecture than this host,
         unless its own labels say so: then its Node differs in what the kubelet says of the processor alone.
@@ -139,7 +144,6 @@ class _Kind(RealCluster):
             self.container.join(name, **told)
             self._running.add(name)
         self.registrations += 1
-        self._await_node(name)
 
     def halt(self, node: str) -> None:
         """Stops a node's kubelet, so that it falls silent as a deleted VM does."""
@@ -247,10 +251,6 @@ class KindCluster(_Kind):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-    def kubeconfig(self) -> dict[str, Any]:
-        """The administrator's kubeconfig for this process."""
-        return self.container.kubeconfig()
 
     def memory(self) -> dict[str, int]:
         """Memory of each node container in MiB, also of those that borrowers joined."""

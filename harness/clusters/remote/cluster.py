@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from harness.clusters.client.connection import ClusterLost
-from harness.clusters.client.events import ObservedEvent
+from harness.clusters.client.events import SCHEDULER_NAME, ObservedEvent
 from harness.clusters.client.mirror import Mirror
 from harness.clusters.client.writer import RestWriter
 from harness.clusters.cluster import Boot
@@ -19,14 +19,13 @@ from harness.clusters.waiting import Patience, TimedOut
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink
-from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Object, key_of, labels_of, name_of, namespace_of, spec_of, uid_of
 from harness.kube.api.status import ignoring
 from harness.kube.api.versions import Version
 
-__all__ = ["Attachable", "Detached", "RemoteCluster", "attach"]
+__all__ = ["Attachable", "Detached", "RemoteCluster"]
 
 _QUIET = 0.04
 """Seconds without news after which a cluster that owes nothing is at rest, if it happens twice in a row."""
@@ -76,7 +75,7 @@ class Attachable(Protocol):
 
     def forget(self) -> None: ...
 
-    def observed_events(self) -> Sequence[ObservedEvent]: ...
+    def observed_events(self, *sources: str) -> Sequence[ObservedEvent]: ...
 
     @property
     def events_come_later(self) -> bool: ...
@@ -86,45 +85,17 @@ class Attachable(Protocol):
     def update_crds(self, crds: Crds) -> None: ...
 
 
-def attach(remote: Attachable, *, seconds: float = 60.0) -> Attaching:
-    """A ClusterFactory for World: each world finds the cluster empty, with the CRDs it asks for."""
-    return Attaching(remote, seconds)
-
-
-class Attaching:
-    """Attaches one remote cluster to one world after the other. The world before has no cluster any more.
-
-    `machines`: whether machines of the next worlds may have real kubelets, where the cluster can bring up such.
-    """
-
-    def __init__(self, remote: Attachable, seconds: float) -> None:
-        self.remote = remote
-        self.machines = True
-        self._seconds = seconds
-        self._last: RemoteCluster | None = None
-
-    def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> RemoteCluster:
-        if self._last is not None:
-            self._last.detach()
-        self._last = RemoteCluster(
-            self.remote,
-            engine,
-            ids,
-            sink,
-            crds=crds,
-            kubernetes=kubernetes,
-            seconds=self._seconds,
-            machines=self.machines,
-        )
-        return self._last
-
-
 class Detached(RuntimeError):
     """A world was used after its cluster had been given to another one."""
 
 
 class RemoteCluster:
     """The cluster of one world. Raises TimedOut, naming what still moves, when it does not come to rest in `seconds`."""
+
+    in_virtual_time = True
+    """Whether the times of its objects are the world's, or those that the API server gave."""
+    tellers: Sequence[str] = (SCHEDULER_NAME,)
+    """Whose Events are handed on."""
 
     def __init__(
         self,
@@ -161,7 +132,7 @@ class RemoteCluster:
         self.clear()
         remote.install(crds)
         remote.forget()
-        self.view.clock = engine.clock
+        self.view.clock = engine.clock if self.in_virtual_time else None
         self.view.restart_log()
         self.view.subscribe(self._heard)
         engine.outside = self.outside
@@ -219,8 +190,8 @@ class RemoteCluster:
             make_again(pod, self.remote.writer(ADMIN))
 
     def _listen(self) -> None:
-        """Hands on what kube-scheduler told."""
-        for each in self.remote.observed_events():
+        """Hands on what was told."""
+        for each in self.remote.observed_events(*self.tellers):
             self._said.add((namespace_of(each.object), name_of(each.object), each.message))
             self._sink.event(each.object, each.type, each.reason, each.message, source=each.source, dedupe_seconds=0)
 

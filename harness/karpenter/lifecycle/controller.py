@@ -63,7 +63,7 @@ class NodeClaimLifecycle:
         self._clock = clock
         self._provider = provider
         self._core = core
-        self.health = RegistrationHealth(view, writer, clock)
+        self.health = RegistrationHealth(view, writer, clock, core)
         self.pace = pace or Pace()
         self._launch = Launch(provider, writer, sink, clock)
         self._noticed: dict[tuple[str, str], int] = {}

@@ -1,7 +1,9 @@
 """Whether the Nodes of a NodePool come up: the last four outcomes, unhealthy from two failures.
 
+Up to core 1.7 nothing is counted: a Node that registers makes the NodePool of its label healthy, a NodeClaim that does not in time makes
+it unhealthy, if that is not known yet. A NodeClaim that is not launched in time says nothing then.
 It informs (`NodeRegistrationHealthy`) and stops nothing.
-Source: core pkg/state/nodepoolhealth, …/lifecycle/{registration,liveness}.go.
+Source: core pkg/state/nodepoolhealth, …/lifecycle/{registration,liveness}.go, …/nodepool/registrationhealth.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from harness.engine.clock import Clock
 from harness.engine.ports import View, Writer
 from harness.karpenter.lifecycle.conditions import NODEPOOL, Conditions
 from harness.karpenter.lifecycle.names import nodepool_of
+from harness.karpenter.releases import CoreRelease
 from harness.kube.api.objects import Object, name_of, owners_of, uid_of
 from harness.kube.api.status import ignoring
 
@@ -23,10 +26,11 @@ _UNHEALTHY_FROM = 2
 class RegistrationHealth:
     """The outcomes of launches, per NodePool."""
 
-    def __init__(self, view: View, writer: Writer, clock: Clock) -> None:
+    def __init__(self, view: View, writer: Writer, clock: Clock, core: CoreRelease) -> None:
         self._view = view
         self._writer = writer
         self._clock = clock
+        self._counts = core.counts_registrations
         self._outcomes: dict[str, deque[bool]] = {}
 
     def succeeded(self, claim: Object) -> None:
@@ -34,20 +38,22 @@ class RegistrationHealth:
         pool = self._pool(claim)
         if pool is None:
             return
-        outcomes = self._record(pool, True)
-        if outcomes.count(False) < _UNHEALTHY_FROM:
+        if not self._counts or self._record(pool, True).count(False) < _UNHEALTHY_FROM:
             conditions = Conditions(pool, NODEPOOL, self._clock.timestamp())
             if conditions.set_true(HEALTHY):
                 self._write(pool, conditions)
 
-    def failed(self, claim: Object, of_claim: Conditions) -> None:
-        """A NodeClaim ran into a timeout."""
+    def failed(self, claim: Object, of_claim: Conditions, *, launching: bool = False) -> None:
+        """A NodeClaim ran into a timeout; `launching`: before it was launched."""
         pool = self._pool(claim)
-        if pool is None:
+        if pool is None or (launching and not self._counts):
             return
-        outcomes = self._record(pool, False)
         conditions = Conditions(pool, NODEPOOL, self._clock.timestamp())
-        if outcomes.count(False) >= _UNHEALTHY_FROM and conditions.status(HEALTHY) != "False":
+        if self._counts:
+            failed = self._record(pool, False).count(False) >= _UNHEALTHY_FROM and conditions.status(HEALTHY) != "False"
+        else:
+            failed = conditions.status(HEALTHY) == "Unknown"
+        if failed:
             reason, message = "RegistrationFailed", "Failed to register node"
             launched = of_claim.get("Launched")
             if launched is not None and launched["status"] != "True":
@@ -59,12 +65,20 @@ class RegistrationHealth:
         """NodePool or NodeClass changed: past outcomes mean nothing any more."""
         self._outcomes.pop(uid_of(pool), None)
 
+    def recall(self, pool: Object, status: str) -> None:
+        """A NodePool about which nothing is known since the start, with the status of its condition: what that tells of the time before."""
+        before = {"True": [True], "False": [False] * _UNHEALTHY_FROM}.get(status)
+        if before is not None and uid_of(pool) not in self._outcomes:
+            self._outcomes[uid_of(pool)] = deque(before, maxlen=_BUFFER)
+
     def _pool(self, claim: Object) -> Object | None:
+        """The NodePool of a NodeClaim; where outcomes count, its owner only."""
         name = nodepool_of(claim)
         pool = self._view.get("NodePool", name) if name else None
-        if pool is None or not any(ref.get("uid") == uid_of(pool) for ref in owners_of(claim)):
+        if pool is None:
             return None
-        return pool
+        owned = any(ref.get("uid") == uid_of(pool) for ref in owners_of(claim))
+        return pool if owned or not self._counts else None
 
     def _record(self, pool: Object, outcome: bool) -> deque[bool]:
         outcomes = self._outcomes.setdefault(uid_of(pool), deque(maxlen=_BUFFER))

@@ -46,7 +46,7 @@ class Liveness:
 
     def _delete(self, draft: Draft, reason: str, timeout: float) -> None:
         claim = draft.object
-        self._health.failed(claim, draft.conditions)
+        self._health.failed(claim, draft.conditions, launching=timeout == LAUNCH_TIMEOUT)
         name = name_of(claim)
         if self._launch_timeout:
             self._sink.log(

@@ -130,6 +130,8 @@ class NodePools:
         """A new generation of NodePool or NodeClass makes the registration health unknown again."""
         generation = metadata_of(nodeclass).get("generation", 0)
         present = conditions.get(HEALTHY)
+        if present is not None:
+            self._health.recall(pool, present["status"])
         if (
             present is None
             or status.get("nodeClassObservedGeneration") != generation

@@ -61,6 +61,7 @@ def _old(version: str) -> CoreRelease:
         labels_from_claim_requirements=True,
         nodes_in_status=False,
         launch_timeout=version == "1.7.1",
+        counts_registrations=False,
         ephemeral_no_execute=version == "1.7.1",
         ephemeral_readiness=False,
         held_repair_looks_again=version == "1.7.1",

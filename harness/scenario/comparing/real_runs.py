@@ -22,6 +22,7 @@ from harness.scenario.running.shared import Shared
 from harness.scenario.running.worlds import world_inputs
 
 if TYPE_CHECKING:
+    from harness.clusters.remote.attaching import Attaching
     from harness.scenario.language.cases import Case
     from harness.world import Caches
     from harness.world.facts import Facts
@@ -55,12 +56,15 @@ class RealRuns:
         overrides: Mapping[str, Any] | None = None,
         *,
         record: Path | None = None,
+        cluster: Attaching | None = None,
     ) -> None:
+        """`cluster`: where the real one works, `attach(..., live=True)`; each case has an API server of its own in memory without."""
         self._caches = caches
         self._binaries = binaries
         self._kept = kept
         self._overrides = dict(overrides or {})
         self._record = record
+        self._cluster = cluster
         self._folder = TemporaryDirectory(prefix="harness-real-")
 
     def close(self) -> None:
@@ -84,10 +88,11 @@ class RealRuns:
         if simulated.runaways or simulated.exhausted or seconds > LONGEST:
             how = "goes on without end" if seconds < LONGEST else f"takes {seconds:.0f} s of virtual time"
             return Comparison(name, release, mode, Result.VIRTUAL, how)
-        expected = facts_of(simulated.world)
+        capacity = self._cluster is None or self._cluster.remote.name != "kind"  # a node container has the host's
+        expected = facts_of(simulated.world, capacity=capacity)
         verdicts = _verdicts(simulated)
         with ExitStack() as open_worlds:
-            real, found = self._real(case, expected, verdicts, open_worlds)
+            real, found = self._real(case, expected, verdicts, open_worlds, capacity=capacity)
             differences = self._differences(case, release, expected, verdicts, real, found)
         if self._record is not None:
             Recording.of(name, release, real, found).write(self._record)
@@ -149,7 +154,7 @@ class RealRuns:
         return walk(case, world, shared)
 
     def _real(
-        self, case: Case, expected: Facts, verdicts: Mapping[str, str], open_worlds: ExitStack
+        self, case: Case, expected: Facts, verdicts: Mapping[str, str], open_worlds: ExitStack, *, capacity: bool
     ) -> tuple[Mapping[str, str], Facts]:
         """Verdicts and facts of a real run, once it has come to what is expected or is not going to."""
         from harness.world.facts import facts_of
@@ -160,12 +165,14 @@ class RealRuns:
         release = world.release.version
 
         def agrees() -> bool:
-            return not self._differences(case, release, expected, {}, {}, facts_of(world), only_new=True)
+            return not self._differences(
+                case, release, expected, {}, {}, facts_of(world, capacity=capacity), only_new=True
+            )
 
         world.satisfied = agrees
         run = walk(case, world, shared)
         for _ in range(_LATE):
-            found, held = facts_of(world), _verdicts(run)
+            found, held = facts_of(world, capacity=capacity), _verdicts(run)
             if not self._differences(case, release, expected, verdicts, held, found, only_new=True):
                 break
             world.advance(1.0)
@@ -176,6 +183,8 @@ class RealRuns:
 
         open_worlds.close()  # one at a time
         inputs = self._inputs(case, shared)
+        if self._cluster is not None:
+            inputs["cluster"] = self._cluster
         release = shared.idle_world(case).release.version
         world = RealWorld(self._binaries[release], Path(self._folder.name), **inputs)
         return open_worlds.enter_context(world)

@@ -22,13 +22,14 @@ _OTHER_NAMES = {"tenant_id": "AZURE_TENANT_ID", "subscription_id": "AZURE_SUBSCR
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """What the controller reaches, and by which files: plain HTTP for tokens, HTTPS for ARM, the API server's port."""
+    """What the controller reaches, and by which files: plain HTTP for tokens, HTTPS for ARM, the API server's address."""
 
     plain: str
     secure: str
     authority: Path
     cloud: Path
     kubeconfig: Path
+    api_host: str
     api_port: int
     metrics_port: int
     health_port: int
@@ -60,7 +61,7 @@ def controller_environment(
         "NODEBOOTSTRAPPING_SERVER_URL": plain_host,
         "SIG_ACCESS_TOKEN_SERVER_URL": f"{endpoints.plain}{GALLERY_PATH}",
         "KUBECONFIG": str(endpoints.kubeconfig.absolute()),
-        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_HOST": endpoints.api_host,
         "KUBERNETES_SERVICE_PORT": str(endpoints.api_port),
         "METRICS_PORT": str(endpoints.metrics_port),
         "HEALTH_PROBE_PORT": str(endpoints.health_port),

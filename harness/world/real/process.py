@@ -15,20 +15,16 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from harness.clusters.apiserver.processes import Processes, tail
 from harness.clusters.errors import ClusterFailed
 from harness.clusters.waiting import Patience, TimedOut, poll
 
-__all__ = ["TOKEN", "Controller", "ControllerDied", "missing_tools", "pod_command"]
-
-TOKEN = "karpenter"
-"""The bearer token of its service account, which the API server knows it by."""
+__all__ = ["Controller", "ControllerDied", "missing_tools", "pod_command"]
 
 _SECRETS = "/var/run/secrets/kubernetes.io/serviceaccount"
-
-_PREPARE = f'mount -t tmpfs tmpfs /var/run && mkdir -p {_SECRETS} && printf {TOKEN} > {_SECRETS}/token && exec "$@"'
 
 
 _START_SECONDS = 60.0
@@ -54,15 +50,28 @@ def missing_tools() -> str:
     return ""
 
 
-def pod_command() -> tuple[str, ...]:
-    """The command before a program that is to find what it would in a pod: a /var/run of its own, with a service account's token."""
-    return "unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c", _PREPARE, "sh"
+def pod_command(token: str = "karpenter", ca: Path | None = None) -> tuple[str, ...]:
+    """The command before a program that is to find what it would in a pod: a /var/run of its own, with a service account's token.
+
+    `ca` becomes the `ca.crt` beside it.
+    """
+    steps = ["mount -t tmpfs tmpfs /var/run", f"mkdir -p {_SECRETS}", f"printf %s {quote(token)} > {_SECRETS}/token"]
+    if ca is not None:
+        steps.append(f"cp {quote(str(ca.absolute()))} {_SECRETS}/ca.crt")
+    script = " && ".join((*steps, 'exec "$@"'))
+    return "unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c", script, "sh"
 
 
 class Controller:
-    """One controller after the other, of one binary with one environment. `folder` becomes the processes' own."""
+    """One controller after the other, of one binary with one environment. `folder` becomes the processes' own.
 
-    def __init__(self, binary: Path, environment: Mapping[str, str], folder: Path) -> None:
+    `token` and `ca` are those of its service account (pod_command).
+    """
+
+    def __init__(
+        self, binary: Path, environment: Mapping[str, str], folder: Path, *, token: str, ca: Path | None = None
+    ) -> None:
+        self._pod = pod_command(token, ca)
         self._binary = binary
         self._environment = dict(environment)
         self._folder = folder
@@ -77,7 +86,7 @@ class Controller:
         self._read, self._rest = 0, b""
         variables = [f"{name}={value}" for name, value in self._environment.items()]
         program = ("env", "-i", f"PATH={os.defpath}", *variables, str(self._binary))
-        self._processes.start(self._name, *pod_command(), *program)
+        self._processes.start(self._name, *self._pod, *program)
 
     def wait_until_up(self, pause: Callable[[], None]) -> None:
         """Waits until its provisioner works; `pause` lets others work meanwhile. Raises TimedOut, ControllerDied."""

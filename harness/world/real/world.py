@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -20,17 +21,19 @@ from fakeazure.timing import Timing as CloudTiming
 from fakeazure.transports.pki import make_pki
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front, Reply
-from harness.clusters.http.events import ClientEvents
-from harness.clusters.http.server import ApiServer
+from harness.clusters.cluster import Boot
+from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.memory.cluster import MemoryCluster
+from harness.clusters.remote.live import LiveAttached
 from harness.clusters.waiting import Patience, crowding
 from harness.engine.engine import Settled
-from harness.engine.ids import Ids
-from harness.engine.ports import KARPENTER, Change
+from harness.engine.ports import Change
+from harness.nodes.boot import BootPlan
 from harness.nodes.kubelet import Timing
+from harness.world.real.api import Api, RemoteApi, ServedApi
 from harness.world.real.environment import Endpoints, controller_environment, write_cloud
 from harness.world.real.outstanding import outstanding_work
-from harness.world.real.process import TOKEN, Controller
+from harness.world.real.process import Controller
 from harness.world.real.wall import Wall, wall_clock
 from harness.world.recorder import LogLine
 from harness.world.refused import ObjectsRefused, is_mistake
@@ -73,8 +76,9 @@ class RealWorld(World):
         """Whether the world has come to what is expected of it: then nothing that it may still owe is waited for."""
         self.writes_to_objects = 0
         """How often an object was written, but for the Leases that leaders renew."""
-        assert isinstance(self.cluster, MemoryCluster)
-        self.cluster.store.subscribe(self._count)
+        self.joining = 0
+        """How many node containers are coming up."""
+        self.cluster.view.subscribe(self._count)  # type: ignore[attr-defined]
         self.lock.acquire()
         self._open.callback(self.lock.release)
         try:
@@ -92,8 +96,8 @@ class RealWorld(World):
         for server in (plain, secure):
             self._open.enter_context(server)
         self.azure_url = plain.url
-        self._api = self._serve()
-        self._open.callback(lambda: self._api.stop())
+        self._api: Api = self._reach_api()
+        self._open.callback(self._api.stop)
         folder = Path(mkdtemp(prefix="harness-karpenter-"))
         endpoints = Endpoints(
             plain.url,
@@ -101,32 +105,42 @@ class RealWorld(World):
             pki.ca,
             folder / "cloud.json",
             folder / "kubeconfig.json",
+            api_host=self._api.host,
             api_port=self._api.port,
             metrics_port=0,  # any free one
             health_port=0,
         )
         write_cloud(endpoints.cloud, secure.url)
-        endpoints.kubeconfig.write_text(json.dumps(self._api.kubeconfig(TOKEN)))
+        endpoints.kubeconfig.write_text(json.dumps(self._api.kubeconfig()))
         environment = controller_environment(self.release.version, self.options, self.region, endpoints, elects=elects)
-        controller = Controller(binary, environment, folder)
+        controller = Controller(binary, environment, folder, token=self._api.token, ca=self._api.ca)
         self._open.callback(controller.stop)
         return controller
 
-    def _serve(self, port: int = 0) -> ApiServer:
-        """The API server of the cluster, answering."""
-        assert isinstance(self.cluster, MemoryCluster)
-        store = self.cluster.store
-        return ApiServer(
-            store,
-            kubernetes=self.kubernetes,
-            events=ClientEvents(self.clock, Ids(self.rng), self.recorder, lambda: store.revision),
-            settle=self._wall.catch_up,
-            catch_up=self._wall.catch_up,
-            lock=self.lock,
-            tokens={TOKEN: KARPENTER},
-            context=self._pki.server_context(),
-            port=port,
-        ).start()
+    def _reach_api(self) -> Api:
+        if isinstance(self.cluster, MemoryCluster):
+            return ServedApi(self, self.cluster, self._wall, self._pki)
+        assert isinstance(self.cluster, LiveAttached), "attach(..., live=True)"
+        if self.cluster.boot is not None:
+            self.kubelets.boot_with(self._unlocked(self.cluster.boot))
+        assert isinstance(self.cluster.remote, RealCluster)
+        return RemoteApi(self.cluster.remote)
+
+    def _unlocked(self, boot: Boot) -> Boot:
+        """The same on a thread of its own, while others may ask Azure: a node container takes seconds to come up."""
+
+        def join(plan: BootPlan) -> None:
+            self.joining += 1
+            try:
+                with ThreadPoolExecutor(1) as threads:
+                    done = threads.submit(boot, plan)
+                    while not done.done():
+                        self._moved.wait(_LOOK_EVERY)
+                    done.result()
+            finally:
+                self.joining -= 1
+
+        return join
 
     def close(self) -> None:
         """Ends the process and the servers."""
@@ -177,10 +191,11 @@ class RealWorld(World):
         self._start_controller()
 
     def restart_api_server(self) -> None:
-        """Ends the API server with all its connections, and starts it again at the same place; what it stores stays."""
-        port = self._api.port
-        self._api.stop()
-        self._api = self._serve(port)
+        """Ends the API server with all its connections, and starts it again at the same place; what it stores stays.
+
+        Raises LookupError where it is not ours.
+        """
+        self._api.restart()
 
     def _count(self, change: Change) -> None:
         self.writes_to_objects += change.object["kind"] != "Lease"
@@ -213,6 +228,7 @@ class _Quiet:
 
     def __init__(self, world: RealWorld) -> None:
         self._world = world
+        self._calls = self._azure_writes = 0
         self._seen = self._state()
         self._since = world.clock.seconds
 
@@ -225,11 +241,15 @@ class _Quiet:
     def over(self, seconds: float) -> bool:
         """Whether it has been quiet for that long, on a machine that has little else to do, and nothing of ours is on its way."""
         quiet = self._world.clock.seconds - self._since
-        return quiet >= seconds * min(crowding(), _CROWDED) and not self._world.engine.progressing
+        return quiet >= seconds * min(crowding(), _CROWDED) and not (
+            self._world.engine.progressing or self._world.joining
+        )
 
     def _state(self) -> tuple[int, int]:
-        writes = sum(call.method not in ("GET", "POST") for call in self._world.cloud.journal)
-        return self._world.writes_to_objects, writes
+        journal = self._world.cloud.journal
+        self._azure_writes += sum(call.method not in ("GET", "POST") for call in journal.since(self._calls))
+        self._calls = journal.last
+        return self._world.writes_to_objects, self._azure_writes
 
 
 class AzureFront(Front):

@@ -41,6 +41,66 @@ def test_two_launches_that_fail() -> None:
     assert condition(way.world.get("NodePool", "default"), "NodeRegistrationHealthy") == "False"
 
 
+def failing_launches(way: Walk) -> None:
+    refusal = {"what": "Strange", "message": "no", "status": 403, "times": "always"}
+    way.world.change_azure({"faults": [refusal]})
+    way.world.apply(pod("second", cpu="1500m"))
+
+
+def healthy(way: Walk) -> str:
+    return condition(way.world.get("NodePool", "default"), "NodeRegistrationHealthy")
+
+
+def test_before_outcomes_were_counted_a_launch_that_fails_says_nothing() -> None:
+    """Of core 1.7 (pkg/controllers/nodeclaim/lifecycle/liveness.go): only a registration that takes too long does, if nothing is known."""
+    way = Walk(nodeclass(), nodepool(SMALL), karpenter="1.7.2")
+    failing_launches(way)
+    way.world.advance(11 * 60)
+    assert healthy(way) == "Unknown"
+
+
+@pytest.mark.parametrize("release", ["1.7.2", "1.6.6", "1.4.0"])
+def test_before_outcomes_were_counted_the_first_node_that_does_not_register_makes_it_unhealthy(release: str) -> None:
+    way = Walk(nodeclass(), nodepool(SMALL), pod(), karpenter=release, times={"boot": 3600.0})
+    way.world.advance(20 * 60)
+    assert healthy(way) == "False"
+
+
+def test_before_outcomes_were_counted_one_that_is_healthy_stays_so() -> None:
+    way = Walk(nodeclass(), nodepool(SMALL), pod(), karpenter="1.7.2")
+    way.world.change_timing(boot=3600.0)
+    way.world.apply(pod("second", cpu="1500m"))
+    way.world.advance(40 * 60)
+    assert healthy(way) == "True"
+
+
+@pytest.mark.parametrize(("release", "status"), [("1.7.2", "True"), ("1.10.2", "Unknown"), ("1.14.0", "Unknown")])
+def test_a_nodeclaim_that_a_user_made_counts_for_its_label_up_to_core_1_7(release: str, status: str) -> None:
+    mine = {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodeClaim",
+        "metadata": {"name": "mine", "labels": {"karpenter.sh/nodepool": "default"}},
+        "spec": {
+            "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"},
+            "requirements": [SMALL],
+        },
+    }
+    assert healthy(Walk(nodeclass(), nodepool(SMALL), mine, karpenter=release)) == status
+
+
+def test_what_the_condition_says_counts_after_a_restart() -> None:
+    """should pre-hydrate the buffer with the status condition: one failure after a success leaves it healthy, one after failures not"""
+    way = Walk(nodeclass(), nodepool(SMALL), pod())
+    failing_launches(way)
+    way.world.advance(11 * 60)
+    assert healthy(way) == "False"
+    way.world.restart_karpenter()
+    way.world.cloud.market.faults.all.clear()
+    way.world.advance(20 * 60)
+    assert len(way.world.list("Node")) == 2
+    assert healthy(way) == "False"  # two failures and one success
+
+
 def test_a_taint_that_says_that_the_node_is_not_ready() -> None:
     """should not consider the Node to be initialized while a readiness.k8s.io/ taint is present, and initialize once it is removed"""
     taint = {"key": "readiness.k8s.io/network", "effect": "NoSchedule"}

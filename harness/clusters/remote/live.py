@@ -1,0 +1,60 @@
+"""A remote cluster in real time, with somebody else's Karpenter on it."""
+
+from __future__ import annotations
+
+from harness.clusters.client.events import SCHEDULER_NAME
+from harness.clusters.cluster import Boot
+from harness.clusters.memory.journal import Entry
+from harness.clusters.remote.cluster import RemoteCluster
+from harness.engine.ports import Change, ChangeType, Identity
+from harness.kube.api.objects import key_of
+
+__all__ = ["LiveAttached"]
+
+_VERBS = {ChangeType.ADDED: "create", ChangeType.MODIFIED: "update", ChangeType.DELETED: "delete"}
+_SOMEBODY = Identity("")
+"""Whom a watch does not name."""
+
+
+class LiveAttached(RemoteCluster):
+    """The cluster of a world in real time, in which somebody else is Karpenter: what comes is taken as it comes, and nobody waits."""
+
+    in_virtual_time = False
+    tellers = (SCHEDULER_NAME, "karpenter")
+    _pumping = False
+
+    def _heard(self, change: Change) -> None:
+        """A change; what others wrote is kept in the journal as well, as far as it is seen."""
+        if self._pumping:
+            verb = _VERBS[change.type]
+            after = change.object if change.type is not ChangeType.DELETED else None
+            self.journal.record(
+                Entry(
+                    change.revision,
+                    self._engine.clock.now,
+                    _SOMEBODY,
+                    verb,
+                    key_of(change.object),
+                    "",
+                    change.old,
+                    after,
+                )
+            )
+        super()._heard(change)
+
+    def outside(self) -> bool:
+        """Takes what has come so far; whether it was anything."""
+        self.attached()
+        self._pumping = True
+        try:
+            came = self.view.pump() > 0
+        finally:
+            self._pumping = False
+        self._mend()
+        self._listen()
+        return came
+
+    @property
+    def boot(self) -> Boot | None:
+        """Brings up machines with real kubelets, where the cluster has them; that the view knows a Node is not waited for."""
+        return getattr(self.remote, "join", None) if self._machines else None

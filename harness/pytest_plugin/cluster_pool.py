@@ -1,0 +1,162 @@
+"""The real clusters of a session: started once, lent to the workers of xdist as data, ended with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from harness.clusters.control_plane.cluster import RealCluster
+
+__all__ = ["ClusterPool"]
+
+
+class ClusterPool:
+    """The clusters of these names. `given` are those that another process lends this one."""
+
+    def __init__(self, config: pytest.Config, names: Sequence[str], given: Mapping[str, Mapping[str, str]]) -> None:
+        self.names = tuple(names)
+        self._config = config
+        self._given = given
+        self._owned: list[RealCluster] = []
+        self._open: list[Any] = []
+        self._free: list[Mapping[str, Mapping[str, str]]] = []
+        self._lent: dict[str, Mapping[str, Mapping[str, str]]] = {}
+        self._used: list[Mapping[str, Any]] = []
+        self._missing: dict[str, str] = {}
+        self._broken: dict[str, str] = {}
+        self._version = ""
+        self._remotes: dict[str, Any] = {}
+        self._reached = False
+        self.too_big = 0
+        """Cases of which pods may ask one Node for more than a real kubelet here has."""
+
+    def start_for_worker(self, worker: str) -> Mapping[str, Mapping[str, str]]:
+        """Clusters of one worker, as data; of one that cannot be started, why. Those of a worker that has ended are used again."""
+        leases = self._free.pop() if self._free else self._start_leases()
+        self._lent[worker] = leases
+        return leases
+
+    def _start_leases(self) -> dict[str, Mapping[str, str]]:
+        leases: dict[str, Mapping[str, str]] = {}
+        for name in self.names:
+            cluster = self._start(name)
+            if cluster is not None:
+                leases[name] = cluster.lease()
+            elif name in self._broken:
+                leases[name] = {"broken": self._broken[name]}
+            elif name in self._missing:
+                if self._config.getoption("--require-cluster"):
+                    raise pytest.UsageError(f"--require-cluster: {self._missing[name]}")
+                leases[name] = {"missing": self._missing[name]}
+        return leases
+
+    def release(self, worker: str, used: Iterable[Mapping[str, Any]]) -> None:
+        """A worker needs its clusters no longer; `used` is what it reported of them."""
+        self._used += used
+        leases = self._lent.pop(worker, None)
+        if leases is not None:
+            self._free.append(leases)
+
+    def used(self) -> list[Mapping[str, Any]]:
+        """What this process did with clusters that it borrowed."""
+        from harness.clusters.control_plane.cluster import RealCluster
+        from harness.clusters.usage import Usage
+
+        usages = [Usage.of(each) for each in self._open if isinstance(each, RealCluster)]
+        for each in usages:
+            each.too_big = self.too_big if each.name == "kind" else 0
+        return [each.to_json() for each in usages]
+
+    def summary(self) -> list[str]:
+        """One line for each cluster that this process started; what borrowers did is added to the first of its name."""
+        if not self._owned:
+            return []
+        from harness.clusters.usage import Usage
+
+        usages = [Usage.of(each) for each in self._owned]
+        for name in dict.fromkeys(each.name for each in usages):
+            first = next(each for each in usages if each.name == name)
+            first.add(self._used)
+            first.too_big += self.too_big if name == "kind" else 0
+        return [str(each) for each in usages]
+
+    def stop(self) -> None:
+        """Ends what was started, and gives back what was borrowed. Raises the first error when all is done."""
+        with ExitStack() as all_of_them:
+            for each in (*self._owned, *self._open):
+                all_of_them.callback(each.stop)
+        self._open.clear()
+        self._owned.clear()
+
+    def _reach(self) -> None:
+        """Starts or borrows every cluster once; the version of the real ones holds for all, so that they can be compared."""
+        if self._reached:
+            return
+        for name in self.names:
+            if name not in self._remotes:
+                self._remotes[name] = self._remote(name)
+        self._reached = True
+        versions = {name: each.version() for name, each in self._remotes.items() if each is not None and name != "http"}
+        self._version = next(iter(versions.values()), "")
+
+    def _remote(self, name: str) -> Any:
+        if name == "memory":
+            return None
+        if name == "http":
+            return self._http()
+        lease = self._given.get(name)
+        if lease is not None:
+            if "broken" in lease:
+                pytest.fail(lease["broken"], pytrace=False)
+            if "missing" in lease:
+                self._refuse(lease["missing"])
+            from harness.clusters.leases import borrow
+
+            self._open.append(borrow(lease))
+            return self._open[-1]
+        cluster = self._start(name)
+        if name in self._broken:
+            pytest.fail(self._broken[name], pytrace=False)
+        if cluster is None:
+            self._refuse(self._missing[name])
+        return cluster
+
+    def _http(self) -> Any:
+        from harness.clusters.http.cluster import HttpCluster
+        from harness.engine.clock import Clock
+        from harness.karpenter.releases import DEFAULT_RELEASE, provider
+        from harness.karpenter.validation.crds import crd_set
+        from harness.world.recorder import Recorder
+
+        release = provider(DEFAULT_RELEASE)
+        cluster = HttpCluster(Recorder(Clock()), crds=crd_set(release.crds), kubernetes=release.defaults.kubernetes)
+        self._open.append(cluster.start())
+        return cluster
+
+    def _start(self, name: str) -> RealCluster | None:
+        from harness.clusters.control_plane.pki import MissingTool
+        from harness.clusters.leases import LEASED, start
+
+        if name not in LEASED:
+            return None
+        if name in self._missing or name in self._broken:
+            return None
+        try:
+            self._owned.append(start(name, image=self._config.getoption("--kind-image")))
+        except MissingTool as error:
+            self._missing[name] = f"cluster {name}: {error}"
+        except (RuntimeError, OSError) as error:
+            # it has said what died, with its last lines; the next case would only wait for the same
+            self._broken[name] = f"cluster {name} did not start: {error}"
+        else:
+            return self._owned[-1]
+        return None
+
+    def _refuse(self, why: str) -> None:
+        if self._config.getoption("--require-cluster"):
+            pytest.fail(why, pytrace=False)
+        pytest.skip(why)

@@ -1,0 +1,99 @@
+"""Where the controller finds the API server of its world: one that we serve from memory, or the one of a cluster that is attached."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fakeazure.transports.pki import Pki
+from harness.clusters.http.events import ClientEvents
+from harness.clusters.http.server import ApiServer
+from harness.engine.ids import Ids
+from harness.engine.ports import KARPENTER
+
+if TYPE_CHECKING:
+    from harness.clusters.control_plane.cluster import RealCluster
+    from harness.clusters.memory.cluster import MemoryCluster
+    from harness.world.real.wall import Wall
+    from harness.world.real.world import RealWorld
+
+__all__ = ["Api", "RemoteApi", "ServedApi"]
+
+_TOKEN = "karpenter"
+
+
+class Api(Protocol):
+    """What a controller needs to know of an API server, and what can happen to it."""
+
+    host: str
+    port: int
+    token: str
+    """Of the controller's service account."""
+    ca: Path | None
+    """What a pod would find as `ca.crt`; None where the system's own trust is enough."""
+
+    def kubeconfig(self) -> dict[str, Any]: ...
+
+    def restart(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class ServedApi:
+    """A memory cluster behind a socket of its own, under the world's lock."""
+
+    host, token = "127.0.0.1", _TOKEN
+    ca: Path | None = None
+
+    def __init__(self, world: RealWorld, cluster: MemoryCluster, wall: Wall, pki: Pki) -> None:
+        self._world, self._store, self._wall, self._pki = world, cluster.store, wall, pki
+        self._server = self._serve(0)
+        self.port = self._server.port
+
+    def kubeconfig(self) -> dict[str, Any]:
+        """Of the controller."""
+        return self._server.kubeconfig(_TOKEN)
+
+    def restart(self) -> None:
+        """Ends the server with all its connections, and starts it again at the same place; what it stores stays."""
+        self._server.stop()
+        self._server = self._serve(self.port)
+
+    def stop(self) -> None:
+        """Closes the port."""
+        self._server.stop()
+
+    def _serve(self, port: int) -> ApiServer:
+        world, store = self._world, self._store
+        return ApiServer(
+            store,
+            kubernetes=world.kubernetes,
+            events=ClientEvents(world.clock, Ids(world.rng), world.recorder, lambda: store.revision),
+            settle=self._wall.catch_up,
+            catch_up=self._wall.catch_up,
+            lock=world.lock,
+            tokens={_TOKEN: KARPENTER},
+            context=self._pki.server_context(),
+            port=port,
+        ).start()
+
+
+class RemoteApi:
+    """A real API server that runs elsewhere; the controller speaks to it directly, in the name of its service account."""
+
+    def __init__(self, cluster: RealCluster) -> None:
+        self._cluster = cluster
+        self.host, self.port = cluster.host, cluster.port
+        self.ca: Path | None = cluster.authority.ca
+        self.token = cluster.token("karpenter")
+
+    def kubeconfig(self) -> dict[str, Any]:
+        """Of the controller."""
+        return self._cluster.kubeconfig(KARPENTER)
+
+    def restart(self) -> None:
+        """Raises LookupError: whoever started it may restart it."""
+        raise LookupError(f"the API server of the {self._cluster.name} cluster is not this world's to restart")
+
+    def stop(self) -> None:
+        """Leaves it running."""
