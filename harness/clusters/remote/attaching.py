@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.clusters.remote.cluster import Attachable, RemoteCluster
-from harness.clusters.remote.live import LiveAttached
+from harness.clusters.remote.live import LiveRemoteCluster
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import Sink
@@ -37,7 +37,7 @@ class Attaching:
     def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> RemoteCluster:
         if self._last is not None:
             self._last.detach()
-        self._last = (LiveAttached if self._live else RemoteCluster)(
+        self._last = (LiveRemoteCluster if self._live else RemoteCluster)(
             self.remote,
             engine,
             ids,

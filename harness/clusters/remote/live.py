@@ -9,14 +9,14 @@ from harness.clusters.remote.cluster import RemoteCluster
 from harness.engine.ports import Change, ChangeType, Identity
 from harness.kube.api.objects import key_of
 
-__all__ = ["LiveAttached"]
+__all__ = ["LiveRemoteCluster"]
 
 _VERBS = {ChangeType.ADDED: "create", ChangeType.MODIFIED: "update", ChangeType.DELETED: "delete"}
 _SOMEBODY = Identity("")
 """Whom a watch does not name."""
 
 
-class LiveAttached(RemoteCluster):
+class LiveRemoteCluster(RemoteCluster):
     """The cluster of a world in real time, in which somebody else is Karpenter: what comes is taken as it comes, and nobody waits."""
 
     in_virtual_time = False

@@ -24,7 +24,7 @@ from fakeazure.transports.wire import Front, Reply
 from harness.clusters.cluster import Boot
 from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.memory.cluster import MemoryCluster
-from harness.clusters.remote.live import LiveAttached
+from harness.clusters.remote.live import LiveRemoteCluster
 from harness.clusters.waiting import Patience, crowding
 from harness.engine.engine import Settled
 from harness.engine.ports import Change
@@ -120,7 +120,7 @@ class RealWorld(World):
     def _reach_api(self) -> Api:
         if isinstance(self.cluster, MemoryCluster):
             return ServedApi(self, self.cluster, self._wall, self._pki)
-        assert isinstance(self.cluster, LiveAttached), "attach(..., live=True)"
+        assert isinstance(self.cluster, LiveRemoteCluster), "attach(..., live=True)"
         if self.cluster.boot is not None:
             self.kubelets.boot_with(self._unlocked(self.cluster.boot))
         assert isinstance(self.cluster.remote, RealCluster)
