@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     explained = explainer.pods(bound=everything)
     pools = nodepool_sizes(world, explainer) if not explained and arguments.pod is None else []
     if arguments.pod is not None:
-        pods = world.list("Pod")
+        pods = world.cluster.view.list("Pod")
         wanted = {f"{namespace_of(pod)}/{name_of(pod)}" for pod in named_pods(arguments.pod, pods)}
         names = [*(one.workload for one in explained), *(one.pod for one in explained)]
         explained = [one for one in explained if one.pod in wanted]

@@ -225,7 +225,9 @@ def check_fail_on(arguments: argparse.Namespace) -> set[str]:
 def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str) -> bool:
     """Whether there is something of which `--fail-on` speaks."""
     words = check_fail_on(arguments)
-    if "pending" in words and any(not (pod.get("spec") or {}).get("nodeName") for pod in world.list("Pod")):
+    if "pending" in words and any(
+        not (pod.get("spec") or {}).get("nodeName") for pod in world.cluster.view.list("Pod")
+    ):
         return True
     refused = any(call.method == "PUT" and call.status >= 400 for call in world.cloud.journal)
     return (

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     started = [] if motion else end_startup(world)
     moves = moves_until(world, seconds) if arguments.until is not None and not motion else None
     code = int(fails(arguments, world, given, motion))
-    pods = world.list("Pod")
+    pods = world.cluster.view.list("Pod")
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
     nodes = _nodes(world, pods)
     prices = totals(world)

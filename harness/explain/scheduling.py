@@ -97,7 +97,7 @@ class Explainer:
 
     def pods(self, *, bound: bool = True) -> list[PodExplanation]:
         """Every pod of the world. Without `bound` those that have a Node come with its name alone, not with what was against others."""
-        return [self.pod(pod, why_bound=bound) for pod in self._world.list("Pod")]
+        return [self.pod(pod, why_bound=bound) for pod in self._world.cluster.view.list("Pod")]
 
     def pod(self, pod: Mapping[str, Any], *, why_bound: bool = True) -> PodExplanation:
         """One pod of the world."""
@@ -179,7 +179,7 @@ class Explainer:
         count = len(self._world.journal)
         if self._waiting_pods[0] != count:
             groups: dict[Hashable, list[Mapping[str, Any]]] = {}
-            for one in self._world.list("Pod"):
+            for one in self._world.cluster.view.list("Pod"):
                 if not one.get("spec", {}).get("nodeName"):
                     groups.setdefault(_family(one), []).append(one)
             self._waiting_pods = (count, groups)
@@ -194,7 +194,7 @@ class Explainer:
             return ()
         if self._wishes[0] != id(results):
             groups: dict[Hashable, list[Mapping[str, Any]]] = {}
-            for one in self._world.list("Pod"):
+            for one in self._world.cluster.view.list("Pod"):
                 said = results.errors.get(_key(one))
                 if said is not None and not one.get("spec", {}).get("nodeName") and wish_of(one) is not None:
                     groups.setdefault((wish_of(one), str(said)), []).append(one)

@@ -59,7 +59,7 @@ class Trials:
         self._left = BUDGET
         made = {status_of(claim).get("nodeName") for claim in world.list("NodeClaim")}
         self._objects = [one for one in world.applied if not (one.get("kind") == "Node" and name_of(one) in made)]
-        self._alone = len(world.list("Pod")) > MANY
+        self._alone = len(world.cluster.view.list("Pod")) > MANY
 
     def run(
         self,
@@ -151,7 +151,7 @@ class Trials:
         return changed
 
     def _outcome(self, trial: World, wanted: Mapping[Workload, int]) -> Outcome:
-        pods, count = [pod for pod in trial.list("Pod") if workload_of(pod) in wanted], sum(wanted.values())
+        pods, count = [pod for pod in trial.cluster.view.list("Pod") if workload_of(pod) in wanted], sum(wanted.values())
         bound = [pod for pod in pods if spec_of(pod).get("nodeName")]
         waiting = len(pods) - len(bound)
         before = {name_of(node) for node in self._world.list("Node")} if self._alone else set()

@@ -26,6 +26,7 @@ MAX_HEADER = 4 << 20
 """A header of a scenario is written by hand."""
 
 _FIRST = 1 << 16
+_PART = 1 << 20  # a read makes room for all that it is asked for
 _MARKER = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -201,9 +202,10 @@ def read_text(path: Path, file: str | None = None) -> str:
 
 def read_stream(stream: BinaryIO, name: str) -> str:
     """The text of a stream, called `name`; FileUnreadable as for `read_text`."""
-    data = stream.read(_FIRST)
+    data = bytearray(stream.read(_FIRST))
     if b"\0" not in data:  # else it is told at once, also of what has no end
-        data += stream.read(MAX_BYTES + 1 - len(data))
+        while len(data) <= MAX_BYTES and (part := stream.read(_PART)):
+            data += part
     if len(data) > MAX_BYTES:
         raise _unreadable(name, "is too large", f"files end at {MAX_BYTES >> 30} GiB")
     if b"\0" in data:

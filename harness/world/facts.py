@@ -211,7 +211,7 @@ def _is_owned(node: Object, claims: Iterable[str]) -> bool:
 def _events(world: World) -> dict[tuple[str, str], dict[str, str]]:
     """What Karpenter told about each object, each thing once."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    owners = {name_of(pod): controller_of(pod) for pod in world.list("Pod")}
+    owners = {name_of(pod): controller_of(pod) for pod in world.cluster.view.list("Pod")}
     for event in world.events:
         if event.source != "karpenter" or event.message.startswith(_RETOLD):
             continue

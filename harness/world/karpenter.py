@@ -24,7 +24,7 @@ from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.scheduling import rules_of
-from harness.karpenter.scheduling import CatalogIndexes, SchedulingOptions
+from harness.karpenter.scheduling import CatalogIndexes, EqualPrices, SchedulingOptions
 from harness.karpenter.scheduling.default_spread import default_constraints
 from harness.karpenter.staticpools.controllers import GATE as STATIC_CAPACITY
 from harness.karpenter.staticpools.controllers import StaticDeprovisioning, StaticProvisioning
@@ -74,6 +74,7 @@ class Karpenter:
                 default_spread=default_constraints(options.scheduler_config),
                 choose=labels.randrange,
                 draw=rng.pick,
+                equal_prices=EqualPrices(rng.pick),
                 attempt_seconds=attempt_seconds,
                 time_limit=time_limit,
             ),

@@ -36,7 +36,7 @@ from harness.karpenter.validation.pods import validate_pod
 from harness.karpenter.validation.rejections import Rejection
 from harness.karpenter.validation.runtime import runtime_validate
 from harness.kube.api.kinds import KINDS
-from harness.kube.api.objects import Key, Object, copy_json, name_of, namespace_of, with_metadata
+from harness.kube.api.objects import Key, Object, copy_json, frozen, name_of, namespace_of, with_metadata
 from harness.kube.api.status import ApiError
 from harness.nodes.cloud_node_manager import CloudNodeManager
 from harness.nodes.disk_driver import DiskDriver
@@ -453,7 +453,7 @@ class World:
             return refused
         kind = KINDS.get(str(obj.get("kind")))
         place = (namespace_of(obj) or "default") if kind is not None and kind.namespaced else ""
-        key = Key(str(obj.get("kind")), place, name_of(obj))
+        key, obj = Key(str(obj.get("kind")), place, name_of(obj)), frozen(obj)
         try:
             if place and self.cluster.view.get("Namespace", place) is None:
                 self._writer.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}})
@@ -467,7 +467,7 @@ class World:
                 stored = self._writer.create(obj)
         except ApiError as error:
             return rejections_of(error, key)
-        self._applied[key] = copy_json(obj)
+        self._applied[key] = obj
         return self._validated(stored)
 
     def _validated(self, stored: Object) -> Rejected:

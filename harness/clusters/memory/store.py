@@ -18,7 +18,7 @@ from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ids import Ids
 from harness.engine.ports import Change, ChangeType, Identity
 from harness.kube.api.kinds import KINDS, Kind, served
-from harness.kube.api.objects import Key, Object, copy_json, is_held
+from harness.kube.api.objects import Key, Object, copy_json, frozen, is_held
 from harness.kube.api.status import ApiError, already_exists, conflict, not_found, precondition_failed
 
 _API_VERBS: Mapping[str, str] = {"bind": "create"}
@@ -44,14 +44,13 @@ class Store(Objects):
 
     def create(self, obj: Object, identity: Identity, *, dry_run: bool = False) -> Object:
         """Creates an object. Raises ApiError: 400, 404 (unknown kind), 409 AlreadyExists, or what admission says."""
-        new = copy_json(obj)
+        new = dict(frozen(obj))
         kind = served(new.get("apiVersion") or "", new.get("kind") or "")
         if kind is None:
             what = f'no matches for kind "{new.get("kind")}" in version "{new.get("apiVersion")}"'
             raise ApiError(404, "NotFound", what)
         meta = new.get("metadata")
-        if not isinstance(meta, dict):
-            meta = new["metadata"] = {}
+        meta = new["metadata"] = dict(meta) if isinstance(meta, dict) else {}
         namespace = self._namespace(kind, meta)
         self.authorize(identity, "create", kind, "", Key(kind.kind, namespace, ""))
         generated = False

@@ -4,6 +4,7 @@
 """
 
 from harness.karpenter.scheduling.catalog import CatalogIndexes
+from harness.karpenter.scheduling.equal_prices import EqualPrices
 from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
 from harness.karpenter.scheduling.reasons import is_deferred
 from harness.karpenter.scheduling.simulation import solve
@@ -13,6 +14,7 @@ from harness.karpenter.scheduling.topology.groups import TopologyError
 __all__ = [
     "CatalogIndexes",
     "ClusterSnapshot",
+    "EqualPrices",
     "PlannedNodeClaim",
     "SchedulingEvent",
     "SchedulingOptions",

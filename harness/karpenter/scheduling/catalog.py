@@ -5,13 +5,14 @@ Built once per list and shared between simulations; every answer is kept. A ques
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import blake2b
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Requirements
-from harness.kube.go.sort import sort_slice
 
 NO_PRICE = float("inf")
 
@@ -65,7 +66,6 @@ class CatalogIndex:
         self._prices: dict[tuple[int, ...], list[float]] = {}
         self._launch_prices: dict[tuple[int, ...], list[float]] = {}
         self._ranks: dict[tuple[int, ...], list[int]] = {}
-        self._cheapest: dict[tuple[int, tuple[int, ...], tuple[int, ...], bool], int] = {}
 
     def _mask(self, holds: Callable[[InstanceType], bool]) -> int:
         return sum(1 << index for index, each in enumerate(self.types) if holds(each))
@@ -229,19 +229,15 @@ class CatalogIndex:
         size = len(present)
         return [index for index in ranks if index < size and present[index] == "1"]
 
-    def cheapest(self, count: int, accepted: tuple[int, ...], masks: tuple[int, ...], by_name: bool) -> int:
-        """The first ``count`` types by price. Equal ones stand ``by_name``, or as Go sorts a list with the types of each mask in turn."""
-        key = (count, accepted, masks, by_name)
-        found = self._cheapest.get(key)
-        if found is None:
-            prices = self.prices(accepted)
-            ordered = [index for mask in masks for index in bits(mask)]
-            if by_name:
-                ordered.sort(key=lambda index: (prices[index], self.types[index].name))
-            else:
-                sort_slice(ordered, prices.__getitem__)
-            found = self._cheapest[key] = sum(1 << index for index in ordered[:count])
-        return found
+    def cheapest_by_name(self, count: int, accepted: tuple[int, ...], mask: int) -> int:
+        """The first ``count`` types of ``mask`` by price, equal ones by name."""
+        return sum(1 << index for index in self.by_price(accepted, mask)[:count])
+
+    @cached_property
+    def edition(self) -> str:
+        """A text that is the same for two lists that sell the same: whatever is sold out makes another list."""
+        said = "/".join((*(each.name for each in self.types), *map(hex, self._offering_masks)))
+        return blake2b(said.encode(), digest_size=8).hexdigest()
 
     def offering_requirements(self, position: int) -> Requirements:
         """The requirements of a distinct offering."""

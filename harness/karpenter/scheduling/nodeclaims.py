@@ -32,7 +32,6 @@ from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, annotations_of, copy_json, name_of, namespace_of, spec_of, uid_of
 from harness.kube.api.resources import ResourceList, merge, render
 from harness.kube.go.durations import parse_duration, print_duration
-from harness.kube.go.sort import sort_slice
 
 _HASH_VERSION = "v3"
 _TAINTS = ("taints", "startupTaints")
@@ -80,10 +79,10 @@ class PlannedNodeClaim:
 
     @cached_property
     def ordered(self) -> tuple[int, ...]:
-        """The instance types by price as Go has sorted them, equal ones where its sort leaves them."""
+        """The instance types by price as Go has sorted them, equal ones as ``EqualPrices`` says."""
         inflight, prices = self._inflight, self.index.prices(self.accepted)
         types = [position for group in inflight.template.groups for position in bits(group.mask & inflight.mask)]
-        sort_slice(types, prices.__getitem__)
+        self._options.equal_prices.sort(types, prices, self.index)
         return tuple(position for position in types if self.mask >> position & 1)
 
     def narrowed(self, types: Sequence[int], requirement: Requirement | None = None) -> "PlannedNodeClaim":
@@ -108,9 +107,12 @@ class PlannedNodeClaim:
             template = self._inflight.template
             index, requirements = template.index, self._requirements
             accepted = index.offered(requirements.items)[1]
-            masks = tuple(group.mask & self.mask for group in template.groups)
             rules = self._rules
-            mask = index.cheapest(rules.max_instance_types, accepted, masks, rules.equal_prices_by_name)
+            if rules.equal_prices_by_name:
+                mask = index.cheapest_by_name(rules.max_instance_types, accepted, self.mask)
+            else:
+                masks = tuple(group.mask & self.mask for group in template.groups)
+                mask = self._options.equal_prices.cheapest(rules.max_instance_types, accepted, masks, index)
             if requirements.has_min_values and not self._options.relaxes_min_values(rules):
                 unmet = template.unmet_min_values(requirements, mask)
                 if unmet:

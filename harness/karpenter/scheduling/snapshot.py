@@ -1,12 +1,13 @@
 """What a simulation is given and the options it runs under."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.engine.ports import View
 from harness.karpenter.releases.options import BEST_EFFORT, STRICT
 from harness.karpenter.releases.scheduling import SchedulingRules
+from harness.karpenter.scheduling.equal_prices import EqualPrices
 from harness.kube.api.objects import Object
 
 RESPECT, IGNORE = "Respect", "Ignore"
@@ -72,7 +73,7 @@ class SchedulingOptions:
 
     ``choose(low, high)`` draws the integer in [low, high) that a label gets from an open-ended custom requirement.
     ``draw`` decides ties that upstream leaves to the order of a Go map (:mod:`harness.karpenter.scheduling.topology.ties`);
-    without it the first by name is taken.
+    without it the first by name is taken. ``equal_prices`` orders sizes of one price.
     ``stable_inflight_sort`` replaces Go's unstable sort of NodeClaims.
     ``node_class`` is the (group, kind) whose NodePools count.
     ``reservation_label``: the key by which reserved offerings name their capacity reservation; None is the feature gate
@@ -87,6 +88,7 @@ class SchedulingOptions:
     ignore_resource_claims: bool = True
     choose: Callable[[int, int], int] = _lowest
     draw: Callable[[str, Sequence[str]], str] | None = None
+    equal_prices: EqualPrices = field(default_factory=EqualPrices)
     node_class: tuple[str, str] = ("karpenter.azure.com", "AKSNodeClass")
     reservation_label: str | None = None
     time_limit: float = 60.0

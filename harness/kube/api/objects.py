@@ -133,6 +133,20 @@ def condition_is(obj: Object, kind: str, status: str = "True") -> bool:
     return found is not None and found.get("status") == status
 
 
+class Frozen(dict[str, Any]):
+    """An object that nobody changes any more, in none of its parts: who keeps it need not copy it.
+
+    So one copy of a large dump serves its reader, a world and its store.
+    """
+
+    __slots__ = ()
+
+
+def frozen(obj: Object) -> Frozen:
+    """The object for keeping: itself when nobody changes it any more, or else a deep copy."""
+    return obj if isinstance(obj, Frozen) else Frozen(copy_json(obj))
+
+
 def copy_json(value: Any) -> Any:
     """A deep, mutable copy of a JSON-shaped value; mappings become dicts, sequences lists."""
     kind = type(value)

@@ -11,7 +11,7 @@ from typing import Any
 from harness.kube.admission.match_label_keys import without_merged_keys
 from harness.kube.api.builtin_kinds import CONSEQUENCES
 from harness.kube.api.kinds import KINDS, served
-from harness.kube.api.objects import is_terminating
+from harness.kube.api.objects import Frozen, is_terminating
 from harness.reading.manifests import Manifest
 
 __all__ = ["Dump", "as_new", "deleted", "in_order", "sorted_dump"]
@@ -104,17 +104,17 @@ def deleted(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
     return (one for one in manifests if one.kind in ("NodePool", "AKSNodeClass") and is_terminating(one.object))
 
 
-def as_new(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An object as `kubectl get -o yaml` prints it, ready to be created: without what a cluster gave it, but for its uid.
+def as_new(obj: Mapping[str, Any]) -> Frozen:
+    """An object of a file, ready to be created: without what a cluster gave it (`kubectl get -o yaml`), but for its uid.
 
-    A Namespace loses that, too: each cluster has made some of its own.
+    A Namespace loses that, too: each cluster has made some of its own. Nobody changes what was read from a file.
     """
     metadata = obj.get("metadata")
     if not isinstance(metadata, dict) or "resourceVersion" not in metadata:
-        return obj
+        return Frozen(obj)
     given = ("resourceVersion", "uid") if obj.get("kind") == "Namespace" else ("resourceVersion",)
     new = {**obj, "metadata": {key: value for key, value in metadata.items() if key not in given}}
-    return without_merged_keys(new) if obj.get("kind") == "Pod" else new
+    return Frozen(without_merged_keys(new) if obj.get("kind") == "Pod" else new)
 
 
 def _node_of(nodeclaim: Mapping[str, Any]) -> str:

@@ -1,0 +1,66 @@
+"""The order of sizes of one price, which the provider leaves to a Go map.
+
+It lists what is sold in the order of a map and keeps that list until something in it changes (kaz
+pkg/providers/instancetype/instancetypes.go List); core sorts by price alone and names the first 60 or 600 in a NodeClaim, and the
+first 15 to go from spot to spot (core pkg/cloudprovider/types.go OrderByPrice, from 1.5.0). So chance decides which sizes of one price
+are named (docs/reference/chance.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from harness.karpenter.scheduling.catalog import CatalogIndex, bits
+from harness.kube.go.sort import sort_slice
+
+__all__ = ["EqualPrices"]
+
+_PLACES = range(1 << 32)
+
+
+class EqualPrices:
+    """Sorts sizes by price; equal ones as ``draw(name, values)`` decides, anew for each list of the provider.
+
+    Without ``draw`` they stand where Go's sort leaves those of a list by name.
+    """
+
+    __slots__ = ("_cheapest", "_draw", "_places")
+
+    def __init__(self, draw: Callable[[str, Sequence[int]], int] | None = None) -> None:
+        self._draw = draw
+        self._places: dict[tuple[str, int], int] = {}
+        self._cheapest: dict[tuple[str, int, tuple[int, ...], tuple[int, ...]], int] = {}
+
+    def sort(self, types: list[int], prices: Sequence[float], index: CatalogIndex) -> None:
+        """Sorts positions in ``index``, in place. ``prices`` are by position."""
+        if self._draw is None:
+            sort_slice(types, prices.__getitem__)
+            return
+        types.sort(key=prices.__getitem__)
+        start = 0
+        for end in range(1, len(types) + 1):
+            if end == len(types) or prices[types[end]] != prices[types[start]]:
+                if end - start > 1:
+                    types[start:end] = sorted(types[start:end], key=lambda each: self._place(each, index))
+                start = end
+
+    def cheapest(self, count: int, accepted: tuple[int, ...], masks: Sequence[int], index: CatalogIndex) -> int:
+        """The first ``count`` types by their price among the accepted offerings, of a list with the types of each mask in turn."""
+        key = (index.edition, count, accepted, tuple(masks))
+        found = self._cheapest.get(key)
+        if found is None:
+            types = [position for mask in masks for position in bits(mask)]
+            self.sort(types, index.prices(accepted), index)
+            found = self._cheapest[key] = sum(1 << position for position in types[:count])
+        return found
+
+    def _place(self, position: int, index: CatalogIndex) -> Any:
+        """Where a size stands in the provider's list; two in one place, which hardly happens, stand by name."""
+        key = (index.edition, position)
+        found = self._places.get(key)
+        name = index.types[position].name
+        if found is None:
+            assert self._draw is not None
+            found = self._places[key] = self._draw(f"sizes/{index.edition}/{name}", _PLACES)
+        return found, name
