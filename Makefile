@@ -17,6 +17,7 @@
 # make site           the documentation as a site in build/site, which opens without a server
 # make picture        the script and style of the HTML pages anew from picture/src (needs Node; bundled with esbuild)
 # make picture-check  the same in a folder that goes, compared with the committed files
+# make playground     the commands in a browser: a static folder in build/playground, which any web server can serve (needs Node)
 # make clean          everything that make made
 SHELL := /bin/sh
 .DEFAULT_GOAL := test
@@ -50,7 +51,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site picture picture-check clean
+.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site picture picture-check playground clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
@@ -128,6 +129,16 @@ picture/node_modules: picture/package-lock.json
 	npm ci --prefix picture --no-fund --no-audit
 	@touch $@
 
+playground: $(CORE) playground/node_modules
+	$(RUN) -m tools.playground build/playground
+	node playground/build.mjs build/playground
+	@if [ -d build/site ]; then rm -rf build/site/playground && cp -r build/playground build/site/; fi
+
+playground/node_modules: playground/package-lock.json
+	@command -v npm >/dev/null || { echo "make: the playground needs Node 20 or later with npm" >&2; exit 1; }
+	npm ci --prefix playground --no-fund --no-audit
+	@touch $@
+
 # A Python of at least 3.11 that has venv, in a folder of its own; pip runs again only when the dependencies change.
 $(RUN):
 	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14; do \
@@ -146,5 +157,5 @@ $(CLUSTERS): $(CORE)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) picture/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks build dist reports
+	rm -rf $(VENV) $(CLIENTS) picture/node_modules playground/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks build dist reports
 	find harness fakeazure tests scenarios benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null; true

@@ -26,6 +26,10 @@ NAMED = {
 
 LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".py": "python", ".json": "json", ".toml": "toml"}
 
+#: Where a page shows the playground (`make playground`), which a site has beside its pages.
+PLAYGROUND = "<!-- playground -->"
+_FRAME = '<iframe src="playground/index.html" title="Playground" style="width: 100%; height: 80vh; border: 0"></iframe>'
+
 _LINK = re.compile(r"\]\((?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:")
 _BLOCK = re.compile(r"^(?P<fence> *```+).*?^(?P=fence)\s*$", re.MULTILINE | re.DOTALL)
@@ -63,7 +67,7 @@ def _page(path: str, root: Path) -> str:
     """Returns a page's text: a page of the repository with the site's links, or a page that shows a file or a folder."""
     there = root / path
     if path.endswith(".md"):
-        return _with_links(path, there.read_text(encoding="utf-8"), root)
+        return _with_links(path, there.read_text(encoding="utf-8").replace(PLAYGROUND, _FRAME), root)
     # a reader comes by a link; in the search the pages that explain count
     front = "---\nsearch: {exclude: true}\nhide: [navigation, toc]\n---\n"
     if there.is_dir():

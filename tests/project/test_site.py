@@ -84,6 +84,11 @@ def test_a_block_of_code_keeps_its_brackets_and_shows_its_name(repository: Path,
     assert '```yaml title="pools.yaml"\na: [b](c)\n```' in (site / "how-to/first.md").read_text()
 
 
+def test_the_playground_is_shown_where_a_page_says_so(tmp_path: Path) -> None:
+    write_site(tmp_path)
+    assert 'src="playground/index.html"' in (tmp_path / "try-it.md").read_text()
+
+
 def test_the_folder_is_written_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "old.md").write_text("gone")
