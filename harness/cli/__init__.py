@@ -13,7 +13,9 @@ from typing import Any, NoReturn
 
 from harness.wording import did_you_mean
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "PROGRAM", "main", "whole_parser"]
+
+PROGRAM = "harness"
 
 # subcommand → (module, what it does)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -28,21 +30,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "options": ("harness.cli.options", "the options of a release's controller"),
     "launch": ("harness.cli.launch", "start a controller with the token of a service account, as in a pod"),
     "schema": ("harness.cli.schema", "the JSON Schema of scenario files"),
+    "completion": ("harness.cli.completion", "a script that completes commands and options in a shell"),
     "answer": ("harness.conformance.command", "answer the questions of the conformance protocol, line by line"),
 }
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the subcommand that `arguments` begin with."""
-    parser = _Parser(prog="harness", description="What Karpenter on Azure would do and why.")
-    parser.add_argument(
-        "--version", action=_Version, help="print the version and the releases of the provider that it knows"
-    )
-    names = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_InAnyOrder)
+    parser, names = _parser()
     asked = next((word for word in arguments if not word.startswith("-")), None)
     if asked is not None and asked not in COMMANDS:
         parser.error(f"unknown command '{asked}'; {did_you_mean(asked, COMMANDS)}")
-    chosen = parser
+    chosen: argparse.ArgumentParser = parser
     for name, (module, summary) in COMMANDS.items():
         subparser = names.add_parser(name, help=summary, description=summary)
         if name == asked:
@@ -53,6 +52,22 @@ def main(arguments: Sequence[str]) -> int:
         chosen.error(f"unrecognized arguments: {' '.join(unknown)}")
     result: int = import_module(COMMANDS[options.command][0]).run(options)
     return result
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """The parser with the options of every subcommand, which are otherwise read for the one that is asked for."""
+    parser, names = _parser()
+    for name, (module, summary) in COMMANDS.items():
+        import_module(module).add_arguments(names.add_parser(name, help=summary, description=summary))
+    return parser
+
+
+def _parser() -> tuple[argparse.ArgumentParser, Any]:
+    parser = _Parser(prog=PROGRAM, description="What Karpenter on Azure would do and why.")
+    parser.add_argument(
+        "--version", action=_Version, help="print the version and the releases of the provider that it knows"
+    )
+    return parser, parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_InAnyOrder)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
     """The files themselves, and of folders every YAML file that holds a scenario."""
-    from harness.scenario.language.sniffing import is_scenario_file
+    from harness.sniffing import is_scenario_file
 
     for path in paths:
         if not path.is_dir():

@@ -1,6 +1,8 @@
 """The pytest plugin: scenario files become tests, one for each case, with a subtest for each expectation.
 
-Load it with ``pytest_plugins = ("harness.pytest_plugin",)`` in the root conftest. Tests in Python get the fixtures `world` and `azure`.
+`harness.pytest_entry` loads it at the first scenario file. ``pytest_plugins = ("harness.pytest_plugin",)`` in the root conftest does so at
+once, and takes files of a folder `scenarios` and those named on the command line for scenarios, too. Tests in Python get the fixtures
+`world` and `azure`.
 """
 
 from __future__ import annotations
@@ -47,44 +49,44 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     if hasattr(config, "workerinput"):
         return
-    if config.getoption("--karpenter") != "simulated" or config.getoption("--record") is not None:
+    if config.getoption("scenarios_karpenter") != "simulated" or config.getoption("scenarios_record") is not None:
         from harness.pytest_plugin.real_options import karpenters
 
         karpenters(config)
-    if config.getoption("--cluster") != "memory":
+    if config.getoption("scenarios_cluster") != "memory":
         from harness.pytest_plugin.cluster_options import cluster_names
 
         cluster_names(config)
-    if config.getoption("--sample") is not None:
+    if config.getoption("scenarios_sample") is not None:
         from harness.pytest_plugin.sampling import check_sample_options
 
         check_sample_options(config)
-    if any(config.getoption(name) for name in ("--shard", "--shard-durations", "--write-durations")):
+    if any(config.getoption(f"scenarios_{name}") for name in ("shard", "shard_durations", "write_durations")):
         from harness.pytest_plugin.shards import check_shard_options
 
         check_shard_options(config)
-    if config.getoption("--write-durations"):
+    if config.getoption("scenarios_write_durations"):
         from harness.pytest_plugin.shards import Durations
 
-        config.pluginmanager.register(Durations(Path(config.getoption("--write-durations"))))
+        config.pluginmanager.register(Durations(Path(config.getoption("scenarios_write_durations"))))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves in what `--only-release`, `--sample` and `--shard` name, and puts together what needs the same of a real cluster."""
-    if config.getoption("--only-release"):
+    if config.getoption("scenarios_only_release"):
         from harness.pytest_plugin.releases import select_releases
 
         select_releases(config, items)
-    if config.getoption("--sample") is not None:
+    if config.getoption("scenarios_sample") is not None:
         from harness.pytest_plugin.sampling import select_sample
 
         select_sample(config, items)
-    if config.getoption("--shard"):
+    if config.getoption("scenarios_shard"):
         from harness.pytest_plugin.shards import select_shard
 
         select_shard(config, items)
-    if config.getoption("--cluster") != "memory":
+    if config.getoption("scenarios_cluster") != "memory":
         from harness.pytest_plugin.clusters import by_definitions
 
         by_definitions(config, items)
@@ -93,7 +95,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """pytest-xdist is about to start a worker: it gets clusters of its own."""
-    if node.config.getoption("--cluster") != "memory":
+    if node.config.getoption("scenarios_cluster") != "memory":
         from harness.pytest_plugin.clusters import configure_worker
 
         configure_worker(node)
@@ -102,7 +104,7 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object | None) -> None:
     """A worker has ended: its clusters are free, and what it did with them is known."""
-    if node.config.getoption("--cluster") != "memory":
+    if node.config.getoption("scenarios_cluster") != "memory":
         from harness.pytest_plugin.clusters import release_worker
 
         release_worker(node)
@@ -111,7 +113,7 @@ def pytest_testnodedown(node: Any, error: object | None) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Groups cases on clusters, so that a worker keeps what the case before has set up."""
-    if config.getoption("--cluster") == "memory" or config.getoption("dist") == "each":
+    if config.getoption("scenarios_cluster") == "memory" or config.getoption("dist") == "each":
         return None
     from harness.pytest_plugin.grouping import scheduling
 
@@ -120,7 +122,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker tells what it did with its clusters."""
-    if session.config.getoption("--cluster") != "memory" and hasattr(session.config, "workeroutput"):
+    if session.config.getoption("scenarios_cluster") != "memory" and hasattr(session.config, "workeroutput"):
         from harness.pytest_plugin.clusters import report_home
 
         report_home(session.config)
@@ -128,7 +130,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Says what the clusters took, and how far two Karpenters agree."""
-    if config.getoption("--karpenter") != "simulated":
+    if config.getoption("scenarios_karpenter") != "simulated":
         from harness.pytest_plugin.real import summary as agreement
 
         reports = [report for each in terminalreporter.stats.values() for report in each]
@@ -136,7 +138,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         if table:
             terminalreporter.section("simulated and real")
             terminalreporter.write(table + "\n")
-    if config.getoption("--cluster") != "memory":
+    if config.getoption("scenarios_cluster") != "memory":
         from harness.pytest_plugin.clusters import summary
 
         lines = summary(config)
@@ -168,12 +170,16 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> ScenarioFile | None:
-    """Collects scenario files; whatever is named on the command line counts as one."""
+    """Collects scenario files; whatever is named on the command line counts as one, where somebody asked for the plugin."""
     if file_path.suffix not in (".yaml", ".yml"):
         return None
-    from harness.scenario.language.sniffing import is_scenario_file
+    from harness.pytest_plugin.keys import AUTOMATIC
+    from harness.sniffing import is_scenario_file, names_scenario
 
-    if not parent.session.isinitpath(file_path) and not is_scenario_file(file_path):
+    if AUTOMATIC in parent.config.stash:
+        if not names_scenario(file_path):
+            return None
+    elif not parent.session.isinitpath(file_path) and not is_scenario_file(file_path):
         return None
     from harness.pytest_plugin.garbage import GarbageSeldom
     from harness.pytest_plugin.items import ScenarioFile

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from harness.pytest_plugin.option_group import OptionGroup
+
 __all__ = ["add_cluster_options", "cluster_names"]
 
 
-def add_cluster_options(group: pytest.OptionGroup) -> None:
+def add_cluster_options(group: OptionGroup) -> None:
     """Declares the options."""
     group.addoption(
         "--cluster",
@@ -30,7 +32,7 @@ def cluster_names(config: pytest.Config) -> tuple[str, ...]:
     """The clusters of `--cluster`; a usage error for one that does not exist."""
     from harness.clusters.leases import NAMES
 
-    names = tuple(filter(None, (name.strip() for name in config.getoption("--cluster").split(","))))
+    names = tuple(filter(None, (name.strip() for name in config.getoption("scenarios_cluster").split(","))))
     unknown = [name for name in names if name not in NAMES]
     if unknown or not names:
         raise pytest.UsageError(f"--cluster: {', '.join(unknown) or 'empty'}; there are {', '.join(NAMES)}")

@@ -49,7 +49,7 @@ class ClusterPool:
             elif name in self._broken:
                 leases[name] = {"broken": self._broken[name]}
             elif name in self._missing:
-                if self._config.getoption("--require-cluster"):
+                if self._config.getoption("scenarios_require_cluster"):
                     raise pytest.UsageError(f"--require-cluster: {self._missing[name]}")
                 leases[name] = {"missing": self._missing[name]}
         return leases
@@ -146,7 +146,7 @@ class ClusterPool:
         if name in self._missing or name in self._broken:
             return None
         try:
-            self._owned.append(start(name, image=self._config.getoption("--kind-image")))
+            self._owned.append(start(name, image=self._config.getoption("scenarios_kind_image")))
         except MissingTool as error:
             self._missing[name] = f"cluster {name}: {error}"
         except (RuntimeError, OSError) as error:
@@ -157,6 +157,6 @@ class ClusterPool:
         return None
 
     def _refuse(self, why: str) -> None:
-        if self._config.getoption("--require-cluster"):
+        if self._config.getoption("scenarios_require_cluster"):
             pytest.fail(why, pytrace=False)
         pytest.skip(why)

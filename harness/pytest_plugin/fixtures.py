@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness.scenario.running.runner import Runner
     from harness.world import World
 
-__all__ = ["azure", "scenario_runner", "world"]
+__all__ = ["azure", "scenario_runner", "world", "world_of"]
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +25,17 @@ def scenario_runner(pytestconfig: pytest.Config) -> Runner:
 @pytest.fixture
 def world(request: pytest.FixtureRequest, scenario_runner: Runner) -> World:
     """An empty world with the newest defaults, or with the inputs of `@pytest.mark.world(region="westus")`."""
+    return world_of(request, scenario_runner)
+
+
+@pytest.fixture
+def azure(world: World) -> Any:
+    """The cloud of `world`: its regions, market and journal."""
+    return world.cloud
+
+
+def world_of(request: pytest.FixtureRequest, scenario_runner: Runner) -> World:
+    """The world of a test, by its marks."""
     from harness.world import World
 
     inputs: dict[str, Any] = {}
@@ -33,9 +44,3 @@ def world(request: pytest.FixtureRequest, scenario_runner: Runner) -> World:
     release = release_override(request.config)
     replaced = {**scenario_runner.shared.overrides, **({"karpenter": release} if release is not None else {})}
     return World(**{**inputs, **replaced}, caches=scenario_runner.shared.caches)
-
-
-@pytest.fixture
-def azure(world: World) -> Any:
-    """The cloud of `world`: its regions, market and journal."""
-    return world.cloud

@@ -33,7 +33,7 @@ class GarbageSeldom:
         """pytest looks through everything five times at the end, for what tests left open; scenarios in memory open nothing."""
         from harness.pytest_plugin.items import ScenarioItem
 
-        if session.config.getoption("--cluster") == "memory" and all(
+        if session.config.getoption("scenarios_cluster") == "memory" and all(
             isinstance(one, ScenarioItem) for one in session.items
         ):
             gc.freeze()

@@ -11,10 +11,13 @@ from harness.pytest_plugin.options import crds_override
 if TYPE_CHECKING:
     from harness.scenario.running.runner import Runner
 
-__all__ = ["TAGS", "runner_of"]
+__all__ = ["AUTOMATIC", "TAGS", "runner_of"]
 
 TAGS: pytest.StashKey[set[str]] = pytest.StashKey()
 """The tags of scenarios that are declared as markers."""
+
+AUTOMATIC: pytest.StashKey[bool] = pytest.StashKey()
+"""There where nobody asked for the plugin but a file: then only files that say so are scenarios."""
 
 _RUNNER: pytest.StashKey[Runner] = pytest.StashKey()
 

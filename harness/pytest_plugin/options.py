@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from harness.pytest_entry import known_names
 from harness.pytest_plugin.cluster_options import add_cluster_options, cluster_names
 from harness.pytest_plugin.real_options import add_real_options
 from harness.pytest_plugin.sampling import add_sample_options
@@ -18,8 +19,8 @@ __all__ = ["add_options", "crds_override", "header", "only_releases", "release_o
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declares them in a group of their own."""
-    group = parser.getgroup("scenarios", "Karpenter on Azure scenarios")
+    """Declares them in a group of their own; their values are `config.getoption("scenarios_…")`."""
+    group = _OwnNames(parser)
     add_cluster_options(group)
     add_shard_options(group)
     add_sample_options(group)
@@ -36,9 +37,22 @@ def add_options(parser: pytest.Parser) -> None:
     )
 
 
+class _OwnNames:
+    """A group of options. One whose name another plugin or a conftest has is called `--scenarios-NAME`."""
+
+    def __init__(self, parser: pytest.Parser) -> None:
+        self._group = parser.getgroup("scenarios", "Karpenter on Azure scenarios")
+        self._taken = known_names(parser)
+
+    def addoption(self, name: str, **attributes: Any) -> None:
+        """As pytest's groups have it."""
+        destination = "scenarios_" + name.removeprefix("--").replace("-", "_")
+        self._group.addoption(f"--scenarios{name[1:]}" if name in self._taken else name, dest=destination, **attributes)
+
+
 def release_override(config: pytest.Config) -> str | None:
     """The release of `--release`; a usage error for one that does not exist."""
-    name: str | None = config.getoption("--release")
+    name: str | None = config.getoption("scenarios_release")
     if name is None:
         return None
     from harness.karpenter.releases import provider
@@ -52,7 +66,7 @@ def release_override(config: pytest.Config) -> str | None:
 
 def only_releases(config: pytest.Config) -> frozenset[str] | None:
     """The releases of `--only-release`, None without it; a usage error for one that does not exist."""
-    names: list[str] | None = config.getoption("--only-release")
+    names: list[str] | None = config.getoption("scenarios_only_release")
     if not names:
         return None
     from harness.karpenter.releases import UnknownRelease, releases_of
@@ -65,7 +79,7 @@ def only_releases(config: pytest.Config) -> frozenset[str] | None:
 
 def crds_override(config: pytest.Config) -> str | CrdFiles | None:
     """The CRDs of `--crds`, read anew; a usage error where they cannot be used."""
-    name: str | None = config.getoption("--crds")
+    name: str | None = config.getoption("scenarios_crds")
     if name is None:
         return None
     from harness.scenario.language.crds import CelEngineMissing, CrdDirectories, UnknownCrds
@@ -80,7 +94,7 @@ def header(config: pytest.Config) -> list[str]:
     """The line under pytest's own, when an option is set."""
     release = release_override(config)
     lines = [f"scenarios: all with release {release}"] if release is not None else []
-    if config.getoption("--crds") is not None:
-        lines.append(f"scenarios: CRDs of {config.getoption('--crds')}")
+    if config.getoption("scenarios_crds") is not None:
+        lines.append(f"scenarios: CRDs of {config.getoption('scenarios_crds')}")
     clusters = cluster_names(config)
     return [*lines, f"scenarios: on {', '.join(clusters)}"] if clusters != ("memory",) else lines

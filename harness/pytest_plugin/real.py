@@ -76,7 +76,7 @@ def _runs_of(config: pytest.Config) -> RealRuns:
         if lacking := missing_tools():
             pytest.skip(f"the real Karpenter cannot be started: {lacking}")
         shared = runner_of(config).shared
-        given = config.getoption("--record")
+        given = config.getoption("scenarios_record")
         record = Path(config.invocation_params.dir) / str(given) if given is not None else None
         overrides, cluster = shared.overrides, None
         if runners_of(config).names[0] in LEASED:
@@ -88,7 +88,7 @@ def _runs_of(config: pytest.Config) -> RealRuns:
 
 
 def _kept_file(config: pytest.Config) -> Path | None:
-    given = config.getoption("--kept-differences")
+    given = config.getoption("scenarios_kept_differences")
     if given is not None:
         return Path(config.invocation_params.dir) / str(given)
     usual = config.rootpath / "tests" / "real" / "differences.yaml"

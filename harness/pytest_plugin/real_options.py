@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.pytest_plugin.option_group import OptionGroup
+
 __all__ = ["add_real_options", "is_compared", "karpenters"]
 
 _BOTH = ("simulated", "real")
@@ -12,7 +14,7 @@ REAL_CLUSTERS = ("memory", "http", "apiserver", "kind")
 """Where the real one can work. In memory is the same as http: an API server over HTTPS for each case."""
 
 
-def add_real_options(group: pytest.OptionGroup) -> None:
+def add_real_options(group: OptionGroup) -> None:
     """Declares the options."""
     group.addoption(
         "--karpenter",
@@ -35,18 +37,18 @@ def add_real_options(group: pytest.OptionGroup) -> None:
 
 def karpenters(config: pytest.Config) -> tuple[str, ...]:
     """The names of `--karpenter`; a usage error for others."""
-    names = tuple(filter(None, (name.strip() for name in config.getoption("--karpenter").split(","))))
+    names = tuple(filter(None, (name.strip() for name in config.getoption("scenarios_karpenter").split(","))))
     if names not in (("simulated",), _BOTH):
-        raise pytest.UsageError(f"--karpenter {config.getoption('--karpenter')}: simulated, or simulated,real")
-    if len(names) == 1 and config.getoption("--record") is not None:
+        raise pytest.UsageError(f"--karpenter {config.getoption('scenarios_karpenter')}: simulated, or simulated,real")
+    if len(names) == 1 and config.getoption("scenarios_record") is not None:
         raise pytest.UsageError("--record is about --karpenter simulated,real")
-    if len(names) > 1 and config.getoption("--cluster") not in REAL_CLUSTERS:
+    if len(names) > 1 and config.getoption("scenarios_cluster") not in REAL_CLUSTERS:
         raise pytest.UsageError(
-            f"--cluster {config.getoption('--cluster')}: --karpenter simulated,real has one of {', '.join(REAL_CLUSTERS[1:])}"
+            f"--cluster {config.getoption('scenarios_cluster')}: --karpenter simulated,real has one of {', '.join(REAL_CLUSTERS[1:])}"
         )
     return names
 
 
 def is_compared(config: pytest.Config) -> bool:
     """Whether the real one runs, too."""
-    return bool(config.getoption("--karpenter") != "simulated") and len(karpenters(config)) > 1
+    return bool(config.getoption("scenarios_karpenter") != "simulated") and len(karpenters(config)) > 1

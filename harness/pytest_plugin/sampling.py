@@ -7,10 +7,12 @@ from hashlib import sha256
 
 import pytest
 
+from harness.pytest_plugin.option_group import OptionGroup
+
 __all__ = ["add_sample_options", "check_sample_options", "sampled", "select_sample"]
 
 
-def add_sample_options(group: pytest.OptionGroup) -> None:
+def add_sample_options(group: OptionGroup) -> None:
     """Declares the options."""
     group.addoption("--sample", type=int, metavar="N", help="run only N cases of each release line (1.13, 1.14, ...)")
     group.addoption("--sample-seed", type=int, default=1, metavar="S", help="which ones --sample draws (default 1)")
@@ -18,8 +20,8 @@ def add_sample_options(group: pytest.OptionGroup) -> None:
 
 def check_sample_options(config: pytest.Config) -> None:
     """A usage error for a sample of no case."""
-    if config.getoption("--sample") < 1:
-        raise pytest.UsageError(f"--sample: {config.getoption('--sample')} is less than 1")
+    if config.getoption("scenarios_sample") < 1:
+        raise pytest.UsageError(f"--sample: {config.getoption('scenarios_sample')} is less than 1")
 
 
 def sampled(lines: Mapping[str, str], count: int, seed: int) -> frozenset[str]:
@@ -36,7 +38,7 @@ def sampled(lines: Mapping[str, str], count: int, seed: int) -> frozenset[str]:
 
 def select_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves in `items` the cases that are drawn; what is no case of a release goes."""
-    drawn = sampled(_lines(config, items), config.getoption("--sample"), config.getoption("--sample-seed"))
+    drawn = sampled(_lines(config, items), config.getoption("scenarios_sample"), config.getoption("scenarios_sample_seed"))
     others = [item for item in items if item.nodeid not in drawn]
     items[:] = [item for item in items if item.nodeid in drawn]
     config.hook.pytest_deselected(items=others)

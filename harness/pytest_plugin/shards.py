@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.pytest_plugin.option_group import OptionGroup
+
 __all__ = [
     "Durations",
     "Shard",
@@ -27,7 +29,7 @@ _UNKNOWN = 1.0
 Shard = tuple[int, int]
 
 
-def add_shard_options(group: pytest.OptionGroup) -> None:
+def add_shard_options(group: OptionGroup) -> None:
     """Declares the options."""
     group.addoption("--shard", metavar="I/N", help="run only part I of N, balanced by --shard-durations")
     group.addoption(
@@ -76,22 +78,22 @@ def read_durations(file: Path) -> dict[str, float]:
 
 def check_shard_options(config: pytest.Config) -> None:
     """A usage error where `--shard` names no part, where durations cannot be read, or not be written afterwards."""
-    if config.getoption("--shard"):
-        parse_shard(config.getoption("--shard"))
-    if config.getoption("--shard-durations"):
-        read_durations(Path(config.getoption("--shard-durations")))
-    written = config.getoption("--write-durations")
+    if config.getoption("scenarios_shard"):
+        parse_shard(config.getoption("scenarios_shard"))
+    if config.getoption("scenarios_shard_durations"):
+        read_durations(Path(config.getoption("scenarios_shard_durations")))
+    written = config.getoption("scenarios_write_durations")
     if written and (Path(written).is_dir() or not Path(written).absolute().parent.is_dir()):
         raise pytest.UsageError(f"--write-durations: {written}: no file can be written there")
 
 
 def select_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves in `items` what belongs to this run's part."""
-    text = config.getoption("--shard")
+    text = config.getoption("scenarios_shard")
     if not text:
         return
     number, count = parse_shard(text)
-    file = config.getoption("--shard-durations")
+    file = config.getoption("scenarios_shard_durations")
     durations = read_durations(Path(file)) if file else {}
     parts = assigned([item.nodeid for item in items], durations, count)
     others = [item for item in items if parts[item.nodeid] != number]

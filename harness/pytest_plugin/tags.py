@@ -17,7 +17,7 @@ def declare_tags(config: pytest.Config) -> None:
     """Declares the tags of all scenario files that the arguments or `testpaths` lead to; files with mistakes are passed over."""
     from harness.reading.documents import documents, read_text
     from harness.reading.problems import ScenarioError
-    from harness.scenario.language.sniffing import is_scenario_file
+    from harness.sniffing import is_scenario_file
 
     declared = config.stash.setdefault(TAGS, set())
     for path in _files(config):

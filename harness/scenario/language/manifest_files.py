@@ -18,7 +18,7 @@ from harness.reading.sources import files_in, is_manifest_name
 from harness.scenario.language.dumps import as_new, in_order, sorted_dump
 from harness.scenario.language.kind_names import kind_mistake
 from harness.scenario.language.models.given import Given
-from harness.scenario.language.sniffing import names_scenario
+from harness.sniffing import names_scenario
 
 __all__ = ["ManifestFiles", "objects_of"]
 

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 __all__ = ["is_scenario_file", "names_scenario"]
 
-_SNIFFED = 4096
+_SNIFFED = 1 << 16
+_HEADER = re.compile(rb"\nscenario:[ \t]+[^ \t\r\n#]")
+_KEY = re.compile(rb"\n(then|given|when|cases|matrix):")
+_SCHEMA = b"scenario.schema.json"
 
 
 def is_scenario_file(path: Path) -> bool:
     """Whether a YAML file means to be one: it says so, or lies in a folder `scenarios` and is no Kubernetes manifest."""
     head = _head(path)
-    if head is None or _says_so(head):
-        return head is not None
-    return "scenarios" in path.parts and b"\napiVersion:" not in head
+    if head is None:
+        return False
+    return b"\nscenario:" in head or _SCHEMA in head or ("scenarios" in path.parts and b"\napiVersion:" not in head)
 
 
 def names_scenario(path: Path) -> bool:
-    """Whether a YAML file says that it is one."""
+    """Whether a YAML file says that it is one: `scenario: NAME` beside another key of a header, or the schema.
+
+    `scenario` alone is no sign: Molecule's files have a map of that name.
+    """
     head = _head(path)
-    return head is not None and _says_so(head)
-
-
-def _says_so(head: bytes) -> bool:
-    return b"\nscenario:" in head or b"scenario.schema.json" in head
+    return head is not None and (_SCHEMA in head or bool(_HEADER.search(head) and _KEY.search(head)))
 
 
 def _head(path: Path) -> bytes | None:

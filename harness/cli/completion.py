@@ -1,0 +1,43 @@
+"""`harness completion`: a script that completes commands and options in a shell, written by shtab."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli.output import no_environment
+
+__all__ = ["add_arguments", "run"]
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the shell."""
+    parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=f"one of {', '.join(SHELLS)}")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the script; exit code 3 where shtab is not installed."""
+    from harness.cli import whole_parser
+
+    try:
+        import shtab
+    except ImportError:
+        return no_environment(
+            "harness completion: needs the package shtab: pip install 'karpenter-azure-harness[completion]'"
+        )
+    parser = whole_parser()
+    _complete_files(parser, shtab.FILE)
+    print(shtab.complete(parser, shell=arguments.shell), end="")
+    return 0
+
+
+def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
+    """Says of every option and word that is a path that files complete it."""
+    for action in parser._actions:  # shtab reads them there, too
+        if action.type is Path:
+            action.complete = file  # type: ignore[attr-defined]
+        elif isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                _complete_files(each, file)
