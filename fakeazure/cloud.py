@@ -193,6 +193,7 @@ class FakeAzure:
                 code=code,
                 body=body,
                 fault=faults.last_fired(),
+                message=answer.error_message if code is not None else "",
             )
         )
         return answer

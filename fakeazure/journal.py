@@ -18,7 +18,7 @@ class Call:
     """One call. `time` in seconds since the epoch; `resource` is the last type in the path (`virtualMachines`).
 
     `summary` has the few facts of the body that matter: size, zones, priority of a VM or machine; the KQL of a query.
-    `code` is ARM's error code, None on success. `fault` names the declared fault that answered, if one did.
+    `code` is ARM's error code, None on success, `message` its sentence. `fault` names the declared fault that answered, if one did.
     """
 
     number: int
@@ -33,6 +33,7 @@ class Call:
     code: str | None
     body: Document | None
     fault: str | None = None
+    message: str = ""
 
     @property
     def name(self) -> str:

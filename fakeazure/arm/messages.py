@@ -63,3 +63,11 @@ class Response:
         envelope = self.body.get("error", self.body)
         code = envelope.get("code") if isinstance(envelope, Mapping) else None
         return str(code) if code is not None else None
+
+    @property
+    def error_message(self) -> str:
+        """The sentence beside ARM's error code; empty if this is no error."""
+        if self.error_code is None or self.body is None:
+            return ""
+        envelope = self.body.get("error", self.body)
+        return str(envelope.get("message") or "") if isinstance(envelope, Mapping) else ""

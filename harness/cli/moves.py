@@ -70,7 +70,7 @@ def duration_of(text: str) -> float | None:
 
 def moves_until(world: World, seconds: float | None) -> Moves:
     """Lets so much virtual time pass; without a number until an hour passes in which nothing changes, a week at most."""
-    from harness.explain.price import price_per_hour
+    from harness.world.prices import price_per_hour
 
     start, before, known = world.clock.seconds, price_per_hour(world), len(world.disruptions)
     if seconds is not None:
@@ -87,10 +87,10 @@ def moves_until(world: World, seconds: float | None) -> Moves:
 
 
 def _row(world: World, one: Disruption, start: float) -> dict[str, Any]:
-    from harness.explain.price import size_price
     from harness.karpenter.labels.core import CAPACITY_TYPE
     from harness.kube.api.labels import INSTANCE_TYPE
     from harness.kube.api.objects import labels_of
+    from harness.world.prices import size_price
 
     launched: dict[str, Any] = {name: {} for name in one.replacements}
     for write in world.journal:

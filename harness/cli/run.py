@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display_name, print_json
+from harness.cli.traces import add_trace, tracing
 
 if TYPE_CHECKING:
     from harness.reading.problems import ScenarioError
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shard", metavar="I/N", help="only part I of N: every Nth case, from the Ith on")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write JUnit XML")
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write one HTML page, which needs nothing else")
+    add_trace(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="show every case and every expectation")
     add_format(parser)
 
@@ -108,6 +110,7 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     start = perf_counter()
     shard = Shard.parse(arguments.shard)
     runner = Runner(crds=crds)
+    runner.tracing = tracing(arguments)
     comparing = comparing_runner(arguments, runner)
     release = provider(arguments.release).version if arguments.release is not None else None
     problems: list[Problem] = []

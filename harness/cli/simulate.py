@@ -41,12 +41,12 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.moves import duration_of, moves_until
     from harness.cli.worlds import InputError
     from harness.explain.guesses import guesses_of, of_choice, of_nodes
-    from harness.explain.price import totals
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
     from harness.explain.summary import node_notes
     from harness.explain.unused import inert_lines, unused_lines
     from harness.reading.problems import ScenarioError
+    from harness.world.prices import totals
     from harness.world.startup import end_startup
 
     try:

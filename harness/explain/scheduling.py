@@ -22,6 +22,7 @@ from harness.explain.workloads import wish_of, workload_of
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
 from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolFiltered, PoolTried
 from harness.kube.api.fingerprint import fingerprint
@@ -66,7 +67,7 @@ class PodExplanation:
         return text.replace(self.target, "…") if self.target else text
 
 
-class Explainer:
+class Explainer(Listener):
     """Listens to a world's simulations; ask it when the world has settled."""
 
     def __init__(self, world: World) -> None:
@@ -83,9 +84,12 @@ class Explainer:
         self._nominated: tuple[int, Mapping[tuple[str, str], str]] = (-1, {})
         self._waiting_pods: tuple[int, Mapping[Hashable, Sequence[Mapping[str, Any]]]] = (-1, {})
         self._wishes: tuple[int, Mapping[Hashable, Sequence[Mapping[str, Any]]]] = (-1, {})
-        world.karpenter.provisioner.on_solve = self._note
+        world.listeners.append(self)
 
-    def _note(self, snapshot: ClusterSnapshot, types: Types) -> None:
+    def solved(
+        self, snapshot: ClusterSnapshot, types: Types, results: SchedulingResults, ledger: Ledger | None
+    ) -> None:
+        """Keeps what was simulated, for each pod that waits."""
         unavailable = self._world.instance_types.unavailable
         if unavailable.sequence != self._kept.sequence:
             self._kept = unavailable.copy()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.explain.price import size_price
 from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.labels.core import SPOT
 from harness.karpenter.launch.error_handlers import codes_of
 from harness.world import World
+from harness.world.prices import size_price
 
 __all__ = ["Shortages", "quota_text"]
 

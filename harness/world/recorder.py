@@ -64,6 +64,8 @@ class Recorder:
         self.assertions: list[Assertion] = []
         self.launches: list[Launch] = []
         self.rejections: list[Any] = []
+        self.rejected_at: list[float] = []
+        """When each of them came, in virtual seconds."""
         self.disruptions: list[Disruption] = []
         self.view: View | None = None
         """The cluster whose revision orders assertions among writes."""
@@ -109,6 +111,7 @@ class Recorder:
         for each in rejections:
             if each not in self.rejections:
                 self.rejections.append(each)
+                self.rejected_at.append(self._clock.seconds)
 
     def launched(self, vm: str, path: str, layers: Sequence[LabelLayer], withheld: Sequence[LabelLayer]) -> None:
         """Records what Karpenter gave a machine or its NodeClaim."""

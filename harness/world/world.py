@@ -22,6 +22,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.lifecycle.pace import Pace
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
+from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.releases import (
     DEFAULT_RELEASE,
     MACHINE_MODES,
@@ -101,6 +102,7 @@ class World:
     ) -> None:
         if attempt_seconds < 0 or time_limit < 0:
             raise ValueError("attempt_seconds and time_limit are seconds from 0")
+        self.simulated = simulated
         self.release: ProviderRelease = provider(karpenter)
         defaults = self.release.defaults
         self.region = region or defaults.region
@@ -137,6 +139,8 @@ class World:
             kubernetes=self.kubernetes,
         )
         self.recorder.view = self.cluster.view
+        self.listeners: list[Listener] = []
+        """Those who are told of every simulation of Karpenter's, also after a restart."""
         self.instance_types = self._new_instance_types()
         self.machines = Machines()
         self.kubelets = Kubelets(
@@ -207,7 +211,7 @@ class World:
 
     def _new_karpenter(self, pace: Pace) -> Karpenter:
         attempt_seconds, time_limit = self._simulation
-        return Karpenter(
+        made = Karpenter(
             self.engine,
             self.cluster.view,
             self.cluster.writer(KARPENTER),
@@ -222,6 +226,8 @@ class World:
             time_limit=time_limit,
             pace=pace,
         )
+        made.provisioner.listeners = self.listeners
+        return made
 
     # Acting.
 

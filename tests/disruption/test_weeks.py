@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from harness.engine.clock import parse
-from harness.explain.price import size_price
+from harness.world.prices import size_price
 from harness.world import World
 from tests.disruption.test_world import NODECLASS, deployment, pool
 

@@ -10,7 +10,6 @@ from harness.clusters.provenance import Write
 from harness.explain.events import last_sentence
 from harness.explain.fit import Misfit, asked_by, within
 from harness.explain.labels import default_objects, plain_pod
-from harness.explain.price import price_per_hour
 from harness.karpenter.cloudprovider import DroppedSize
 from harness.karpenter.instancetypes.build import InstanceTypeList, NoInstanceTypes
 from harness.karpenter.instancetypes.computed import architecture_of
@@ -19,6 +18,7 @@ from harness.karpenter.requirements import Requirements
 from harness.karpenter.validation import Rejection, RejectionLayer
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.world import World
+from harness.world.prices import price_per_hour
 
 __all__ = ["Trial", "trial"]
 

@@ -5,7 +5,7 @@ Sources: core pkg/controllers/provisioning/{controller,provisioner}.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from harness.engine.clock import SECOND
@@ -20,6 +20,7 @@ from harness.karpenter.lifecycle.nodepools import nodeclass_name
 from harness.karpenter.overlays.controller import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provisioning.batcher import Batcher
+from harness.karpenter.provisioning.listening import Listener, ledger_for
 from harness.karpenter.provisioning.relevance import KINDS, matters
 from harness.karpenter.provisioning.runaway import PodRunaways
 from harness.karpenter.releases.scheduling import rules_of
@@ -46,8 +47,6 @@ _LUCKY_RETRIES = 64
 """How often a world waits for a tie to be drawn otherwise before it calls itself settled: of four domains, one misses once in 10**8."""
 _WINDOW, _RESULTS = "window", "results"
 _OPTED_OUT = "configured to not run on a Karpenter provisioned node"
-
-Explain = Callable[[ClusterSnapshot, Mapping[str, Sequence[InstanceType]]], None]
 
 
 class Provisioner:
@@ -85,8 +84,8 @@ class Provisioner:
         self._results = SchedulingResults()
         self._new = False
         self._passes = self._retries = 0
-        self.on_solve: Explain | None = None
-        """Called with the inputs of every simulation, for those who explain."""
+        self.listeners: Sequence[Listener] = ()
+        """Those who explain and record; they are told of every simulation."""
 
     def watches(self) -> Mapping[str, Router]:
         """Everything that a simulation reads; pods and nodes also trigger."""
@@ -189,12 +188,11 @@ class Provisioner:
     def _solve(self, state: object) -> None:
         self._passes += 1
         snapshot, types = replace(self.snapshot(), number=self._passes), self.instance_types()
-        if self.on_solve is not None:
-            self.on_solve(snapshot, types)
-        results = solve(
-            snapshot, types, release=self._instance_types.release, options=self.options, indexes=self._indexes
-        )
+        ledger, release, indexes = ledger_for(self.listeners), self._instance_types.release, self._indexes
+        results = solve(snapshot, types, release=release, options=self.options, indexes=indexes, ledger=ledger)
         self._solved, self._results = state, results
+        for listener in self.listeners:
+            listener.solved(snapshot, types, results, ledger)
 
     def _finish(self) -> None:
         self._publish(self._results)
@@ -274,6 +272,8 @@ class Provisioner:
             self._sink.log("error", self.name, f"creating node claim, {error}", NodePool=planned.nodepool)
             self._sink.rejected(error.rejections)
             return
+        for listener in self.listeners:
+            listener.created(planned, name_of(claim))
         for pod in planned.pods:
             self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: nodeclaim/{name_of(claim)}")
         runaway = self._runaways.created(planned.pods, claim, str(planned.requirements), self._engine.clock.seconds)

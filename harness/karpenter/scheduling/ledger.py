@@ -26,6 +26,7 @@ from functools import lru_cache
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.requirements import Conflicts, Incompatible, Requirements
 from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.funnel import Funnel, funnel_of_nodepool, funnel_of_pod
 from harness.karpenter.scheduling.inflight import Fit, InflightNodeClaim, port_conflict
 from harness.karpenter.scheduling.nodeclaims import pod_key
 from harness.karpenter.scheduling.reasons import HostPortConflict, Reason
@@ -173,6 +174,11 @@ class PoolTried:
         firsts = (type(v.reasons[0]).__name__ if v.reasons else "kept" for v in self.types())
         return Counter(firsts)
 
+    def funnel(self) -> Funnel:
+        """The same counts as masks, which take no time."""
+        own = self._own
+        return funnel_of_pod(self._template, own, self.requirements, self.requests, self.limits, self._shape)
+
     def _reasons(
         self, index: int, instance_type: InstanceType, offerings: tuple[OfferingVerdict, ...]
     ) -> Iterator[TypeReason]:
@@ -218,6 +224,10 @@ class PoolFiltered:
         for instance_type in self._template.index.types:
             offerings = judge.of(instance_type)
             yield TypeVerdict(instance_type, tuple(self._reasons(instance_type, offerings)), offerings)
+
+    def funnel(self) -> Funnel:
+        """The first reasons as masks."""
+        return funnel_of_nodepool(self._template, self.requirements)
 
     def _reasons(self, instance_type: InstanceType, offerings: tuple[OfferingVerdict, ...]) -> Iterator[TypeReason]:
         own = instance_type.requirements.intersects(self.requirements)

@@ -18,8 +18,10 @@ from harness.scenario.running.shared import Shared
 
 if TYPE_CHECKING:
     from harness.engine.runaway import Runaway
+    from harness.explain.scheduling import Explainer
     from harness.karpenter.validation.rejections import Rejection
     from harness.scenario.running.watching import Watch
+    from harness.trace import Recording
     from harness.world import World
 
 __all__ = ["Refusal", "Run"]
@@ -66,6 +68,9 @@ class Run:
     runaways: list[Runaway] = field(default_factory=list)
     runaway_expected: bool = False
     exhausted: list[str] = field(default_factory=list)
+    recording: Recording | None = None
+    explainer: Explainer | None = None
+    """They listen to the world where somebody wants to know why."""
     cost_before: float | None = None
     """USD per hour before the first `advance`; None without one."""
     taken: list[float] = field(default_factory=list)

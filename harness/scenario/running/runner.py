@@ -24,14 +24,15 @@ from harness.scenario.running.machines import happen
 from harness.scenario.running.run import Refusal, Run
 from harness.scenario.running.seeds import seeded_verdicts
 from harness.scenario.running.shared import Shared
-from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
+from harness.scenario.running.tracing import Tracing, finished, listen, step_text, with_reasons
+from harness.scenario.running.verdicts import CaseReport, Judged, Outcome, Verdict
 from harness.scenario.running.watching import watched
 
 if TYPE_CHECKING:
     from harness.karpenter.validation.rejections import Rejection
     from harness.world import Caches, World
 
-__all__ = ["Runner", "expected_outcome", "walk"]
+__all__ = ["Runner", "expected_outcome", "take_steps", "walk"]
 
 
 _QUESTIONS = frozenset({"requirements", "labels"})  # they look at no history of the world
@@ -43,6 +44,8 @@ class Runner:
     def __init__(self, caches: Caches | None = None, **overrides: Any) -> None:
         """`overrides` replace what the files say, by the names of World's arguments (`karpenter`, `region`); None does not."""
         self.shared = Shared(caches, {key: value for key, value in overrides.items() if value is not None})
+        self.tracing: Tracing | None = None
+        """Where traces go, if anywhere."""
 
     def check_inputs(self, cases: Iterable[Case]) -> None:
         """Raises ScenarioError for every release, region, size, option or state of Azure that does not exist."""
@@ -55,28 +58,53 @@ class Runner:
         if header.skip is not None:
             return self._report(case, Outcome.SKIPPED, (), start, reason=header.skip)
         try:
-            verdicts = self.verdicts(case)
+            judged = self.judge(case)
         except ScenarioError:
             raise
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             text = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno} in {where.name})"
             return self._report(case, Outcome.ERROR, (), start, error=text)
-        outcome, reason = expected_outcome(case, verdicts)
-        return self._report(case, outcome, verdicts, start, reason=reason)
+        outcome, reason = expected_outcome(case, judged.verdicts)
+        return self._report(case, outcome, judged.verdicts, start, reason=reason, trace=judged.trace)
+
+    def judge(self, case: Case) -> Judged:
+        """The verdicts of all expectations of a case, and of what nobody expected; under several seeds one on those, too.
+
+        Those that do not hold say why: in memory a case that failed is run again for it, which comes to the same.
+        """
+        if case.seeds is not None:
+            verdicts = tuple(seeded_verdicts(case, self.examine))
+            return Judged(verdicts)
+        elsewhere = "cluster" in self.shared.overrides
+        run, verdicts = self.examine(case, recorded=elsewhere or (self.tracing is not None and self.tracing.all))
+        outcome, _ = expected_outcome(case, verdicts)
+        if outcome is Outcome.FAILED:
+            if run.explainer is None:
+                run, verdicts = self.examine(case, recorded=True, explained=True)
+            verdicts = with_reasons(run, verdicts)
+        trace = ""
+        if self.tracing is not None and run.recording is not None and (self.tracing.all or outcome is Outcome.FAILED):
+            trace = self.tracing.write(case, finished(run, verdicts, str(outcome)))
+        return Judged(verdicts, trace, run)
 
     def verdicts(self, case: Case) -> tuple[Verdict, ...]:
-        """The verdicts of all expectations of a case, and of what nobody expected; under several seeds one on those, too."""
-        return self.examine(case)[1] if case.seeds is None else tuple(seeded_verdicts(case, self.examine))
+        """The verdicts alone."""
+        return self.judge(case).verdicts
 
-    def examine(self, case: Case) -> tuple[Run, tuple[Verdict, ...]]:
-        """A case's run, whose world can still be looked at, and its verdicts."""
-        if "cluster" in self.shared.overrides:
+    def examine(
+        self, case: Case, *, recorded: bool = False, explained: bool = False
+    ) -> tuple[Run, tuple[Verdict, ...]]:
+        """A case's run, whose world can still be looked at, and its verdicts; `recorded` and `explained` if somebody may ask why."""
+        elsewhere = "cluster" in self.shared.overrides
+        if elsewhere:
             self._look(case)
         asks = all(entry.expectation.kind in _QUESTIONS for entry in case.then)
-        idle = asks and not case.manifests and not case.header.when
-        world = self.shared.idle_world(case) if idle else self.shared.new_world(case)
-        run = walk(case, world, self.shared)
+        idle = asks and not case.manifests and not case.header.when and not recorded
+        run = Run(case, self.shared.idle_world(case) if idle else self.shared.new_world(case), self.shared)
+        if recorded:
+            listen(run, explained=explained or elsewhere)
+        take_steps(run)
         verdicts = [verdict for entry in case.then for verdict in check(entry, run)]
         # an object that was refused explains what is missing, not the other way round
         return run, (*_unexpected(run), *verdicts)
@@ -91,11 +119,18 @@ class Runner:
 
     @staticmethod
     def _report(
-        case: Case, outcome: Outcome, verdicts: tuple[Verdict, ...], start: float, *, reason: str = "", error: str = ""
+        case: Case,
+        outcome: Outcome,
+        verdicts: tuple[Verdict, ...],
+        start: float,
+        *,
+        reason: str = "",
+        error: str = "",
+        trace: str = "",
     ) -> CaseReport:
         seconds = perf_counter() - start
         tags = tuple(case.header.tags)
-        return CaseReport(case.name, case.file, case.mark, outcome, verdicts, reason, error, seconds, tags)
+        return CaseReport(case.name, case.file, case.mark, outcome, verdicts, reason, error, seconds, tags, trace)
 
 
 def expected_outcome(case: Case, verdicts: Iterable[Verdict]) -> tuple[Outcome, str]:
@@ -111,9 +146,14 @@ def expected_outcome(case: Case, verdicts: Iterable[Verdict]) -> tuple[Outcome, 
 def walk(case: Case, world: World, shared: Shared) -> Run:
     """Applies the manifests, takes the steps, and lets the world settle."""
     run = Run(case, world, shared)
+    take_steps(run)
+    return run
+
+
+def take_steps(run: Run) -> None:
+    """The same for a run that is there already."""
     with watched(run):
         _walk(run)
-    return run
 
 
 def _walk(run: Run) -> None:
@@ -133,10 +173,14 @@ def _walk(run: Run) -> None:
     for manifest in deleted(case.manifests):
         world.delete(manifest.kind, manifest.name)
     rests = False
-    for step, mark in zip(steps, case.when_marks, strict=True):
+    for index, (step, mark) in enumerate(zip(steps, case.when_marks, strict=True)):
+        if run.recording is not None:
+            run.recording.step(step_text(case, index), mark.file, mark.line)
         rests = _take(run, step, mark)
         run.taken.append(world.clock.seconds)
     if not rests and _has_work(run):
+        if run.recording is not None:
+            run.recording.step("settle")
         _settle(run)
     for rejection in world.rejections:
         if not any(refusal.rejection is rejection for refusal in run.refusals):
@@ -150,6 +194,9 @@ def _has_work(run: Run) -> bool:
 
 def _apply(run: Run, manifest: Manifest) -> None:
     """Applies one object. Raises ScenarioError for one that only a user's CRDs take."""
+    if run.recording is not None:
+        mark = manifest.document.position()
+        run.recording.place(manifest.reference, mark.file, mark.line)
     if run.shared.own_crds(run.case):
         problems = list(duration_problems(manifest))
         if problems and not run.world.judge(manifest.object):
@@ -173,7 +220,7 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
         return True
     if step.advance is not None:
         if run.cost_before is None and any(entry.expectation.cost is not None for entry in run.case.then):
-            from harness.explain.price import price_per_hour
+            from harness.world.prices import price_per_hour
 
             run.cost_before = price_per_hour(run.world)
         settled = run.world.advance(step.advance)

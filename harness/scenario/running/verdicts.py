@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from harness.reading.problems import Mark
 from harness.scenario.running.matching import Difference
 
-__all__ = ["CaseReport", "Outcome", "Verdict"]
+if TYPE_CHECKING:
+    from harness.scenario.running.run import Run
+
+__all__ = ["CaseReport", "Judged", "Outcome", "Verdict"]
 
 
 class Outcome(StrEnum):
@@ -28,11 +32,12 @@ _BAD = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.UNEXPECTED_PASS})
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One comparison: `label` names it (`then[0].node.labels.team`); without differences it holds."""
+    """One comparison: `label` names it (`then[0].node.labels.team`); without differences it holds. `why`: how it came to what was found."""
 
     label: str
     mark: Mark
     differences: tuple[Difference, ...] = ()
+    why: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -51,8 +56,20 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdicts of a case, the path of its trace where one was written, and the run where there was one alone."""
+
+    verdicts: tuple[Verdict, ...]
+    trace: str = ""
+    run: Run | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CaseReport:
-    """The outcome of one case. `seconds` is real time; `reason` belongs to skipped and expected failures, `error` to errors."""
+    """The outcome of one case. `seconds` is real time; `reason` belongs to skipped and expected failures, `error` to errors.
+
+    `trace` is the path of its trace, where one was written.
+    """
 
     name: str
     file: str
@@ -63,6 +80,7 @@ class CaseReport:
     error: str = ""
     seconds: float = 0.0
     tags: tuple[str, ...] = field(default=())
+    trace: str = ""
 
     @property
     def failures(self) -> tuple[Verdict, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.explain.price import price_per_hour
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.observed import Cost
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
+from harness.world.prices import price_per_hour
 
 __all__ = ["check"]
 

@@ -1,0 +1,92 @@
+"""The traces of cases: which are recorded, what is told to a recording, and where its file goes."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from harness.reading.yaml_values import text_value
+from harness.scenario.language.cases import Case
+from harness.scenario.running.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from harness.scenario.running.run import Run
+    from harness.trace import Trace
+
+__all__ = ["Tracing", "finished", "listen", "step_text", "trace_name", "with_reasons"]
+
+_LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    """Traces go into `folder`: of all cases, or of those that fail."""
+
+    folder: Path
+    all: bool = True
+
+    def write(self, case: Case, trace: Trace) -> str:
+        """Writes a trace; answers its path. Raises OSError."""
+        from harness.trace import write_trace
+
+        path = self.folder / trace_name(case)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_trace(trace, path)
+        return str(path)
+
+
+def trace_name(case: Case) -> str:
+    """The name of a case's file: what its id says, in letters that all systems take, and a few that keep it apart."""
+    identity = f"{case.file}::{case.name}"
+    words = re.sub(r"[^A-Za-z0-9.]+", "-", identity).strip("-")[-_LONGEST:].strip("-.")
+    return f"{words}.{sha256(identity.encode()).hexdigest()[:8]}.jsonl"
+
+
+def step_text(case: Case, index: int) -> str:
+    """A step of `when` in one line: `settle`, `advance: 10m`."""
+    node = case.given_document.node_at(case.when_paths[index])
+    value: Any = text_value(node)
+    if not isinstance(value, dict):
+        return str(value)
+    return ", ".join(f"{key}: {said if isinstance(said, str) else json.dumps(said)}" for key, said in value.items())
+
+
+def listen(run: Run, *, explained: bool) -> None:
+    """Begins to record a world in which nothing has happened yet; `explained`: the scheduler's reasons are kept, too."""
+    from harness.trace import record
+
+    run.recording = record(run.world)
+    if explained and run.world.simulated:
+        from harness.explain.scheduling import Explainer
+
+        run.explainer = Explainer(run.world)
+
+
+def with_reasons(run: Run, verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+    """The verdicts, and with those that do not hold how it came to that."""
+    return verdicts
+
+
+def finished(run: Run, verdicts: tuple[Verdict, ...], outcome: str) -> Trace:
+    """The trace of a case that has been judged."""
+    recording, case = run.recording, run.case
+    assert recording is not None
+    for verdict in verdicts:
+        place = (verdict.mark.file, verdict.mark.line, verdict.mark.column)
+        differences = [
+            {"path": one.path, "expected": one.expected, "found": one.actual, "note": one.note}
+            for one in verdict.differences
+        ]
+        recording.expectation(verdict.label, verdict.holds, place, differences, verdict.why)
+    scenario = {"file": case.file, "line": case.mark.line, "name": case.name}
+    return recording.trace(outcome=outcome, scenario=scenario, command=_command(case))
+
+
+def _command(case: Case) -> str:
+    """The command that runs a case alone."""
+    return f"harness run {quote(case.file)} -k {quote(case.name)}"

@@ -1,0 +1,152 @@
+"""What was asked of Azure, what it did to machines, and what these cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from harness.engine.clock import SECOND
+from harness.karpenter.labels.core import ON_DEMAND, SPOT
+from harness.kube.go.durations import parse_duration
+from harness.trace.facts import ArmCall, Blocked, Boot, Cost, NodeState, PriceOf
+from harness.world import World
+from harness.world.prices import size_price
+from harness.world.recorder import LogLine
+
+__all__ = ["Power", "arm_calls", "blocked", "costs"]
+
+_STATES = {"PoweredOn": "on", "PoweredOff": "off", "Deleted": "deleted", "Preempting": "preempting"}
+_FAILED = "CreationFailed"
+
+
+def arm_calls(
+    world: World, calls: Iterable[Any], claims: Iterable[str], seconds: Callable[[float], float]
+) -> Iterator[ArmCall]:
+    """Every call that reached the cloud. `seconds` makes virtual ones of those since 1970, `claims` are all NodeClaims that ever were."""
+    known = list(claims)
+    for call in calls:
+        summary = call.summary
+        zones = summary.get("zones") or ()
+        yield ArmCall(
+            seconds(call.time),
+            call.number,
+            call.method,
+            call.resource,
+            call.name,
+            call.status,
+            call.code or "",
+            call.message,
+            str(summary.get("size") or ""),
+            f"{world.region}-{zones[0]}" if zones else "",
+            str(summary.get("priority") or ""),
+            next((claim for claim in known if claim in call.path), ""),
+            call.fault or "",
+        )
+
+
+class Power:
+    """Listens to a cloud: which machines have power, and what one of a size costs at that time."""
+
+    def __init__(self, world: World, seconds: Callable[[float], float]) -> None:
+        self._world = world
+        self._seconds = seconds
+        self._prices: dict[tuple[str, str], list[PriceOf]] = {}
+        self.boots: list[Boot] = []
+
+    def hear(self, event: Any) -> None:
+        """An event of the cloud."""
+        what = type(event).__name__
+        if what not in _STATES and what != _FAILED:
+            return
+        vm, t = event.vm, self._seconds(event.at)
+        capacity_type = SPOT if vm.priority == "Spot" else ON_DEMAND
+        zone = f"{vm.location}-{vm.zone}" if vm.zone else ""
+        self.price(t, vm.size, capacity_type)
+        self.boots.append(
+            Boot(
+                t,
+                vm.name,
+                _STATES.get(what, "failed"),
+                vm.size,
+                zone,
+                capacity_type,
+                evicted=getattr(event, "evicted", False),
+                error=getattr(event, "code", ""),
+                message=getattr(event, "message", ""),
+            )
+        )
+
+    @property
+    def prices(self) -> list[PriceOf]:
+        """Every price that was asked for, when it was first known and when it had become another one."""
+        return [each for told in self._prices.values() for each in told]
+
+    def reprice(self, t: float) -> None:
+        """Azure may have other prices from now on."""
+        for size, capacity_type in tuple(self._prices):
+            found = size_price(self._world, size, capacity_type)
+            if found.usd != self._prices[size, capacity_type][-1].price:
+                told = PriceOf(t, size, capacity_type, found.usd, found.as_on_demand)
+                self._prices[size, capacity_type].append(told)
+
+    def price(self, t: float, size: str, capacity_type: str) -> float | None:
+        """The price of a size at a time."""
+        told = self._prices.get((size, capacity_type))
+        if told is None:
+            found = size_price(self._world, size, capacity_type)
+            told = self._prices[size, capacity_type] = [PriceOf(t, size, capacity_type, found.usd, found.as_on_demand)]
+        return next((each.price for each in reversed(told) if each.t <= t), told[0].price)
+
+
+def costs(power: Power, nodes: Iterable[NodeState]) -> Iterator[Cost]:
+    """What all machines cost together whenever it has changed: those with power, and Nodes whose machines are not of this cloud."""
+    moves: list[tuple[float, str, tuple[str, str] | None]] = []
+    for boot in power.boots:
+        if boot.state != "preempting":
+            moves.append((boot.t, boot.vm, (boot.size, boot.capacity_type) if boot.state == "on" else None))
+    ours = {boot.vm.lower() for boot in power.boots}
+    told = list(nodes)
+    ours |= {node.node for node in told if node.vm.lower() in ours}
+    for node in told:
+        if node.state == "deleted":
+            moves.append((node.t, f"Node/{node.node}", None))
+        elif node.size and node.node not in ours:
+            moves.append((node.t, f"Node/{node.node}", (node.size, node.capacity_type)))
+    moves += [(price.t, "", None) for price in power.prices]
+    there: dict[str, tuple[str, str]] = {}
+    last = (0.0, 0)
+    moves.sort(key=lambda move: move[0])
+    for position, (t, machine, kind) in enumerate(moves):
+        if kind is not None:
+            there[machine] = kind
+        else:
+            there.pop(machine, None)
+        if position + 1 < len(moves) and moves[position + 1][0] == t:
+            continue  # told once for each moment
+        total = round(sum(power.price(t, *each) or 0.0 for each in there.values()), 6)
+        if (total, len(there)) != last:
+            last = (total, len(there))
+            yield Cost(t, *last)
+
+
+_SIZE, _FAMILY = "removing offering from offerings", "marking VM Family unavailable in zone"
+
+
+def blocked(lines: Iterable[LogLine]) -> Iterator[Blocked]:
+    """The offerings that Karpenter leaves alone, by what it says in its log (kaz pkg/cache/unavailableofferings.go)."""
+    for line in lines:
+        if line.message not in (_SIZE, _FAMILY):
+            continue
+        values = {name: str(value) for name, value in line.values.items() if value is not None}
+        ttl = parse_duration(values["ttl"]) if "ttl" in values else 0
+        family = values.get("family", "") if line.message == _FAMILY else ""
+        yield Blocked(
+            round(line.at, 6),
+            values.get("zone", ""),
+            values.get("capacity-type", ""),
+            round(line.at + ttl / SECOND, 6),
+            values.get("unavailable", ""),
+            values.get("instance-type", ""),
+            family,
+            int(values.get("max-cpu") or 0),
+        )

@@ -1,0 +1,179 @@
+"""What changed in a cluster, and who did it: from the journal of the memory cluster, or from what was seen of a cluster elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.clusters.memory.journal import Entry, Journal
+from harness.engine.ports import ADMIN, CONTROLLER_MANAGER, KARPENTER, SCHEDULER, Change, ChangeType, Identity
+from harness.kube.api.objects import (
+    Key,
+    Object,
+    controller_of,
+    is_terminating,
+    key_of,
+    metadata_of,
+    spec_of,
+)
+
+__all__ = ["Seen", "Witness", "changed_fields", "from_journal", "from_witness", "reference", "sender"]
+
+_SENDERS: Mapping[str, str] = {
+    ADMIN.user: "user",
+    SCHEDULER.user: "kube-scheduler",
+    CONTROLLER_MANAGER.user: "controller-manager",
+}
+
+
+def sender(identity: Identity) -> str:
+    """The identity in one word."""
+    return _SENDERS.get(identity.user, identity.by)
+
+
+def reference(key: Key) -> str:
+    """`Kind/name`, or `Kind/namespace/name` outside of namespace default."""
+    return f"{key.kind}/{key.name}" if key.namespace in ("", "default") else str(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One request at `at`, in nanoseconds of the clock; without `after` and `refused` the object is gone. `sent` is what the user gave."""
+
+    at: int
+    revision: int
+    by: str
+    verb: str
+    subresource: str
+    key: Key
+    before: Object | None
+    after: Object | None
+    status: int = 0
+    error: str = ""
+    sent: Object | None = None
+
+
+def from_journal(journal: Iterable[Entry]) -> Iterator[Seen]:
+    """Everything that a memory cluster was asked for and that came to something."""
+    for each in journal:
+        yield _of_entry(each, each.after)
+
+
+def _of_entry(entry: Entry, after: Object | None) -> Seen:
+    status, error = (entry.error.code, str(entry.error)) if entry.error is not None else (0, "")
+    sent = entry.object if entry.identity == ADMIN else None
+    by = sender(entry.identity)
+    return Seen(
+        entry.at,
+        entry.revision,
+        by,
+        entry.verb,
+        entry.subresource,
+        entry.key,
+        entry.before,
+        after,
+        status,
+        error,
+        sent,
+    )
+
+
+class Witness:
+    """Sees every change of a cluster that runs elsewhere, at the virtual time at which it came here. A controller that does nothing."""
+
+    name = "trace"
+    backoff = (1.0, 1.0)
+
+    def __init__(self, now: Any, kinds: Iterable[str]) -> None:
+        self._now = now
+        self._kinds = tuple(kinds)
+        self.changes: list[tuple[int, Change]] = []
+
+    def watches(self) -> Mapping[str, Any]:
+        """All kinds."""
+        return dict.fromkeys(self._kinds, self._note)
+
+    def _note(self, change: Change) -> Sequence[Any]:
+        self.changes.append((self._now(), change))
+        return ()
+
+    def reconcile(self, key: Any) -> Any:
+        """Is never asked for."""
+        raise AssertionError(f"a witness has nothing to do: {key}")
+
+
+def from_witness(changes: Iterable[tuple[int, Change]], journal: Journal) -> Iterator[Seen]:
+    """The changes of a cluster elsewhere. Who wrote is known of our own requests; of others it is told by what they wrote."""
+    ours: dict[tuple[Key, int], Entry] = {}
+    refused: list[Entry] = []
+    for entry in journal:
+        if entry.error is not None:
+            refused.append(entry)
+        else:
+            ours[entry.key, _revision(entry)] = entry
+    for at, change in changes:
+        while refused and refused[0].at < at:
+            yield _of_entry(refused.pop(0), None)
+        key = key_of(change.object)
+        own = ours.get((key, change.revision))
+        after = None if change.type is ChangeType.DELETED else change.object
+        if own is not None:
+            sent = own.object if own.identity == ADMIN else None
+            by, verb, part = sender(own.identity), own.verb, own.subresource
+            yield Seen(at, change.revision, by, verb, part, key, change.old, after, sent=sent)
+        else:
+            verb = {ChangeType.ADDED: "create", ChangeType.MODIFIED: "patch", ChangeType.DELETED: "delete"}[change.type]
+            yield Seen(at, change.revision, _guessed(change), verb, "", key, change.old, after)
+    for entry in refused:
+        yield _of_entry(entry, None)
+
+
+def _revision(entry: Entry) -> int:
+    version = metadata_of(entry.after or {}).get("resourceVersion")
+    return int(version) if version is not None and str(version).isdigit() else entry.revision
+
+
+def _guessed(change: Change) -> str:
+    """Who writes such a change in a cluster with its own controllers."""
+    new, old = change.object, change.old
+    kind = new["kind"]
+    if kind == "Pod" and old is not None and spec_of(new).get("nodeName") != spec_of(old).get("nodeName"):
+        return sender(SCHEDULER)
+    if old is None and controller_of(new) is not None:
+        return sender(CONTROLLER_MANAGER)
+    if kind in ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job"):
+        return sender(CONTROLLER_MANAGER)
+    return KARPENTER.by if kind == "NodeClaim" and not is_terminating(new) else "other"
+
+
+_UNTOLD = frozenset(
+    {"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp", "selfLink", "observedGeneration"}
+)
+_APART = frozenset({"conditions"})  # facts of their own
+_MISSING = object()
+
+
+def changed_fields(before: Object, after: Object) -> dict[str, Any]:
+    """Path → the new value of each field that is another one; None where it is gone. Lists are told as a whole."""
+    found: dict[str, Any] = {}
+    _compare(before, after, "", found)
+    return found
+
+
+def _compare(before: Any, after: Any, path: str, found: dict[str, Any]) -> None:
+    if before is after:
+        return
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+        if before != after:
+            found[path] = None if after is _MISSING else after
+        return
+    for name in {**before, **after}:
+        if name not in _UNTOLD and not (path == "status" and name in _APART):
+            here = f"{path}.{name}" if path else name
+            old = before.get(name, _MISSING)
+            # a map that is new is told field by field, as one that grew
+            new = after.get(name, _MISSING)
+            if old is _MISSING and isinstance(new, Mapping) and path in ("", "metadata"):
+                old = {}
+            _compare(old, new, here, found)

@@ -1,0 +1,169 @@
+"""What simulations decided about pods, with the NodePools and the sizes that they looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.provisioning.listening import Listener
+from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingResults, pod_key
+from harness.karpenter.scheduling.catalog import bits
+from harness.karpenter.scheduling.funnel import Funnel as Filters
+from harness.karpenter.scheduling.ledger import Ledger, NodeTried, PoolFiltered, PoolTried
+from harness.trace.facts import Decision, Funnel, Sizes
+from harness.trace.header import Fact
+from harness.world import World
+
+__all__ = ["Decisions"]
+
+_FILTERED = "no instance type met its requirements"
+_MANY = 50  # Nodes whose reasons are told of one pod
+
+
+class Decisions(Listener):
+    """Keeps every simulation; its facts are worked out when they are asked for."""
+
+    wants_ledger = True
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._passes: list[tuple[float, SchedulingResults, Ledger]] = []
+        self._names: dict[int, tuple[PlannedNodeClaim, str]] = {}
+
+    def solved(
+        self,
+        snapshot: ClusterSnapshot,
+        types: Mapping[str, Sequence[InstanceType]],
+        results: SchedulingResults,
+        ledger: Ledger | None,
+    ) -> None:
+        """Keeps what a simulation found."""
+        if ledger is not None:
+            self._passes.append((round(self._world.clock.seconds, 6), results, ledger))
+
+    def created(self, planned: PlannedNodeClaim, nodeclaim: str) -> None:
+        """Keeps the name of a NodeClaim."""
+        self._names[id(planned)] = (planned, nodeclaim)
+
+    def facts(self) -> Iterator[Fact]:
+        """All decisions in order. What is decided again as it was is told once."""
+        sizes = _SizeLists(self._world)
+        last: dict[str, Hashable] = {}
+        for number, (t, results, ledger) in enumerate(self._passes, 1):
+            for found in self._of_pass(t, number, results, ledger, sizes):
+                same = (
+                    found.result,
+                    found.target,
+                    found.why,
+                    *((one["nodepool"], one.get("funnel")) for one in found.tried),
+                )
+                if all(last.get(pod) == same for pod in found.pods):
+                    continue
+                last.update(dict.fromkeys(found.pods, same))
+                yield from sizes.new()
+                yield found
+
+    def _of_pass(
+        self, t: float, number: int, results: SchedulingResults, ledger: Ledger, sizes: _SizeLists
+    ) -> Iterator[Decision]:
+        filtered = tuple(sizes.tried(t, entry) for entry in ledger.filtered)
+        for planned in results.nodeclaims:
+            pods = tuple(pod_key(pod) for pod in planned.pods)
+            _, name = self._names.get(id(planned), (None, ""))
+            tried, nodes = self._looked(t, ledger, pods[0], sizes) if pods else ((), ())
+            target = f"NodeClaim/{name}" if name else ""
+            yield Decision(t, pods, "nodeclaim", number, target, "", (*filtered, *tried), nodes)
+        for name, placed in results.existing.items():
+            kind = "Node" if self._world.cluster.view.get("Node", name) is not None else "NodeClaim"
+            yield Decision(t, tuple(map(pod_key, placed)), "existing", number, f"{kind}/{name}")
+        groups: dict[Hashable, tuple[list[str], Decision]] = {}
+        for result, told in (("refused", results.errors), ("ignored", results.ignored)):
+            for pod, reason in told.items():
+                tried, nodes = self._looked(t, ledger, pod, sizes)
+                found = Decision(t, (pod,), result, number, "", str(reason), (*filtered, *tried), nodes)
+                key = (result, found.why, *((one["nodepool"], one.get("funnel")) for one in tried), len(nodes))
+                groups.setdefault(key, ([], found))[0].append(pod)
+        for pods_alike, found in groups.values():
+            yield Decision(t, tuple(pods_alike), found.result, number, "", found.why, found.tried, found.nodes)
+
+    def _looked(
+        self, t: float, ledger: Ledger, pod: str, sizes: _SizeLists
+    ) -> tuple[tuple[Mapping[str, Any], ...], tuple[Mapping[str, Any], ...]]:
+        """The NodePools that were tried with a pod, and the Nodes that did not take it; of its last attempt."""
+        entries = ledger.of(pod)
+        pools = {entry.nodepool: entry for entry in entries if isinstance(entry, PoolTried)}
+        nodes = {entry.node: entry.reason for entry in entries if isinstance(entry, NodeTried)}
+        tried = tuple(sizes.tried(t, entry) for entry in pools.values())
+        said = [{"node": name, "why": str(reason)} for name, reason in nodes.items() if reason is not None]
+        return tried, tuple(said[:_MANY])
+
+
+class _SizeLists:
+    """Numbers lists of sizes and funnels, so that each is told once."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._sizes: dict[Hashable, tuple[int, Any]] = {}
+        self._funnels: dict[Hashable, int] = {}
+        self._new: list[Fact] = []
+
+    def new(self) -> Iterator[Fact]:
+        """The facts that nobody has told yet."""
+        new, self._new = self._new, []
+        yield from new
+
+    def tried(self, t: float, entry: PoolTried | PoolFiltered) -> dict[str, Any]:
+        """A NodePool that was looked at: its name, its reason if it has one, the number of its funnel."""
+        if isinstance(entry, PoolFiltered):
+            why = _FILTERED
+        else:
+            why = "" if entry.reason is None else str(entry.reason)
+        told: dict[str, Any] = {"nodepool": entry.nodepool, "funnel": self._funnel(t, entry.nodepool, entry.funnel())}
+        return {**told, "why": why} if why else told
+
+    def _funnel(self, t: float, nodepool: str, filters: Filters) -> int:
+        list_number = self._list(t, nodepool, filters.types)
+        key = (nodepool, list_number, filters.left)
+        number = self._funnels.get(key)
+        if number is None:
+            number = self._funnels[key] = len(self._funnels) + 1
+            steps = []
+            before = (1 << len(filters.types)) - 1
+            for name, mask in filters.left:
+                steps.append({"filter": name, "left": mask.bit_count(), "removed": _ranges(before & ~mask)})
+                before = mask
+            self._new.append(Funnel(t, number, nodepool, list_number, tuple(steps)))
+        return number
+
+    def _list(self, t: float, nodepool: str, types: tuple[str, ...]) -> int:
+        known = self._sizes.get((nodepool, types))
+        if known is not None:
+            return known[0]
+        number = len(self._sizes) + 1
+        self._sizes[nodepool, types] = (number, types)
+        dropped: dict[str, list[str]] = {}
+        for one in self._dropped(nodepool):
+            dropped.setdefault(one.filter, []).append(one.name)
+        sold = len(types) + sum(map(len, dropped.values()))
+        self._new.append(Sizes(t, number, nodepool, sold, dropped, types))
+        return number
+
+    def _dropped(self, nodepool: str) -> Sequence[Any]:
+        from harness.karpenter.lifecycle.nodepools import nodeclass_name
+
+        pool = self._world.cluster.view.get("NodePool", nodepool)
+        name = nodeclass_name(pool) if pool is not None else None
+        nodeclass = self._world.cluster.view.get("AKSNodeClass", name) if name else None
+        return self._world.offers.list(nodeclass).dropped if nodeclass is not None else ()
+
+
+def _ranges(mask: int) -> str:
+    """`0-14,17`: the positions of a mask."""
+    found: list[list[int]] = []
+    for position in bits(mask):
+        if found and found[-1][1] == position - 1:
+            found[-1][1] = position
+        else:
+            found.append([position, position])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in found)

@@ -1,0 +1,40 @@
+"""The header of a trace, and what all its facts share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from harness.trace.values import Recorded
+
+__all__ = ["VERSION", "Fact", "Header"]
+
+VERSION = 1
+"""Of the format. A reader reads this one and all before it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header(Recorded):
+    """The first line: what was simulated. `epoch` is t = 0 in seconds since 1970, `command` makes the trace again."""
+
+    trace: int = field(default=VERSION, metadata={"always": True})
+    harness: str
+    release: str
+    kubernetes: str
+    region: str
+    mode: str
+    seed: int
+    cluster: str
+    karpenter: str
+    epoch: float
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact(Recorded):
+    """What happened at `t`, in virtual seconds since the start."""
+
+    fact: ClassVar[str] = ""
+    t: float

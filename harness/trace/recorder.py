@@ -1,0 +1,212 @@
+"""Records a world: what only happens once is heard while it happens, all else is read off the world's journals at the end."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from typing import Any
+
+from harness.clusters.memory.cluster import MemoryCluster
+from harness.engine.clock import SECOND
+from harness.kube.api.kinds import KINDS as OBJECT_KINDS
+from harness.trace.azure import Power, arm_calls, blocked, costs
+from harness.trace.changes import Seen, Witness, from_journal, from_witness, reference
+from harness.trace.decisions import Decisions
+from harness.trace.facts import (
+    ClaimState,
+    Disruption,
+    End,
+    EventTold,
+    Expectation,
+    LabelWrite,
+    LogTold,
+    NodeState,
+    Refused,
+    Step,
+)
+from harness.trace.files import Trace
+from harness.trace.header import Fact, Header
+from harness.trace.states import States
+from harness.world import World
+
+__all__ = ["Recording", "record"]
+
+_ORDER = (
+    "step",
+    "object",
+    "sizes",
+    "funnel",
+    "decision",
+    "disruption",
+    "arm",
+    "blocked",
+    "boot",
+    "price",
+    "cost",
+    "write",
+    "claim",
+    "node",
+    "label",
+    "condition",
+    "pod",
+    "usage",
+    "rejection",
+    "event",
+    "log",
+    "expectation",
+    "end",
+)
+_RANK = {kind: number for number, kind in enumerate(_ORDER)}
+"""Causes before effects, of what happens at the same time."""
+
+
+def record(world: World) -> Recording:
+    """Begins to record a world in which nothing has happened yet."""
+    return Recording(world)
+
+
+class Recording:
+    """Of one world. Ask for its trace when the world has done what it should; it can go on afterwards."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._steps: list[Fact] = []
+        self._expected: list[Fact] = []
+        self._places: dict[str, tuple[str, int]] = {}
+        clock = world.clock
+        self._epoch = clock.unix - clock.seconds
+        self._decisions = Decisions(world)
+        world.listeners.append(self._decisions)
+        self._power = Power(world, self._since_epoch)
+        world.cloud.subscribe(self._power.hear)
+        self._witness: Witness | None = None
+        if not isinstance(world.cluster, MemoryCluster):
+            self._witness = Witness(lambda: clock.now, OBJECT_KINDS)
+            world.engine.add(self._witness)
+
+    # What the world does not know of itself.
+
+    def place(self, name: str, file: str, line: int) -> None:
+        """Where an object stands that is about to be applied, by `Kind/name`."""
+        self._places[name] = (file, line)
+
+    def step(self, text: str, file: str = "", line: int = 0) -> None:
+        """Somebody is about to do something. Prices may be others than before."""
+        self._power.reprice(self._now)
+        self._steps.append(Step(self._now, text, file, line))
+
+    def expectation(
+        self,
+        text: str,
+        held: bool,
+        place: tuple[str, int, int],
+        differences: Sequence[Mapping[str, Any]] = (),
+        why: Sequence[str] = (),
+    ) -> None:
+        """What was expected at the end, and whether it holds."""
+        self._expected.append(Expectation(self._now, text, held, *place, tuple(differences), tuple(why)))
+
+    # The trace.
+
+    def trace(self, *, outcome: str = "", scenario: Mapping[str, Any] | None = None, command: str = "") -> Trace:
+        """Everything so far."""
+        self._power.reprice(self._now)
+        changes = list(self._changes())
+        facts = [*self._steps, *self._facts(changes), *self._expected]
+        facts.sort(key=lambda fact: (fact.t, _RANK[fact.fact]))
+        end = End(max(self._now, facts[-1].t if facts else 0.0), outcome, len(facts))
+        return Trace(self._header(scenario or {}, command), (*facts, end))
+
+    def _facts(self, changes: Sequence[Seen]) -> Iterator[Fact]:
+        world = self._world
+        states = list(States(self._seconds, self._places, self._power.price).facts(changes))
+        yield from states
+        claims = dict.fromkeys(fact.claim for fact in states if isinstance(fact, ClaimState))
+        nodes = [fact for fact in states if isinstance(fact, NodeState)]
+        yield from arm_calls(world, world.cloud.journal, claims, self._since_epoch)
+        yield from blocked(world.log)
+        yield from self._decisions.facts()
+        yield from self._labels(changes, dict.fromkeys(node.node for node in nodes))
+        machines = {fact.vm: fact.claim for fact in states if isinstance(fact, ClaimState) and fact.vm}
+        yield from (replace(boot, claim=machines.get(boot.vm, "")) for boot in self._power.boots)
+        yield from costs(self._power, nodes)
+        yield from self._power.prices
+        yield from self._told()
+
+    def _changes(self) -> Iterator[Seen]:
+        if self._witness is None:
+            return from_journal(self._world.journal)
+        return from_witness(self._witness.changes, self._world.journal)
+
+    def _labels(self, changes: Sequence[Seen], nodes: Mapping[str, Any]) -> Iterator[LabelWrite]:
+        times = sorted({each.revision: each.at for each in changes}.items())
+        revisions = list(map(itemgetter(0), times))
+        for node in nodes:
+            for key, writes in self._world.writes(node).items():
+                for each in writes:
+                    position = max(0, bisect_right(revisions, each.at) - 1)
+                    t = self._seconds(times[position][1])
+                    yield LabelWrite(t, node, key, str(each.kind), each.by, each.value, each.from_ or "")
+
+    def _told(self) -> Iterator[Fact]:
+        world = self._world
+        for event in world.events:
+            name = reference(event.object)
+            yield EventTold(_rounded(event.at), name, event.type, event.reason, event.message, event.source)
+        for line in world.log:
+            values = {name: value for name, value in line.values.items() if value is not None}
+            yield LogTold(_rounded(line.at), line.level, line.controller, line.message, values)
+        for at, each in zip(world.recorder.rejected_at, world.rejections, strict=True):
+            yield Refused(_rounded(at), each.object, str(each.layer), each.text, each.key or "")
+        for one in world.disruptions:
+            nodes = [
+                {"node": node.node, "claim": node.nodeclaim, "nodepool": node.nodepool, "price": node.price}
+                for node in one.nodes
+            ]
+            yield Disruption(
+                _rounded(one.at),
+                tuple(nodes),
+                one.decision,
+                one.reason,
+                one.replacements,
+                one.savings,
+                one.method,
+                one.drift,
+                None if one.ended is None else _rounded(one.ended),
+                one.problem,
+            )
+
+    def _header(self, scenario: Mapping[str, Any], command: str) -> Header:
+        from harness import __version__
+
+        world = self._world
+        remote = getattr(world.cluster, "remote", None)
+        return Header(
+            harness=__version__,
+            release=world.release.version,
+            kubernetes=world.kubernetes,
+            region=world.region,
+            mode=str(world.options.provision_mode),
+            seed=world.rng.seed,
+            cluster=getattr(remote, "name", "memory"),
+            karpenter="simulated" if world.simulated else "real",
+            epoch=round(self._epoch, 6),
+            scenario=scenario,
+            command=command,
+        )
+
+    @property
+    def _now(self) -> float:
+        return _rounded(self._world.clock.seconds)
+
+    def _seconds(self, moment: int) -> float:
+        return _rounded((moment - self._world.clock.start) / SECOND)
+
+    def _since_epoch(self, moment: float) -> float:
+        return _rounded(moment - self._epoch)
+
+
+def _rounded(seconds: float) -> float:
+    return round(seconds, 6)
