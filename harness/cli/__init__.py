@@ -50,6 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         chosen.error(f"unrecognized arguments: {' '.join(unknown)}")
+    options.words = arguments
     result: int = import_module(COMMANDS[options.command][0]).run(options)
     return result
 

@@ -1,4 +1,4 @@
-"""`harness schema`: the JSON Schema of scenario files, for editors."""
+"""`harness schema`: the JSON Schema of scenario files, for editors, and of traces."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness schema`."""
+    parser.add_argument("--trace", action="store_true", help="print the schema of a line of a trace instead")
     parser.add_argument("--reference", action="store_true", help="print the reference page (Markdown) instead")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the schema, or the reference page."""
-    if arguments.reference:
+    """Prints a schema, or the reference page."""
+    if arguments.trace:
+        import json
+
+        from harness.trace.schema import trace_schema
+
+        print(json.dumps(trace_schema(), indent=2))
+    elif arguments.reference:
         from harness.scenario.documentation.reference import render_reference
 
         print(render_reference(), end="")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
@@ -30,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="then virtual time passes, for example 72h, or `settled`: until an hour passes in which nothing changes",
     )
+    parser.add_argument(
+        "--trace", type=Path, metavar="FILE", help="write what happened: JSON lines, compressed if the name ends in .gz"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="every node, and every cause against every size")
     add_format(parser)
 
@@ -39,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.live import Environment, read_given
     from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
     from harness.cli.moves import duration_of, moves_until
+    from harness.cli.traces import recording_of, write_recording
     from harness.cli.worlds import InputError
     from harness.explain.guesses import guesses_of, of_choice, of_nodes
     from harness.explain.render import as_text, as_value
@@ -58,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         inputs = inputs_given(arguments, given)
         world = world_of(arguments, inputs)
         explainer = Explainer(world)
+        recording = recording_of(world, arguments.trace, given.manifests)
         added = apply_manifests(world, given.manifests)
     except InputError as error:
         return bad_input(f"harness simulate: {error}")
@@ -68,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     motion = settle(world)
     started = [] if motion else end_startup(world)
     moves = moves_until(world, seconds) if arguments.until is not None and not motion else None
+    write_recording(recording, arguments)
     code = int(fails(arguments, world, given, motion))
     pods = world.cluster.view.list("Pod")
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]

@@ -14,13 +14,13 @@ from harness.pytest_plugin.cluster_options import cluster_names
 from harness.pytest_plugin.cluster_pool import ClusterPool
 from harness.pytest_plugin.foreseen import Foreseen
 from harness.pytest_plugin.keys import runner_of
+from harness.pytest_plugin.traces import tracing_of
 
 if TYPE_CHECKING:
     from harness.clusters.remote.attaching import Attaching
     from harness.scenario.language.cases import Case
-    from harness.scenario.running.run import Run
     from harness.scenario.running.runner import Runner
-    from harness.scenario.running.verdicts import Verdict
+    from harness.scenario.running.verdicts import Judged, Verdict
 
 __all__ = [
     "ClusterRunners",
@@ -103,23 +103,21 @@ class ClusterRunners(ClusterPool):
         for name in self.names:
             runner = self._runner(name)
             self._choose_machines(name, case)
-            run, found = self._run(name, runner, case)
-            labelled = name if len(self.names) > 1 else ""
-            verdicts += [
-                dataclasses.replace(each, label=f"{labelled}: {each.label}") if labelled else each for each in found
-            ]
+            came = self._run(name, runner, case)
             if len(self.names) == 1:
-                break
+                return came.verdicts
+            verdicts += [dataclasses.replace(each, label=f"{name}: {each.label}") for each in came.verdicts]
+            run = came.run
             if run.runaways:
                 # where a world that goes in circles is stopped depends on the order of events in the same moment
-                came = {"runaway": True}
+                found = {"runaway": True}
             else:
                 # a node container has the host's capacity
-                came = snapshot(run.world, capacity="kind" not in self.names)
+                found = snapshot(run.world, capacity="kind" not in self.names)
             if first is None:
-                first = name, came
+                first = name, found
                 continue
-            place, left, right = next(differences(first[1], came), ("", None, None))
+            place, left, right = next(differences(first[1], found), ("", None, None))
             verdicts.append(_agreement(case, first[0], name, place, left, right, run.world.clock.seconds))
         return tuple(verdicts)
 
@@ -139,10 +137,10 @@ class ClusterRunners(ClusterPool):
             pytest.skip(unsupported)
         self._choose_machines(self.names[0], case)
 
-    def _run(self, name: str, runner: Runner, case: Case) -> tuple[Run, tuple[Verdict, ...]]:
+    def _run(self, name: str, runner: Runner, case: Case) -> Judged:
         """A case on one cluster. Raises ClusterLost: at length for the first case that lost it, in one line for those that find it lost."""
         try:
-            came = runner.examine(case)
+            came = runner.judge_once(case)
         except RuntimeError as error:
             from harness.clusters.client.connection import ClusterLost
 
@@ -217,7 +215,9 @@ class ClusterRunners(ClusterPool):
             overrides["cluster"] = self._attaching[name] = attach(self._remotes[name])
         if self._version:
             overrides["kubernetes"] = self._version
-        return Runner(caches=runner_of(self._config).shared.caches, **overrides)
+        made = Runner(caches=runner_of(self._config).shared.caches, **overrides)
+        made.tracing = tracing_of(self._config, name if len(self.names) > 1 else "")
+        return made
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

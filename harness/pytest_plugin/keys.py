@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.pytest_plugin.options import crds_override
+from harness.pytest_plugin.traces import tracing_of
 
 if TYPE_CHECKING:
     from harness.scenario.running.runner import Runner
@@ -28,4 +29,5 @@ def runner_of(config: pytest.Config) -> Runner:
         from harness.scenario.running.runner import Runner
 
         config.stash[_RUNNER] = Runner(crds=crds_override(config))
+        config.stash[_RUNNER].tracing = tracing_of(config)
     return config.stash[_RUNNER]

@@ -11,6 +11,7 @@ from harness.pytest_plugin.cluster_options import add_cluster_options, cluster_n
 from harness.pytest_plugin.real_options import add_real_options
 from harness.pytest_plugin.sampling import add_sample_options
 from harness.pytest_plugin.shards import add_shard_options
+from harness.pytest_plugin.traces import add_trace_options
 
 if TYPE_CHECKING:
     from harness.clusters.crd_files import CrdFiles
@@ -32,6 +33,7 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="R",
         help="only the cases that are about this release of the provider (1.6: about any 1.6.x); repeatable",
     )
+    add_trace_options(group)
     group.addoption(
         "--crds", metavar="DIR", help="CRD files (or a release) to judge objects by, in place of what the files say"
     )

@@ -155,7 +155,7 @@ class _SizeLists:
         pool = self._world.cluster.view.get("NodePool", nodepool)
         name = nodeclass_name(pool) if pool is not None else None
         nodeclass = self._world.cluster.view.get("AKSNodeClass", name) if name else None
-        return self._world.offers.list(nodeclass).dropped if nodeclass is not None else ()
+        return self._world.instance_types.list(nodeclass).dropped if nodeclass is not None else ()
 
 
 def _ranges(mask: int) -> str:

@@ -1,4 +1,4 @@
-"""The JSON Schema of a line of a trace, made from the classes of facts."""
+"""The JSON Schema of a line of a trace and the table of its facts, made from their classes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from harness.trace.facts import KINDS
 from harness.trace.header import VERSION, Header
 from harness.trace.values import Recorded, shape_of
 
-__all__ = ["trace_schema"]
+__all__ = ["trace_schema", "trace_table"]
 
 
 def trace_schema() -> dict[str, Any]:
@@ -19,6 +19,17 @@ def trace_schema() -> dict[str, Any]:
         "title": f"A line of a trace, version {VERSION}",
         "anyOf": [_schema(Header, {"trace": {"const": VERSION}}), *facts],
     }
+
+
+def trace_table() -> str:
+    """The rows of the reference page: each kind with its keys and what it says; `?` marks a key that may be left out."""
+    rows = ["| kind | keys beside `t` and `fact` | what it says |", "|---|---|---|"]
+    for name, kind in KINDS.items():
+        shape = shape_of(kind)
+        optional = {key for key in shape.schemas if key not in shape.required}
+        keys = ", ".join(f"`{key}`{'?' if key in optional else ''}" for key in shape.schemas if key != "t")
+        rows.append(f"| `{name}` | {keys} | {(kind.__doc__ or '').strip()} |")
+    return "\n".join(rows) + "\n"
 
 
 def _schema(kind: type[Recorded], fixed: dict[str, Any]) -> dict[str, Any]:

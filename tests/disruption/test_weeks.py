@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from harness.engine.clock import parse
-from harness.world.prices import size_price
 from harness.world import World
+from harness.world.prices import size_price
 from tests.disruption.test_world import NODECLASS, deployment, pool
 
 HOUR = 3600.0

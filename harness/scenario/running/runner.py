@@ -69,13 +69,13 @@ class Runner:
         return self._report(case, outcome, judged.verdicts, start, reason=reason, trace=judged.trace)
 
     def judge(self, case: Case) -> Judged:
-        """The verdicts of all expectations of a case, and of what nobody expected; under several seeds one on those, too.
-
-        Those that do not hold say why: in memory a case that failed is run again for it, which comes to the same.
-        """
+        """The verdicts of all expectations of a case, and of what nobody expected; under several seeds one on those, too."""
         if case.seeds is not None:
-            verdicts = tuple(seeded_verdicts(case, self.examine))
-            return Judged(verdicts)
+            return Judged(tuple(seeded_verdicts(case, self.examine)))
+        return self.judge_once(case)
+
+    def judge_once(self, case: Case) -> Judged:
+        """The verdicts under the case's own seed. Those that do not hold say why: in memory a failed case is run again for it."""
         elsewhere = "cluster" in self.shared.overrides
         run, verdicts = self.examine(case, recorded=elsewhere or (self.tracing is not None and self.tracing.all))
         outcome, _ = expected_outcome(case, verdicts)

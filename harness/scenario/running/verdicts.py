@@ -57,11 +57,18 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdicts of a case, the path of its trace where one was written, and the run where there was one alone."""
+    """The verdicts of a case, and the path of its trace where one was written; `of` is the run where there was one alone."""
 
     verdicts: tuple[Verdict, ...]
     trace: str = ""
-    run: Run | None = None
+    of: Run | None = None
+
+    @property
+    def run(self) -> Run:
+        """That run. Raises LookupError for a case of several seeds."""
+        if self.of is None:
+            raise LookupError("a case under several seeds has no run of its own")
+        return self.of
 
 
 @dataclass(frozen=True, slots=True)
