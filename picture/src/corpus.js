@@ -9,14 +9,14 @@ const ROWS = 300; // cases of a search, or of a group, shown at once
 const FILES = 400; // files from which on folders are folded
 
 /** The whole page of a run; `show` opens the picture of a case. */
-export function corpus(run, show) {
+export function corpus(run) {
   const cases = run.cases.map((one) => ({ ...one, name: one.id.slice(one.place.file.length + 2), tags: one.tags ?? [] }));
   for (const one of cases) one.text = [one.id, one.tags.join(" "), one.reason, one.error, JSON.stringify(one.failures)].join(" ").toLowerCase();
   const state = { query: "", outcomes: new Set(), tag: "", by: "file" };
   const found = h("div", { "aria-live": "polite" });
   const draw = () => {
     const asked = cases.filter((one) => matches(one, state));
-    put(found, list(asked, state, asked.length !== cases.length, show));
+    put(found, list(asked, state, asked.length !== cases.length));
   };
   draw();
   return [head(run, cases), controls(run, cases, state, draw), found];
@@ -74,25 +74,25 @@ function controls(run, cases, state, draw) {
     choose("Group by", [["file", "file"], ["tag", "tag"], ["time", "duration"]], (value) => { state.by = value; }));
 }
 
-function list(asked, state, filtered, show) {
+function list(asked, state, filtered) {
   const bad = asked.filter(isBad);
   const parts = [];
   if (filtered) parts.push(h("p.note", asked.length ? `${counted(asked.length, "case")} found` : "No case is like that."));
   if (bad.length) {
-    parts.push(h("section", h("h2", "Not as expected"), more(bad, FIRST, (one) => badCase(one, show))));
+    parts.push(h("section", h("h2", "Not as expected"), more(bad, FIRST, (one) => badCase(one))));
   }
-  if (filtered && asked.length <= ROWS) parts.push(h("section", h("h2", "Found"), rows(asked, show)));
-  else if (state.by === "time") parts.push(h("section", h("h2", "Longest first"), rows([...asked].sort((a, b) => b.seconds - a.seconds), show)));
-  else if (asked.length) parts.push(state.by === "tag" ? byTag(asked, show) : byFile(asked, show));
+  if (filtered && asked.length <= ROWS) parts.push(h("section", h("h2", "Found"), rows(asked)));
+  else if (state.by === "time") parts.push(h("section", h("h2", "Longest first"), rows([...asked].sort((a, b) => b.seconds - a.seconds))));
+  else if (asked.length) parts.push(state.by === "tag" ? byTag(asked) : byFile(asked));
   return parts;
 }
 
-function badCase(one, show) {
+function badCase(one) {
   return h(`article.case.${one.outcome}`,
     h("h3", mark(one.outcome), " ", one.name),
     h("p.place", place(one.place), " · ", millis(one.seconds), one.tags.map((tag) => h("span.tag", tag))),
     reasons(one),
-    show && one.world !== undefined && h("p", h("a", { href: `#case=${one.world}` }, "What happened, as a picture")));
+    one.world !== undefined && h("p", h("a", { href: `#case=${one.world}` }, "What happened, as a picture")));
 }
 
 /** The first of many, and a button for the next ones. */
@@ -113,35 +113,35 @@ function more(all, step, one) {
   return box;
 }
 
-function byFile(cases, show) {
+function byFile(cases) {
   const folders = group(cases, (one) => one.place.file.replace(/[^/]*$/, ""), (one) => one.place.file);
   const longest = Math.max(...[...folders.values()].flatMap((files) => [...files.values()].map((all) => sum(all, (one) => one.seconds))));
   const many = sum(folders.values(), (files) => files.size) > FILES;
   return [...folders].map(([folder, files]) => {
     const all = [...files.values()].flat();
-    const content = () => h("div.groups", [...files].map(([file, own]) => grouped(file.slice(folder.length), own, longest, show)));
+    const content = () => h("div.groups", [...files].map(([file, own]) => grouped(file.slice(folder.length), own, longest)));
     const title = [h("span.name", folder || "./"), share(all, "share"), h("span.n", counted(all.length, "case")), h("span.n", millis(sum(all, (one) => one.seconds)))];
     return h("section.folder", folded(title, content, { open: !many }));
   });
 }
 
-function byTag(cases, show) {
+function byTag(cases) {
   const tags = new Map();
   for (const one of cases) for (const tag of one.tags.length ? one.tags : ["without a tag"]) tags.set(tag, [...(tags.get(tag) ?? []), one]);
   const groups = [...tags].sort((a, b) => b[1].length - a[1].length || a[0].localeCompare(b[0]));
   const longest = Math.max(...groups.map(([, all]) => sum(all, (one) => one.seconds)));
-  return h("section", h("div.groups", groups.map(([tag, all]) => grouped(tag, all, longest, show))));
+  return h("section", h("div.groups", groups.map(([tag, all]) => grouped(tag, all, longest))));
 }
 
-function grouped(name, cases, longest, show) {
+function grouped(name, cases, longest) {
   const seconds = sum(cases, (one) => one.seconds);
   const bar = h("span.time", { "aria-hidden": "true" }, h("i", { style: { width: `${(100 * seconds) / (longest || 1)}%` } }));
-  return folded([h("span.name", name), share(cases, "share"), h("span.n", cases.length.toLocaleString("en-US")), bar, h("span.n", millis(seconds))], () => rows(cases, show));
+  return folded([h("span.name", name), share(cases, "share"), h("span.n", cases.length.toLocaleString("en-US")), bar, h("span.n", millis(seconds))], () => rows(cases));
 }
 
-function rows(cases, show) {
+function rows(cases) {
   return more(cases, ROWS, (one) =>
     folded([mark(one.outcome), h("span.name", one.name), one.reason && h("span.note", one.reason), h("span.n", millis(one.seconds))],
       () => [h("p.place", place(one.place), one.tags.map((tag) => h("span.tag", tag))), reasons(one), held(one),
-        show && one.world !== undefined && h("p", h("a", { href: `#case=${one.world}` }, "What happened, as a picture"))], { name: "details.row" }));
+        one.world !== undefined && h("p", h("a", { href: `#case=${one.world}` }, "What happened, as a picture"))], { name: "details.row" }));
 }

@@ -70,5 +70,5 @@ export function table(caption, columns, rows, rowProps = () => null) {
   return h("div.scroll", { tabindex: 0, role: "region", "aria-label": caption },
     h("table", h("caption.hidden", caption),
       h("thead", h("tr", columns.map((one) => h(one.numeric ? "th.n" : "th", { scope: "col" }, one.head)))),
-      h("tbody", rows.map((row) => h("tr", rowProps(row), columns.map((one) => h(one.numeric ? "td.n" : "td", one.cell(row))))))));
+      h("tbody", rows.map((row) => h("tr", rowProps(row), columns.map((one) => h(one.numeric ? "td.n" : "td", { "data-head": one.head }, one.cell(row))))))));
 }

@@ -1,10 +1,38 @@
 // The page: its data is JSON in the document, its content is made here.
 import "./style/base.css";
 import "./style/corpus.css";
-import { put } from "./dom.js";
+import "./style/world.css";
+import { compare } from "./compare.js";
 import { corpus } from "./corpus.js";
+import { h, put } from "./dom.js";
+import { world } from "./world.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const root = document.getElementById("page");
 
-put(root, corpus(data));
+/** What the address asks for: a case of a run as a picture, or the page itself. */
+function show() {
+  const asked = /^#case=(\d+)$/.exec(location.hash);
+  if (data.page === "compare") put(root, compare(data));
+  else if (data.page !== "run") put(root, world(data.world));
+  else if (asked && data.worlds?.[asked[1]]) put(root, h("p", h("a", { href: "#" }, "◀ all cases")), world(data.worlds[asked[1]]));
+  else put(root, corpus(data, true));
+  scrollTo(0, 0);
+}
+
+addEventListener("hashchange", (event) => {
+  const inside = /^#(object=|[a-z-]+$)/.test(location.hash) && !/^#case=/.test(location.hash);
+  if (inside) open(location.hash);
+  else if (new URL(event.oldURL).hash !== location.hash) show();
+});
+
+/** Opens and shows the manifest that a link names. */
+function open(hash) {
+  const found = document.getElementById(decodeURIComponent(hash.slice(1)));
+  if (!found) return;
+  if (found.tagName === "DETAILS") found.open = true;
+  found.scrollIntoView({ block: "start" });
+}
+
+show();
+if (location.hash) open(location.hash);

@@ -26,7 +26,7 @@ export function reasons(one) {
   ];
 }
 
-function failure(one) {
+export function failure(one) {
   return h("div.failure",
     h("p", h("code", one.expectation), " ", h("span.place", place(one.place))),
     h("dl.difference", one.differences.flatMap((found) => [

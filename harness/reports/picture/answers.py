@@ -1,0 +1,116 @@
+"""What somebody asks first, answered in a line or two: why is a pod pending, what did Azure refuse, what does it cost, who left and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from harness.reports.picture.story import Line, Story
+
+__all__ = ["cost_steps", "pending", "refusals", "rejections", "spent"]
+
+_ALIKE = 20
+
+
+def pending(story: Story) -> list[dict[str, Any]]:
+    """Pods that wait at the end, those with the same reasons together: `pods`, `since`, Karpenter's `why`, the scheduler's, NodePools."""
+    decisions, places = story.last_decisions(), story.places
+    groups: dict[Any, dict[str, Any]] = {}
+    for name, told in story.pending_pods().items():
+        decision: Line = decisions.get(name, {})
+        scheduler = next((one["why"] for one in reversed(told) if one.get("why")), "")
+        owner = next((one["owner"] for one in told if one.get("owner")), "")
+        why = decision.get("why", "")
+        target = decision.get("target", "") if decision.get("result") in ("existing", "nodeclaim") else ""
+        reference = owner or f"Pod/{name.removeprefix('default/')}"
+        group = groups.setdefault(
+            (why, scheduler, owner or target),
+            {
+                "pods": [],
+                "count": 0,
+                "since": told[0]["t"],
+                "why": why,
+                "scheduler": scheduler,
+                "target": target,
+                "tried": [
+                    {"nodepool": one["nodepool"], "why": one.get("why", "")} for one in decision.get("tried", ())
+                ],
+                "place": places.get(reference),
+            },
+        )
+        group["count"] += 1
+        if len(group["pods"]) < _ALIKE:
+            group["pods"].append(name)
+    return list(groups.values())
+
+
+def refusals(story: Story) -> list[dict[str, Any]]:
+    """Every request for something new that Azure refused, and machines whose creation failed later, in order of time."""
+    found = []
+    for call in story.facts("arm"):
+        if call["method"] in ("PUT", "POST") and call["status"] >= 400:
+            shown = {
+                key: call.get(key, "")
+                for key in (
+                    "t",
+                    "status",
+                    "error",
+                    "message",
+                    "operation",
+                    "name",
+                    "size",
+                    "zone",
+                    "priority",
+                    "claim",
+                    "fault",
+                )
+            }
+            found.append({**shown, "blocked": _blocked(story, call["t"])})
+    for boot in story.facts("boot"):
+        if boot["state"] == "failed":
+            shown = {key: boot.get(key, "") for key in ("t", "error", "message", "size", "zone", "claim")}
+            found.append(
+                {
+                    **shown,
+                    "status": 0,
+                    "operation": "virtualMachines",
+                    "name": boot["vm"],
+                    "priority": boot["capacity_type"],
+                    "fault": "",
+                    "blocked": _blocked(story, boot["t"]),
+                }
+            )
+    return sorted(found, key=lambda one: one["t"])
+
+
+def _blocked(story: Story, t: float) -> list[dict[str, Any]]:
+    return [
+        {key: one.get(key, "") for key in ("size", "family", "vcpus", "zone", "capacity_type", "until")}
+        for one in story.facts("blocked")
+        if one["t"] == t
+    ]
+
+
+def rejections(story: Story) -> list[dict[str, Any]]:
+    """What an admission layer or a launch refused; what is said more than once is counted."""
+    counts = Counter((one["object"], one["layer"], one.get("key", ""), one["text"]) for one in story.facts("rejection"))
+    first = {
+        (one["object"], one["layer"], one.get("key", ""), one["text"]): one["t"]
+        for one in reversed(story.facts("rejection"))
+    }
+    return [
+        {"t": first[key], "object": key[0], "layer": key[1], "key": key[2], "text": key[3], "count": count}
+        for key, count in counts.items()
+    ]
+
+
+def cost_steps(story: Story) -> list[list[float]]:
+    """[t, USD per hour, machines] whenever it changed."""
+    return [[fact["t"], fact["price"], fact.get("machines", fact.get("nodes", 0))] for fact in story.facts("cost")]
+
+
+def spent(story: Story) -> float:
+    """USD in the whole story: price per hour times the hours it held."""
+    steps = cost_steps(story)
+    lasting = zip(steps, [*steps[1:], [story.end, 0.0, 0.0]], strict=False)
+    return round(sum(step[1] * (after[0] - step[0]) / 3600 for step, after in lasting), 6)

@@ -1,0 +1,131 @@
+"""Nodes and machines over time: what each is, what it holds, what it costs, and why it is as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from harness.reports.picture.story import Line, Story
+
+__all__ = ["machines", "moments"]
+
+_WHAT = ("claim", "nodepool", "size", "zone", "capacity_type")
+
+
+def machines(story: Story) -> list[dict[str, Any]]:
+    """A card for each Node and for each machine that has power before it is a Node.
+
+    `power` are [t, on], `states` [t, state], `prices` [t, USD per hour], `usage` [t, pods, requests, allocatable],
+    `notes` [t, kind, text]; all in order of time. `initialized` is when it was, None where nobody says so.
+    """
+    cards: dict[str, dict[str, Any]] = {}
+    of_vm: dict[str, str] = {}
+    initialized = {}
+    for fact in story.facts("claim"):
+        if fact.get("vm") and fact.get("node"):
+            of_vm[fact["vm"]] = fact["node"]
+        if fact["state"] == "initialized":
+            initialized[fact.get("node")] = fact["t"]
+    for fact in story.facts("node"):
+        if fact.get("vm"):
+            of_vm[fact["vm"]] = fact["node"]
+    for boot in story.facts("boot"):
+        card = _card(cards, str(of_vm.get(boot["vm"], boot["vm"])), boot)
+        if boot["state"] in ("on", "off", "deleted", "failed"):
+            card["power"].append([boot["t"], boot["state"] == "on"])
+        if boot.get("evicted") or boot["state"] in ("preempting", "failed"):
+            text = boot.get("error") or ("taken by Azure" if boot.get("evicted") else "Azure announces to take it")
+            card["notes"].append([boot["t"], "taken", text])
+    for fact in story.facts("node"):
+        card = _card(cards, fact["node"], fact)
+        card["states"].append([fact["t"], fact["state"]])
+    for fact in story.facts("usage"):
+        card = _card(cards, fact["node"], fact)
+        card["usage"].append([fact["t"], fact["pods"], fact["requests"], _shown(fact["allocatable"])])
+    for card in cards.values():
+        card["initialized"] = initialized.get(card["name"])
+    _price(story, cards.values())
+    _notes(story, cards)
+    return list(cards.values())
+
+
+def _card(cards: dict[str, dict[str, Any]], name: str, fact: Line) -> dict[str, Any]:
+    card = cards.get(name)
+    if card is None:
+        lists = ("power", "states", "prices", "usage", "notes")
+        card = cards[name] = {"name": name, **dict.fromkeys(_WHAT, ""), **{key: [] for key in lists}}
+    card.update({key: fact[key] for key in _WHAT if fact.get(key)})
+    return card
+
+
+def _shown(amounts: Line) -> dict[str, float]:
+    """Without what no card shows."""
+    return {name: amount for name, amount in amounts.items() if amount and not name.startswith("hugepages-")}
+
+
+def _price(story: Story, cards: Iterable[dict[str, Any]]) -> None:
+    told: dict[tuple[str, str], list[list[Any]]] = {}
+    for fact in story.facts("price"):
+        told.setdefault((fact["size"], fact["capacity_type"]), []).append([fact["t"], fact["price"]])
+    for card in cards:
+        card["prices"] = told.get((card["size"], card["capacity_type"]), [])
+
+
+def _notes(story: Story, cards: dict[str, dict[str, Any]]) -> None:
+    """Decisions to disrupt, and why something is not disrupted, on the cards of their nodes."""
+    for fact in story.facts("disruption"):
+        text = f"{fact['decision']}: {fact['reason']}" + (f" ({fact['drift']})" if fact.get("drift") else "")
+        for node in fact["nodes"]:
+            if node["node"] in cards:
+                cards[node["node"]]["notes"].append([fact["t"], "disrupted", text])
+    for fact in story.facts("event"):
+        kind, _, name = fact["object"].partition("/")
+        if kind == "Node" and name in cards and fact["reason"] == "DisruptionBlocked":
+            cards[name]["notes"].append([fact["t"], "blocked", fact["message"]])
+    for card in cards.values():
+        card["notes"].sort(key=lambda note: note[0])
+
+
+def moments(story: Story) -> list[dict[str, Any]]:
+    """The times at which something becomes another picture: {t, kind, text}, and the file's place of a step."""
+    found = sorted(_moments(story), key=lambda one: one["t"])
+    joined: list[dict[str, Any]] = []
+    for one in found:
+        last = joined[-1] if joined else None
+        if last is not None and last["kind"] == one["kind"] and last["t"] == one["t"] and one["kind"] != "step":
+            last["text"] = (
+                f"{last['text']}, {one['text']}"
+                if last["count"] < _NAMED
+                else f"{last['text'].split(' … ')[0]} … {last['count'] + 1} in all"
+            )
+            last["count"] += 1
+        else:
+            joined.append({**one, "count": 1})
+    return joined
+
+
+_NAMED = 3
+
+
+def _moments(story: Story) -> Iterator[dict[str, Any]]:
+    for fact in story.facts("step"):
+        place = {"place": {"file": fact["file"], "line": fact["line"]}} if fact.get("file") else {}
+        yield {"t": fact["t"], "kind": "step", "text": fact["text"], **place}
+    for fact in story.facts("claim"):
+        if fact["state"] in ("launched", "deleting"):
+            word = "launched" if fact["state"] == "launched" else "leaving"
+            yield {"t": fact["t"], "kind": word, "text": f"{word}: {fact['claim']}"}
+    for fact in story.facts("node"):
+        if fact["state"] in ("ready", "unready", "deleted"):
+            word = "gone" if fact["state"] == "deleted" else fact["state"]
+            yield {"t": fact["t"], "kind": word, "text": f"{word}: {fact['node']}"}
+    for fact in story.facts("disruption"):
+        names = ", ".join(node["node"] for node in fact["nodes"])
+        yield {"t": fact["t"], "kind": "disrupted", "text": f"{fact['decision']} for {fact['reason']}: {names}"}
+    for fact in story.facts("boot"):
+        if fact["state"] in ("preempting", "failed") or fact.get("evicted"):
+            yield {
+                "t": fact["t"],
+                "kind": "taken",
+                "text": f"{'taken' if fact.get('evicted') else fact['state']}: {fact['vm']}",
+            }

@@ -1,0 +1,53 @@
+"""How the sizes that a region sells become the few that a pod gets: the funnel of each NodePool that was tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.reports.picture.story import Line, Story
+
+__all__ = ["funnels", "size_lists"]
+
+_FUNNELS = 40
+_PODS = 5
+
+
+def size_lists(story: Story) -> dict[str, dict[str, Any]]:
+    """The lists that funnels begin with, by number: `sold`, `dropped` by the provider's filters, `offered`."""
+    return {
+        str(fact["number"]): {key: fact[key] for key in ("nodepool", "sold", "dropped", "offered")}
+        for fact in story.facts("sizes")
+    }
+
+
+def funnels(story: Story) -> list[dict[str, Any]]:
+    """The funnels in the order in which they were needed, each with the pods that it was for and what came of it."""
+    known = {fact["number"]: fact for fact in story.facts("funnel")}
+    claims = {fact["claim"]: fact for fact in story.facts("claim") if fact["state"] == "created"}
+    launched = {fact["claim"]: fact for fact in story.facts("claim") if fact["state"] == "launched"}
+    found: dict[int, dict[str, Any]] = {}
+    for decision in story.facts("decision"):
+        kind, _, name = decision.get("target", "").partition("/")
+        own = name if kind == "NodeClaim" and decision["result"] == "nodeclaim" else ""
+        for tried in decision.get("tried", ()):
+            number = tried.get("funnel")
+            if number not in known or (number not in found and len(found) >= _FUNNELS):
+                continue
+            one = found.setdefault(number, _funnel(known[number]))
+            one["why"] = tried.get("why", "") or one["why"]
+            one["pods"] += [pod for pod in decision["pods"] if pod not in one["pods"]][
+                : max(0, _PODS - len(one["pods"]))
+            ]
+            claim = claims.get(own)
+            if claim is not None and claim["nodepool"] == one["nodepool"] and not one["claim"]:
+                one |= {
+                    "claim": own,
+                    "ordered": list(claim.get("sizes", ())),
+                    "launched": launched.get(own, {}).get("size", ""),
+                }
+    return list(found.values())
+
+
+def _funnel(fact: Line) -> dict[str, Any]:
+    shown = {key: fact[key] for key in ("t", "number", "nodepool", "sizes", "steps")}
+    return {**shown, "pods": [], "why": "", "claim": "", "ordered": [], "launched": ""}

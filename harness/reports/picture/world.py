@@ -1,0 +1,97 @@
+"""The page of one world: its trace as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from harness.reports.picture.answers import cost_steps, pending, refusals, rejections, spent
+from harness.reports.picture.corridor import blocked_lanes, claim_lanes, node_lanes, pod_lanes
+from harness.reports.picture.labels import label_tables
+from harness.reports.picture.machines import machines, moments
+from harness.reports.picture.page import page
+from harness.reports.picture.sizes import funnels, size_lists
+from harness.reports.picture.story import Line, Story
+
+__all__ = ["world_page", "world_value"]
+
+_TOLD = 2000  # events and lines of the log that a page holds
+
+
+def world_page(lines: Iterable[Line], title: str = "") -> str:
+    """The document of one trace, given as its lines."""
+    value = world_value(lines)
+    return page(title or _title(value["header"]), {"page": "world", "world": value})
+
+
+def world_value(lines: Iterable[Line]) -> dict[str, Any]:
+    """What the page draws, as JSON; only from the trace's lines."""
+    story = Story.of(lines)
+    end = story.facts("end")
+    return {
+        "header": dict(story.header),
+        "outcome": end[-1]["outcome"] if end else "",
+        "end": story.end,
+        "expectations": [
+            {key: value for key, value in fact.items() if key not in ("fact", "t")}
+            for fact in story.facts("expectation")
+        ],
+        "pending": pending(story),
+        "refusals": refusals(story),
+        "rejections": rejections(story),
+        "cost": cost_steps(story),
+        "spent": spent(story),
+        "lanes": [*claim_lanes(story), *node_lanes(story), *pod_lanes(story), *blocked_lanes(story)],
+        "machines": machines(story),
+        "requests": {fact["pod"]: fact["requests"] for fact in story.facts("pod") if fact.get("requests")},
+        "moments": moments(story),
+        "disruptions": [
+            {key: value for key, value in fact.items() if key != "fact"} for fact in story.facts("disruption")
+        ],
+        "sizes": size_lists(story),
+        "funnels": funnels(story),
+        "labels": label_tables(story),
+        "objects": _objects(story),
+        "told": _told(story),
+    }
+
+
+def _title(header: Line) -> str:
+    name = header.get("scenario", {}).get("name", "")
+    return name or f"Karpenter {header['release']} in {header['region']}"
+
+
+def _objects(story: Story) -> list[dict[str, Any]]:
+    """The manifests as they were applied, as YAML."""
+    return [
+        {
+            "t": fact["t"],
+            "object": fact["object"],
+            "verb": fact["verb"],
+            "place": {"file": fact["file"], "line": fact["line"]} if fact.get("file") else None,
+            "refused": list(fact.get("refused", ())),
+            "text": yaml.safe_dump(fact["manifest"], sort_keys=False, width=110) if fact.get("manifest") else "",
+        }
+        for fact in story.facts("object")
+    ]
+
+
+def _told(story: Story) -> list[list[Any]]:
+    """Events and the controllers' log in order of time: [t, source, level, about, text]."""
+    events = [
+        [one["t"], "event", one["type"], one["object"], f"{one['reason']}: {one['message']}"]
+        for one in story.facts("event")
+    ]
+    logs = [
+        [
+            one["t"],
+            one["controller"],
+            one["level"],
+            "",
+            " ".join([one["message"], *(f"{key}={value}" for key, value in one.get("values", {}).items())]),
+        ]
+        for one in story.facts("log")
+    ]
+    return sorted([*events, *logs], key=lambda one: float(one[0]))[:_TOLD]

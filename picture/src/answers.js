@@ -1,0 +1,80 @@
+// The questions that one comes with, answered first: what waits and why, what Azure refused, what it costs, what left.
+import { folded, h, table } from "./dom.js";
+import { counted, duration, place, price } from "./text.js";
+
+export function answers(world) {
+  return h("section.answers", { id: "short", "aria-label": "In short" }, [rejected(world), waiting(world), refused(world), costs(world), left(world)].filter(Boolean));
+}
+
+const link = (object, text) => h("a", { href: `#object=${encodeURIComponent(object)}` }, text);
+
+function waiting(world) {
+  const pods = world.lanes.filter((lane) => lane.kind === "pod").reduce((sum, lane) => sum + lane.pods.length, 0);
+  if (!world.pending.length) return pods ? h("div.answer.good", h("h3", "Pods"), h("p", "No pod waits at the end.")) : null;
+  const count = world.pending.reduce((sum, one) => sum + one.count, 0);
+  return h("div.answer.bad", h("h3", `${counted(count, "pod")} waiting`), world.pending.slice(0, 5).map((one) => h("div.item",
+    h("p", h("b", one.pods[0], one.count > 1 ? ` and ${one.count - 1} more` : ""), h("span.place", ` since ${duration(one.since)} ${place(one.place)}`)),
+    one.why ? h("p.said", h("span.note", "Karpenter: "), one.why) : null,
+    one.target ? h("p.said", h("span.note", "Karpenter: "), `has a place for it on ${one.target}`) : null,
+    one.scheduler ? h("p.said", h("span.note", "kube-scheduler: "), one.scheduler) : null,
+    one.tried.some((tried) => tried.why) && one.tried.length > 1 ? h("ul", one.tried.filter((tried) => tried.why).slice(0, 6).map((tried) => h("li", h("b", tried.nodepool), ` ${tried.why}`))) : null)),
+  world.pending.length > 5 ? h("p.note", `${world.pending.length - 5} more reasons: see the corridor`) : null);
+}
+
+function refused(world) {
+  if (!world.refusals.length) return null;
+  const codes = Map.groupBy(world.refusals, (one) => one.error || String(one.status));
+  return h("div.answer.warn", h("h3", `Azure refused ${counted(world.refusals.length, "request")}`), [...codes].map(([code, all]) => {
+    const what = [...new Set(all.map(offer).filter(Boolean))];
+    return h("p", h("b", code), ` ×${all.length}`, what.length ? ` ${what.slice(0, 4).join("; ")}${what.length > 4 ? ` and ${what.length - 4} more` : ""}` : "");
+  }), h("p", h("a", { href: "#refusals" }, "each with its words")));
+}
+
+const offer = (one) => [one.size?.replace("Standard_", ""), one.zone, one.priority].filter(Boolean).join(" ");
+
+function costs(world) {
+  if (!world.cost.length) return null;
+  const [, usd, machines] = world.cost.at(-1);
+  const alone = world.machines.flatMap((one) => (one.prices.length && one.prices.at(-1)[1] === null ? [one.size] : []));
+  return h("div.answer", h("h3", `${price(usd)} per hour at the end`), h("p", `${counted(machines, "machine")}; ${price(world.spent)} over ${duration(world.end)}`),
+    alone.length ? h("p.note", `without a known price, so counted as nothing: ${[...new Set(alone)].join(", ")}`) : null);
+}
+
+function left(world) {
+  if (!world.disruptions.length) return null;
+  const reasons = Map.groupBy(world.disruptions, (one) => `${one.decision} for ${one.reason}`);
+  return h("div.answer", h("h3", `${counted(world.disruptions.length, "decision")} to remove nodes`), [...reasons].map(([reason, all]) => {
+    const saved = all.reduce((sum, one) => sum + (one.savings ?? 0), 0);
+    const problem = all.find((one) => one.problem)?.problem;
+    return h("p", h("b", reason), ` ×${all.length}`, saved ? `, ${saved < 0 ? "costs" : "saves"} ${price(Math.abs(saved))} per hour` : "", problem ? h("span.note", ` ${problem}`) : null);
+  }));
+}
+
+function rejected(world) {
+  const found = world.rejections.filter((one) => one.layer !== "launch"); // what failed at a launch is among what Azure refused, or in the log
+  if (!found.length) return null;
+  const applied = new Set(world.objects.map((one) => one.object));
+  return h("div.answer.bad", h("h3", `${counted(new Set(found.map((one) => one.object)).size, "object")} refused`), found.slice(0, 4).map((one) =>
+    h("p", applied.has(one.object) ? link(one.object, one.object) : h("b", one.object), h("span.note", ` by ${one.layer}`), one.count > 1 ? ` ×${one.count}` : "", h("span.said", ` ${one.text}`))),
+  found.length > 4 ? h("p.note", `and ${found.length - 4} more, under Manifests`) : null);
+}
+
+/** Every refusal of Azure in its own words. */
+export function refusals(world) {
+  if (!world.refusals.length) return null;
+  return h("section", { id: "refusals" }, h("h2", "What Azure refused"), table("What Azure refused", [
+    { head: "at", numeric: true, cell: (one) => duration(one.t) },
+    { head: "code", cell: (one) => [h("b", one.error || one.status), one.fault ? h("span.note", ` fault ${one.fault}`) : null] },
+    { head: "asked for", cell: (one) => [offer(one) || `${one.operation} ${one.name}`, one.claim ? h("span.place.line", one.claim) : null] },
+    { head: "left alone until", cell: (one) => blocked(one) },
+    { head: "in Azure's words", cell: (one) => (one.message.length > 260 ? folded(`${one.message.slice(0, 200)}…`, () => h("p", one.message)) : one.message) },
+  ], world.refusals.slice(0, 400)));
+}
+
+function blocked(one) {
+  const until = Map.groupBy(one.blocked, (each) => each.until);
+  return [...until].map(([t, all]) => {
+    const what = [...new Set(all.map((each) => `${each.size.replace("Standard_", "") || each.family || "all"} ${each.zone === "0" || !each.zone ? "without zones" : `in ${each.zone}`}`))];
+    return h("span.line", h("b", duration(t)), ` ${what.slice(0, 3).join("; ")}${what.length > 3 ? ` and ${what.length - 3} more` : ""}`);
+  });
+}

@@ -1,0 +1,154 @@
+// The corridor: a lane for each NodeClaim, its pods below it, what is left alone after refusals below all; time from left to right.
+import { select } from "d3-selection";
+import { zoom as zooming, zoomIdentity } from "d3-zoom";
+import { folded, h, put, s, table, toggle } from "./dom.js";
+import { counted, duration, place, short } from "./text.js";
+import { tip } from "./tip.js";
+import { ticks } from "./view.js";
+
+const ROW = 22;
+const LANES = 120; // drawn at once
+const WORDS = {
+  pending: "pod waits", launching: "claim, machine asked for", booting: "machine boots", initializing: "node registered", ready: "node initialized",
+  bound: "pod bound", running: "pod runs", ended: "pod ended", leaving: "leaves", unready: "not ready", blocked: "left alone",
+};
+const MARKS = { refused: "✕", disrupted: "◆", taken: "▼", power: "·", node: "·", waits: "" };
+const MARK_WORDS = { refused: "refused", disrupted: "Karpenter decides to remove it", taken: "Azure takes it, or it fails" };
+
+export function corridor(world, own, times, { id = "corridor", title: name = "Corridor" } = {}) {
+  const lanes = ordered(world.lanes);
+  const box = h("div.chart");
+  const legend = h("p.legend", [...new Set(lanes.flatMap((lane) => lane.parts.map(([what]) => what)))].map((what) => h("span", h(`i.${what}`), WORDS[what] ?? what)),
+    [...new Set(lanes.flatMap((lane) => lane.marks.map(([, what]) => what)))].filter((what) => MARK_WORDS[what]).map((what) => h("span", h(`b.${what}`, MARKS[what]), MARK_WORDS[what])));
+  let shown = Math.min(lanes.length, LANES);
+  const more = h("button.more", { type: "button", onclick: () => { shown = Math.min(lanes.length, shown + LANES); draw(); } });
+  const draw = () => {
+    const width = box.clientWidth || 900;
+    put(box, chart(lanes.slice(0, shown), width, world, own, times));
+    more.hidden = shown >= lanes.length;
+    more.textContent = `${lanes.length - shown} more lanes`;
+  };
+  own.listen(draw);
+  new ResizeObserver(draw).observe(box);
+  return h("section", { id }, h("h2", name),
+    h("p.note", "From a pod that waits to the node that it runs on. Ctrl and wheel, or + and −, zoom; drag moves; a click sets the moment that Nodes and Cost show."),
+    h("div.tools", zoomButtons(own),
+      toggle("Draw quiet times short", own.even, (on) => own.change({ even: on, transform: zoomIdentity }))),
+    legend, box, more, folded("The same as a table", () => asTable(lanes)));
+}
+
+function zoomButtons(own) {
+  const by = (factor) => () => own.change({ transform: own.transform.scale(factor) });
+  return h("span.zoom", h("button", { type: "button", "aria-label": "zoom in", onclick: by(1.6) }, "+"), h("button", { type: "button", "aria-label": "zoom out", onclick: by(1 / 1.6) }, "−"),
+    h("button", { type: "button", onclick: () => own.change({ transform: zoomIdentity }) }, "All"));
+}
+
+/** Claims and nodes in their order, each with its pods; pods of no node first, for they are what one looks for. */
+function ordered(lanes) {
+  const pods = lanes.filter((lane) => lane.kind === "pod");
+  const machines = lanes.filter((lane) => lane.kind === "claim" || lane.kind === "node");
+  const nodes = new Set(machines.map((lane) => lane.node));
+  return [
+    ...pods.filter((lane) => !nodes.has(lane.node)),
+    ...machines.flatMap((lane) => [lane, ...pods.filter((pod) => lane.node && pod.node === lane.node).map((pod) => ({ ...pod, below: true }))]),
+    ...lanes.filter((lane) => lane.kind === "blocked"),
+  ];
+}
+
+function title(lane) {
+  if (lane.kind === "pod") return `${(lane.pods.length > 1 && lane.owner ? short(lane.owner) : lane.name.replace(/^default\//, ""))}${lane.pods.length > 1 ? ` ×${lane.pods.length}` : ""}`;
+  if (lane.kind === "blocked") return lane.name.replace("Standard_", "");
+  return `${lane.name}${lane.size ? ` ${lane.size.replace("Standard_", "")}` : ""}${lane.capacity_type === "spot" ? " spot" : ""}`;
+}
+
+function chart(lanes, whole, world, own, times) {
+  const narrow = whole < 560;
+  const left = narrow ? 0 : Math.min(260, whole * 0.27);
+  const row = narrow ? ROW + 14 : ROW;
+  const width = Math.max(60, whole - left - 8);
+  const height = lanes.length * row + 26;
+  const scale = own.scale(width);
+  const clip = `clip${Math.round(Math.random() * 1e9)}`;
+  const plot = s("g", { "clip-path": `url(#${clip})` });
+  const inner = s("g", { transform: `translate(${left},0)` }, s("clipPath", { id: clip }, s("rect", { x: -1, y: 0, width: width + 2, height })), plot);
+  for (const t of ticks(own, width, times)) {
+    plot.append(s("line.tick", { x1: scale(t), x2: scale(t), y1: 0, y2: height - 18 }), s("text.axis", { x: scale(t) + 2, y: height - 5 }, duration(t)));
+  }
+  for (const moment of world.moments.filter((one) => one.kind === "step")) {
+    plot.append(tip(s("line.step", { x1: scale(moment.t), x2: scale(moment.t), y1: 0, y2: height - 18 }), () => [`${duration(moment.t)} ${moment.text}`, place(moment.place)]));
+  }
+  const names = s("g");
+  lanes.forEach((lane, index) => {
+    const y = index * row;
+    names.append(laneName(lane, y, left, narrow));
+    for (const part of lane.parts) plot.append(partOf(lane, part, y + (narrow ? 17 : 4), scale, own));
+    for (const mark of lane.marks) if (MARKS[mark[1]] !== "") plot.append(markOf(lane, mark, y + (narrow ? 17 : 4), scale));
+  });
+  const at = scale(own.at);
+  plot.append(s("line.at", { x1: at, x2: at, y1: 0, y2: height - 18 }));
+  const svg = s("svg.lanes", { width: whole, height, viewBox: `0 0 ${whole} ${height}`, role: "group", tabindex: 0, "aria-label": `Corridor: ${counted(lanes.length, "lane")} over ${duration(own.end)}` }, names, inner);
+  movable(svg, inner, left, width, own);
+  return svg;
+}
+
+function laneName(lane, y, left, narrow) {
+  const x = lane.below ? 12 : 0;
+  const text = title(lane);
+  const room = Math.floor((narrow ? 360 : left - x - 10) / 6.4);
+  const told = s(`text.name.${lane.kind}`, { x, y: y + (narrow ? 12 : 16) }, text.length > room ? `${text.slice(0, room - 1)}…` : text);
+  tip(told, () => [text, lane.place ? place(lane.place) : "", lane.zone ?? "", lane.pods && lane.pods.length > 1 ? lane.pods.slice(0, 8).join(", ") : ""].filter(Boolean));
+  if (!lane.place) return told;
+  return s("a", { href: `#object=${encodeURIComponent(lane.owner || `Pod/${lane.name.replace(/^default\//, "")}`)}` }, told);
+}
+
+function partOf(lane, [what, from, to, ...said], y, scale, own) {
+  const x = scale(from);
+  const width = Math.max(what === "pending" || what === "blocked" ? 2 : 1, scale(Math.min(to, own.end)) - x);
+  const zones = what === "blocked" ? [...new Set(lane.parts.map((part) => part[3]))] : [""];
+  const height = (ROW - 8) / zones.length;
+  const rect = s(`rect.part.${what}`, { x, y: y + (what === "blocked" ? zones.indexOf(said[0]) * height : 0), width, height: zones.length > 1 ? height - 1 : height });
+  return tip(rect, () => {
+    const last = lane.marks.filter(([t, kind, text]) => text && t <= to && t >= from && (kind === "waits" || kind === "refused")).at(-1);
+    return [`${title(lane)}: ${WORDS[what] ?? what}`, `${duration(from)} – ${duration(to)} (${duration(to - from)})`, ...said.filter(Boolean), what === "pending" && last ? last[2] : ""].filter(Boolean);
+  });
+}
+
+function markOf(lane, [t, what, text], y, scale) {
+  const big = MARK_WORDS[what];
+  const mark = s(`text.mark.${what}`, { x: scale(t), y: y + (big ? 11.5 : 12), "text-anchor": "middle", ...(big ? { tabindex: 0, role: "img", "aria-label": `${duration(t)} ${text}` } : {}) }, MARKS[what]);
+  return tip(mark, () => [`${duration(t)} ${title(lane)}`, text]);
+}
+
+/** Zooming, moving and choosing a moment, by pointer and by keys. */
+function movable(svg, inner, left, width, own) {
+  const behaviour = zooming().scaleExtent([1, 2000]).extent([[0, 0], [width, 1]]).translateExtent([[0, 0], [width, 1]])
+    .filter((event) => (event.type === "wheel" ? event.ctrlKey || event.metaKey : !event.button))
+    .on("zoom", (event) => { if (event.sourceEvent) own.change({ transform: event.transform }); });
+  const hit = s("rect.hit", { x: 0, y: 0, width, height: svg.getAttribute("height") });
+  inner.prepend(hit);
+  select(inner).call(behaviour).on("dblclick.zoom", null).property("__zoom", own.transform);
+  hit.addEventListener("click", (event) => {
+    const x = event.clientX - svg.getBoundingClientRect().left - left;
+    own.change({ at: Math.max(0, Math.min(own.end, own.scale(width).invert(x))) });
+  });
+  svg.addEventListener("keydown", (event) => {
+    const moves = { "+": () => own.transform.scale(1.6), "=": () => own.transform.scale(1.6), "-": () => own.transform.scale(1 / 1.6), ArrowLeft: () => own.transform.translate(60 / own.transform.k, 0), ArrowRight: () => own.transform.translate(-60 / own.transform.k, 0), Home: () => zoomIdentity };
+    if (!moves[event.key] || event.target !== svg) return;
+    event.preventDefault();
+    const next = behaviour.constrain()(moves[event.key](), [[0, 0], [width, 1]], [[0, 0], [width, 1]]);
+    own.change({ transform: next.k < 1 ? zoomIdentity : next });
+    document.querySelector("svg.lanes")?.focus();
+  });
+}
+
+function asTable(lanes) {
+  const rows = lanes.flatMap((lane) => [...lane.parts.map(([what, from, to, ...said]) => ({ lane, t: from, what: WORDS[what] ?? what, to, said: said.filter(Boolean).join(", ") })),
+    ...lane.marks.filter(([, , text]) => text).map(([t, what, text]) => ({ lane, t, what: what === "waits" ? "scheduler" : what, to: null, said: text }))].sort((a, b) => a.t - b.t));
+  return table("Corridor as a table", [
+    { head: "lane", cell: (row) => title(row.lane) },
+    { head: "from", numeric: true, cell: (row) => duration(row.t) },
+    { head: "for", numeric: true, cell: (row) => (row.to === null ? "" : duration(row.to - row.t)) },
+    { head: "what", cell: (row) => row.what },
+    { head: "said", cell: (row) => row.said },
+  ], rows.slice(0, 600));
+}

@@ -1,0 +1,133 @@
+// Nodes as bars at one moment: what they hold, what they cost, what is new, gone, empty or kept; before and after are two moments.
+import { h, put } from "./dom.js";
+import { at as costAt } from "./cost.js";
+import { bytes, cores, counted, duration, price } from "./text.js";
+import { tip } from "./tip.js";
+
+const CARDS = 60;
+const BARS = [["cpu", "cpu", cores], ["memory", "memory", bytes], ["pods", "pods", String], ["nvidia.com/gpu", "GPU", String]];
+
+/** What holds at a time of a list of [t, ...]. */
+const last = (list, t) => {
+  let found;
+  for (const one of list) if (one[0] <= t + 1e-9) found = one;
+  return found;
+};
+
+/** A machine as it is at a time, or null where it is not there. */
+export function stateAt(machine, t) {
+  const state = last(machine.states, t)?.[1];
+  const is = state !== undefined && state !== "deleted";
+  const on = machine.power.length ? last(machine.power, t)?.[1] === true : is;
+  if (!is && !on) return null;
+  const usage = is ? last(machine.usage, t) : undefined;
+  const since = machine.claim ? machine.initialized ?? Infinity : 0; // Karpenter initializes only its own
+  const priced = (last(machine.prices, t) ?? machine.prices[0])?.[1] ?? null;
+  return {
+    state: is ? (on ? (state === "created" ? "booting" : state) : "without its machine") : "booting",
+    on, price: on ? priced : 0, pods: usage?.[1] ?? [], requests: usage?.[2] ?? {}, allocatable: usage?.[3] ?? {},
+    initialized: is && t + 1e-9 >= since,
+    note: last(machine.notes.filter(([at, kind]) => kind !== "blocked" || at >= since), t),
+  };
+}
+
+export function machines(world, own) {
+  const stops = stopsOf(world);
+  let index = stops.length - 1;
+  let many = CARDS;
+  const grid = h("div.cards");
+  const head = h("p.moment", { "aria-live": "polite" });
+  const total = h("p.total");
+  const slider = h("input", { type: "range", min: 0, max: stops.length - 1, step: 1, value: index, "aria-label": "Moment" });
+  const go = (to) => own.change({ at: stops[Math.max(0, Math.min(stops.length - 1, to))].t });
+  slider.addEventListener("input", () => go(Number(slider.value)));
+  const draw = () => {
+    index = Math.max(0, stops.findLastIndex((stop) => stop.t <= own.at + 1e-9));
+    slider.value = index;
+    const before = index ? stops[index - 1] : null;
+    put(head, h("b", duration(stops[index].t)), " ", stops[index].texts.map((one) => h(`span.what.${one.kind}`, one.text)));
+    slider.setAttribute("aria-valuetext", `${duration(stops[index].t)} ${stops[index].texts.map((one) => one.text).join("; ")}`);
+    cards(world, grid, total, stops[index].t, before?.t, many, () => { many += CARDS; draw(); });
+  };
+  own.listen(draw);
+  draw();
+  return h("section", { id: "nodes" }, h("h2", "Nodes"),
+    h("p.note", "At one moment, beside the moment before: dashed is gone since, a bold frame is new. Arrow keys on the slider go from moment to moment."),
+    h("div.tools", h("button", { type: "button", onclick: () => go(index - 1), "aria-label": "moment before" }, "◀"), slider, h("button", { type: "button", onclick: () => go(index + 1), "aria-label": "next moment" }, "▶")),
+    head, total, grid);
+}
+
+/** The moments by time, with what happens at each; the end is one, too. */
+function stopsOf(world) {
+  const stops = new Map([[0, []]]);
+  for (const one of world.moments) {
+    if (!stops.has(one.t)) stops.set(one.t, []);
+    stops.get(one.t).push(one);
+  }
+  for (const machine of world.machines) for (const [t] of machine.usage) if (!stops.has(t)) stops.set(t, [{ kind: "pods", text: "pods move" }]);
+  for (const [t] of world.cost) if (!stops.has(t)) stops.set(t, [{ kind: "power", text: "machines gain or lose power" }]);
+  if (!stops.has(world.end)) stops.set(world.end, []);
+  stops.get(world.end).push({ kind: "end", text: "the end" });
+  if (!stops.get(0).length) stops.get(0).push({ kind: "step", text: "the start" });
+  return [...stops].sort((a, b) => a[0] - b[0]).map(([t, texts]) => ({ t, texts }));
+}
+
+function cards(world, grid, total, t, before, many, more) {
+  const all = world.machines.map((machine) => ({ machine, now: stateAt(machine, t), was: before === undefined ? null : stateAt(machine, before) })).filter((one) => one.now || one.was)
+    .sort((a, b) => a.machine.nodepool.localeCompare(b.machine.nodepool) || a.machine.name.localeCompare(b.machine.name));
+  const there = all.filter((one) => one.now);
+  const usd = costAt(world.cost, t)[1];
+  const was = before === undefined ? usd : costAt(world.cost, before)[1];
+  const waiting = world.lanes.filter((lane) => lane.kind === "pod" && lane.parts.some(([what, from, to]) => what === "pending" && from <= t && (to > t || to === world.end))).reduce((sum, lane) => sum + lane.pods.length, 0);
+  put(total, h("b.usd", { "data-usd": usd }, `${price(usd)} per hour`), was !== usd ? ` (was ${price(was)})` : "", ` · ${counted(there.length, "node")}`, ` · ${counted(there.reduce((sum, one) => sum + one.now.pods.length, 0), "pod")} on them`, waiting ? [" · ", h("b.bad", `${counted(waiting, "pod")} waiting`)] : "");
+  put(grid, all.slice(0, many).map((one) => card(one, world)), all.length ? null : h("p.note", "No node is there at this moment."),
+    all.length > many ? h("button.more", { type: "button", onclick: more }, `${all.length - many} more`) : null);
+}
+
+function card({ machine, now, was }, world) {
+  const shown = now ?? was;
+  const kind = !now ? "gone" : was ? "same" : "new";
+  const spot = machine.capacity_type === "spot";
+  return h(`article.card.${kind}`, { "data-node": machine.name, "data-usd": now ? now.price ?? 0 : 0 },
+    h("header", h("h3", machine.size.replace("Standard_", "") || machine.name, " ", spot ? h("span.badge.spot", "spot") : null, kind === "same" ? null : h(`span.badge.${kind}`, kind)),
+      h("span.usd", now && !now.on ? "$0" : price(shown.price))),
+    h("p.place", machine.name, machine.zone ? ` · ${machine.zone}` : "", machine.nodepool ? ` · ${machine.nodepool}` : " · not Karpenter's"),
+    bars(shown, world),
+    podList(shown, was && now ? was : null),
+    reason(now, shown, was));
+}
+
+function bars(shown, world) {
+  return BARS.filter(([name]) => shown.allocatable[name]).map(([name, word, write]) => {
+    const room = shown.allocatable[name];
+    const used = shown.requests[name] ?? 0;
+    const parts = name === "pods" ? [[used, `${used} pods`]] : shown.pods.map((pod) => [world.requests[pod]?.[name] ?? 0, `${pod}: ${write(world.requests[pod]?.[name] ?? 0)}`]).filter(([amount]) => amount > 0);
+    const track = h("span.track", { role: "img", "aria-label": `${word} ${write(used)} of ${write(room)}` },
+      parts.slice(0, 120).map(([amount, text]) => tip(h("i", { style: { width: `${Math.min(100, (100 * amount) / room)}%` } }), () => [text])));
+    return h(`div.bar${used > room ? ".over" : ""}`, h("span.word", word), track, h("span.n", `${write(used)} / ${write(room)}`));
+  });
+}
+
+function podList(shown, was) {
+  if (!shown.pods.length) return null;
+  const names = new Map();
+  const before = new Set(was?.pods ?? []);
+  for (const pod of shown.pods) {
+    const name = pod.replace(/^default\//, "").replace(/-[a-z0-9]{5,10}-[a-z0-9]{5}$/, "");
+    names.set(name, [...(names.get(name) ?? []), pod]);
+  }
+  const all = [...names];
+  return h("p.pods", all.slice(0, 6).map(([name, pods]) => h(`span.pod${was && pods.some((pod) => !before.has(pod)) ? ".new" : ""}`, { title: pods.slice(0, 20).join(", ") }, name, pods.length > 1 ? ` ×${pods.length}` : "")), all.length > 6 ? ` +${all.length - 6}` : "");
+}
+
+/** Why it is as it is: on its way, empty, kept, or about to leave. */
+function reason(now, shown, was) {
+  if (!now) return h("p.why.gone", was.note && was.note[1] !== "blocked" ? `gone: ${was.note[2]}` : "gone");
+  const lines = [];
+  if (now.state !== "ready") lines.push(h("span", now.state));
+  else if (!now.initialized) lines.push(h("span", "not initialized yet"));
+  if (now.initialized && !now.pods.length) lines.push(h("span.empty", "empty"));
+  if (now.note && now.note[1] !== "blocked") lines.push(h("b", now.note[2]));
+  else if (now.note && now.initialized) lines.push(h("span", `kept at ${duration(now.note[0])}: ${now.note[2]}`));
+  return lines.length ? h("p.why", lines.flatMap((one, index) => (index ? [" · ", one] : [one]))) : null;
+}

@@ -1,0 +1,52 @@
+// The page of one world.
+import { answers, refusals } from "./answers.js";
+import { corridor } from "./corridor.js";
+import { cost } from "./cost.js";
+import { h } from "./dom.js";
+import { funnel } from "./funnel.js";
+import { labels } from "./labels.js";
+import { machines } from "./machines.js";
+import { objects, told } from "./objects.js";
+import { OUTCOMES, failure, mark } from "./outcome.js";
+import { place } from "./text.js";
+import { view } from "./view.js";
+
+export function world(given) {
+  const times = timesOf(given);
+  const own = view(times, given.end);
+  const parts = [
+    ["Corridor", given.lanes.length ? corridor(given, own, times) : null], ["Nodes", given.machines.length ? machines(given, own) : null], ["Cost", cost(given, own, times)],
+    ["Refusals", refusals(given)], ["Sizes", funnel(given)], ["Labels", labels(given)], ["Manifests", objects(given)], ["Told", told(given)],
+  ].filter(([, part]) => part);
+  return [head(given), expectations(given), answers(given),
+    h("nav", { "aria-label": "Parts of the page" }, parts.map(([name, part]) => h("a", { href: `#${part.id}` }, name))),
+    parts.map(([, part]) => part)];
+}
+
+function head(given) {
+  const { header } = given;
+  const scenario = header.scenario ?? {};
+  const facts = [["Karpenter", `${header.release}${header.karpenter === "real" ? ", the real controller" : ""}`], ["Kubernetes", header.kubernetes], ["region", header.region], ["mode", header.mode], header.cluster !== "memory" ? ["cluster", header.cluster] : null].filter(Boolean);
+  return h("header", h("h1", given.outcome && OUTCOMES[given.outcome] ? [mark(given.outcome), " "] : null, scenario.name ?? `Karpenter ${header.release} in ${header.region}`),
+    scenario.file ? h("p.place", place(scenario)) : null,
+    h("p.facts", facts.map(([name, value]) => h("span", h("span.note", `${name} `), value))), header.command ? h("p", h("code", header.command)) : null);
+}
+
+function expectations(given) {
+  const failed = given.expectations.filter((one) => !one.held);
+  if (!failed.length) return null;
+  return h("section.case.failed", h("h2", `${failed.length} of ${given.expectations.length} expectations do not hold`), failed.map((one) =>
+    [failure({ expectation: one.text, place: one, differences: one.differences ?? [] }), one.why?.length ? h("pre.because", one.why.join("\n")) : null]));
+}
+
+/** All times at which something is drawn. */
+export function timesOf(given) {
+  const found = new Set();
+  for (const lane of given.lanes) {
+    for (const [, from] of lane.parts) found.add(from);
+    for (const [t] of lane.marks) found.add(t);
+  }
+  for (const one of given.moments) found.add(one.t);
+  for (const [t] of given.cost) found.add(t);
+  return [...found].sort((a, b) => a - b);
+}

@@ -1,0 +1,177 @@
+"""The pictures of one world are made of its trace alone: a short story, written by hand, and what each picture says of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.reports.picture.world import world_page, world_value
+from tests.reports.test_picture import data_of
+
+HEADER = {
+    "trace": 1, "harness": "0.1.0", "release": "1.14.0", "kubernetes": "1.34.0", "region": "eastus", "mode": "aksscriptless",
+    "seed": 0, "cluster": "memory", "karpenter": "simulated", "epoch": 0.0,
+    "scenario": {"file": "a.yaml", "line": 1, "name": "a story"},
+}  # fmt: skip
+SMALL, LARGE = "Standard_D2s_v5", "Standard_D4s_v5"
+SPOT = {"size": SMALL, "zone": "eastus-1", "capacity_type": "spot"}
+ROOM = {"cpu": 1.9, "memory": 4e9, "pods": 250, "hugepages-2Mi": 0}
+
+
+def fact(t: float, fact_kind: str, /, **values: Any) -> dict[str, Any]:
+    return {"t": t, "fact": fact_kind, **values}
+
+
+STORY = [
+    HEADER,
+    fact(0, "step", text="settle", file="a.yaml", line=4),
+    fact(0, "object", object="Deployment/web", verb="apply", manifest={"kind": "Deployment"}, file="a.yaml", line=30),
+    fact(0, "pod", pod="default/web-1", state="created", owner="Deployment/web", requests={"cpu": 0.5}),
+    fact(0, "pod", pod="default/web-2", state="created", owner="Deployment/web", requests={"cpu": 0.5}),
+    fact(0, "pod", pod="default/huge", state="created", requests={"cpu": 900}),
+    fact(0, "pod", pod="default/huge", state="pending", why="no nodes available to schedule pods"),
+    fact(1, "sizes", number=1, nodepool="default", sold=5, dropped={"confidential": ["a", "b"]}, offered=[SMALL, LARGE, "c"]),
+    fact(1, "funnel", number=1, nodepool="default", sizes=1, steps=[{"filter": "NodePool", "left": 2, "removed": "2"}]),
+    fact(1, "decision", pods=["default/web-1", "default/web-2"], result="nodeclaim", simulation=1, target="NodeClaim/one",
+         tried=[{"nodepool": "default", "funnel": 1}]),
+    fact(1, "decision", pods=["default/huge"], result="refused", simulation=1, why="no instance type has enough resources",
+         tried=[{"nodepool": "default", "why": "too large"}]),
+    fact(1, "claim", claim="one", state="created", nodepool="default", sizes=[SMALL, LARGE]),
+    fact(2, "arm", number=1, method="GET", operation="virtualMachines", name="aks-one", status=404, error="ResourceNotFound"),
+    fact(2, "arm", number=2, method="PUT", operation="virtualMachines", name="aks-one", status=409, error="SkuNotAvailable",
+         message="is not available", size=LARGE, zone="eastus-2", priority="Spot", claim="one"),
+    fact(2, "blocked", size=LARGE, zone="eastus-2", capacity_type="spot", until=3602.0, reason="SKUNotAvailable"),
+    fact(3, "claim", claim="one", state="launched", nodepool="default", vm="aks-one", **SPOT),
+    fact(10, "boot", vm="aks-one", state="on", claim="one", **SPOT),
+    fact(10, "price", size=SMALL, capacity_type="spot", price=0.02),
+    fact(10, "cost", price=0.02, machines=1),
+    fact(40, "node", node="aks-one", state="created", vm="aks-one", nodepool="default", size=SMALL, capacity_type="spot"),
+    fact(40, "label", node="aks-one", key="priority", kind="set", by="kubelet", value="regular"),
+    fact(41, "label", node="aks-one", key="priority", kind="overwrote", by="karpenter", value="spot", **{"from": "vm"}),
+    fact(41, "label", node="aks-one", key="tier", kind="refused", by="kubelet", value="x"),
+    fact(42, "claim", claim="one", state="registered", nodepool="default", node="aks-one", vm="aks-one", **SPOT),
+    fact(45, "claim", claim="one", state="initialized", nodepool="default", node="aks-one", vm="aks-one", **SPOT),
+    fact(45, "node", node="aks-one", state="ready", vm="aks-one", claim="one", nodepool="default", **SPOT),
+    fact(45, "pod", pod="default/web-1", state="bound", node="aks-one"),
+    fact(45, "pod", pod="default/web-2", state="bound", node="aks-one"),
+    fact(45, "usage", node="aks-one", pods=["default/web-1", "default/web-2"], requests={"cpu": 1, "pods": 2}, allocatable=ROOM),
+    fact(1000, "disruption", nodes=[{"node": "aks-one", "claim": "one", "nodepool": "default", "price": 0.02}], decision="delete",
+         reason="Empty", replacements=[], savings=0.02),
+    fact(1010, "boot", vm="aks-one", state="deleted", claim="one", **SPOT),
+    fact(1010, "cost", price=0.0, machines=0),
+    fact(1010, "claim", claim="one", state="deleted", nodepool="default"),
+    fact(1010, "node", node="aks-one", state="deleted"),
+    fact(1010, "thing-of-a-later-version", text="passed over"),
+    fact(1810, "end", outcome="failed", facts=34),
+]  # fmt: skip
+VALUE = world_value(STORY)
+
+
+def lane(kind: str, name: str) -> dict[str, Any]:
+    (found,) = [one for one in VALUE["lanes"] if (one["kind"], one["name"]) == (kind, name)]
+    return found
+
+
+def test_a_claim_walks_the_corridor() -> None:
+    claim = lane("claim", "one")
+    assert [(what, start, end) for what, start, end, _ in claim["parts"]] == [
+        ("launching", 1, 3),
+        ("booting", 3, 42),
+        ("initializing", 42, 45),
+        ("ready", 45, 1010),
+    ]
+    marks = {what: (t, text) for t, what, text in claim["marks"]}
+    assert marks["refused"] == (
+        2,
+        "SkuNotAvailable Standard_D4s_v5 eastus-2 Spot: is not available; left alone until 3602 s",
+    )
+    assert marks["disrupted"] == (1000, "delete: Empty")
+    assert [t for t, what, _ in claim["marks"] if what == "power"] == [10, 1010]
+
+
+def test_pods_alike_share_a_lane() -> None:
+    web = lane("pod", "default/web-1")
+    assert (web["pods"], web["claim"]) == (["default/web-1", "default/web-2"], "one")
+    assert web["place"] == {"file": "a.yaml", "line": 30}
+    assert [part[:3] for part in web["parts"]] == [["pending", 0, 45], ["bound", 45, 1810]]
+    assert [part[:3] for part in lane("pod", "default/huge")["parts"]] == [["pending", 0, 1810]]
+
+
+def test_a_name_that_comes_again_is_another_thing() -> None:
+    again = [
+        HEADER,
+        *(
+            fact(t, "pod", pod="default/db-0", state=state)
+            for t, state in ((0, "created"), (5, "deleted"), (6, "created"))
+        ),
+        fact(9, "end", outcome="", facts=3),
+    ]
+    lanes = world_value(again)["lanes"]
+    assert [[part[:3] for part in one["parts"]] for one in lanes] == [[["pending", 0, 5]], [["pending", 6, 9]]]
+
+
+def test_what_is_left_alone_has_a_lane() -> None:
+    assert lane("blocked", f"{LARGE}, spot")["parts"] == [["blocked", 2, 3602.0, "eastus-2", "SKUNotAvailable"]]
+
+
+def test_who_waits_and_why() -> None:
+    (waiting,) = VALUE["pending"]
+    assert waiting["pods"] == ["default/huge"]
+    assert waiting["why"] == "no instance type has enough resources"
+    assert waiting["scheduler"] == "no nodes available to schedule pods"
+    assert waiting["tried"] == [{"nodepool": "default", "why": "too large"}]
+
+
+def test_what_azure_refused() -> None:
+    (refusal,) = VALUE["refusals"]  # that a machine is not there is no refusal
+    assert (refusal["error"], refusal["size"], refusal["zone"], refusal["claim"]) == (
+        "SkuNotAvailable",
+        LARGE,
+        "eastus-2",
+        "one",
+    )
+    assert [one["until"] for one in refusal["blocked"]] == [3602.0]
+
+
+def test_what_it_costs() -> None:
+    assert VALUE["cost"] == [[10, 0.02, 1], [1010, 0.0, 0]]
+    assert VALUE["spent"] == round(0.02 * 1000 / 3600, 6)
+    (card,) = VALUE["machines"]
+    assert card["power"] == [[10, True], [1010, False]]
+    assert card["prices"] == [[10, 0.02]]
+    assert card["usage"] == [
+        [45, ["default/web-1", "default/web-2"], {"cpu": 1, "pods": 2}, {"cpu": 1.9, "memory": 4e9, "pods": 250}]
+    ]
+    assert (card["states"], card["initialized"]) == ([[40, "created"], [45, "ready"], [1010, "deleted"]], 45)
+    assert card["notes"] == [[1000, "disrupted", "delete: Empty"]]
+
+
+def test_the_funnel_ends_with_what_was_launched() -> None:
+    (funnel,) = VALUE["funnels"]
+    assert funnel["steps"] == [{"filter": "NodePool", "left": 2, "removed": "2"}]
+    assert (funnel["claim"], funnel["ordered"], funnel["launched"]) == ("one", [SMALL, LARGE], SMALL)
+    assert VALUE["sizes"]["1"]["dropped"] == {"confidential": ["a", "b"]}
+
+
+def test_who_wrote_a_label() -> None:
+    (table,) = VALUE["labels"]
+    rows = {row["key"]: row for row in table["keys"]}
+    assert rows["priority"]["value"] == "spot"
+    assert [(one["by"], one["kind"]) for one in rows["priority"]["writes"]] == [
+        ("kubelet", "set"),
+        ("karpenter", "overwrote"),
+    ]
+    assert rows["tier"]["value"] is None
+
+
+def test_moments_name_what_happens() -> None:
+    told = {(one["t"], one["kind"]): one["text"] for one in VALUE["moments"]}
+    assert told[0, "step"] == "settle"
+    assert told[3, "launched"] == "launched: one"
+    assert told[1000, "disrupted"] == "delete for Empty: aks-one"
+
+
+def test_an_empty_story_has_a_page() -> None:
+    data = data_of(world_page([HEADER, fact(0, "end", outcome="", facts=0)]))
+    assert isinstance(data, dict)
+    assert data["world"]["lanes"] == data["world"]["cost"] == []
+    assert data["world"]["spent"] == 0
