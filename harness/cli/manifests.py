@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -186,9 +186,16 @@ def market(arguments: argparse.Namespace) -> dict[str, Any]:
     return value
 
 
-def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
+def apply_manifests(
+    world: World,
+    manifests: Sequence[Manifest],
+    *,
+    complete: bool = True,
+    change: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
+) -> list[str]:
     """Applies them, a default AKSNodeClass or NodePool first where there is none; answers what was added.
 
+    `complete`: they are all there is, so that what is missing is added. `change` makes of each object what is applied.
     Raises ScenarioError for every object that is refused, at the place of the field at fault.
     """
     from harness.explain.labels import default_objects
@@ -196,11 +203,11 @@ def apply_manifests(world: World, manifests: Sequence[Manifest]) -> list[str]:
     from harness.scenario.language.dumps import as_new, deleted, in_order
 
     kinds = {manifest.kind for manifest in manifests}
-    added = [obj for obj in default_objects() if obj["kind"] not in kinds]
+    added = [obj for obj in default_objects() if complete and obj["kind"] not in kinds]
     world.apply(*added)
     problems: list[Problem] = []
     for manifest in in_order(manifests):
-        for rejection in world.apply(as_new(manifest.object)):
+        for rejection in world.apply(change(as_new(manifest.object))):
             place = manifest.document.position(rejection.pointer)
             hint = manifest.type_hint(rejection.pointer, rejection.text)
             problems.append(Problem(place, rejection.by, f"{rejection.object}: {rejection.text}", hint))

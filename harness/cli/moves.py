@@ -15,6 +15,7 @@ __all__ = ["Moves", "duration_of", "moves_until"]
 SETTLED = "settled"
 _HOUR = 3600.0
 _DAY = 24 * _HOUR
+_UNKNOWN = "how provider {} disrupts nodes is not simulated: its nodes only expire (known from 1.6.1 on)"
 _LONGEST = 7 * _DAY
 """How long `settled` waits at most for an hour in which nothing changes."""
 
@@ -27,17 +28,22 @@ class Moves:
     before: float
     after: float
     rows: tuple[dict[str, Any], ...]
+    not_simulated: str = ""
+    """What of disruption nobody knows of this release."""
 
     def value(self) -> dict[str, Any]:
         """The same for JSON."""
         prices = {"price_before": round(self.before, 6), "price_after": round(self.after, 6)}
-        return {"seconds": self.seconds, **prices, "moves": list(self.rows)}
+        found = {"seconds": self.seconds, **prices, "moves": list(self.rows)}
+        return {**found, "not_simulated": self.not_simulated} if self.not_simulated else found
 
     def lines(self) -> Iterator[str]:
         """The same as a table."""
         from harness.cli.output import counted
         from harness.kube.go.durations import print_duration
 
+        if self.not_simulated:
+            yield self.not_simulated
         yield f"{print_duration(round(self.seconds) * 10**9)} later: {counted(len(self.rows), 'move')}"
         cells = [("at", "reason", "goes", "comes", "USD/h")]
         for row in self.rows:
@@ -70,9 +76,13 @@ def duration_of(text: str) -> float | None:
 
 def moves_until(world: World, seconds: float | None) -> Moves:
     """Lets so much virtual time pass; without a number until an hour passes in which nothing changes, a week at most."""
-    from harness.world.prices import price_per_hour
+    from harness.world.prices import totals
 
-    start, before, known = world.clock.seconds, price_per_hour(world), len(world.disruptions)
+    def price() -> float:
+        found = totals(world)
+        return found.existing + found.new
+
+    start, before, known = world.clock.seconds, price(), len(world.disruptions)
     if seconds is not None:
         end = start + seconds
         while world.clock.seconds < end and world.advance(min(_DAY, end - world.clock.seconds)).exhausted is None:
@@ -83,7 +93,8 @@ def moves_until(world: World, seconds: float | None) -> Moves:
             revision = world.cluster.view.revision
             world.advance(_HOUR)
     rows = tuple(_row(world, one, start) for one in world.disruptions[known:])
-    return Moves(world.clock.seconds - start, before, price_per_hour(world), rows)
+    text = "" if world.karpenter.departures.rules is not None else _UNKNOWN.format(world.release.version)
+    return Moves(world.clock.seconds - start, before, price(), rows, text)
 
 
 def _row(world: World, one: Disruption, start: float) -> dict[str, Any]:

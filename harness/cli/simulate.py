@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
+    from harness.cli.adoption import Adoption, managed_nodes
     from harness.cli.live import Environment, read_given
     from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
     from harness.cli.moves import duration_of, moves_until
@@ -64,17 +65,21 @@ def run(arguments: argparse.Namespace) -> int:
         world = world_of(arguments, inputs)
         explainer = Explainer(world)
         recording = recording_of(world, arguments.trace, given.manifests)
-        added = apply_manifests(world, given.manifests)
+        adoption = Adoption(world, given) if arguments.until is not None and managed_nodes(given) else None
+        if adoption is not None:
+            added, motion = adoption.apply(given.manifests)
+        else:
+            added, motion = apply_manifests(world, given.manifests), settle(world)
     except InputError as error:
         return bad_input(f"harness simulate: {error}")
     except Environment as error:
         return no_environment(f"harness simulate: {error}")
     except ScenarioError as error:
         return bad_input(error, arguments.format)
-    motion = settle(world)
     started = [] if motion else end_startup(world)
     moves = moves_until(world, seconds) if arguments.until is not None and not motion else None
     write_recording(recording, arguments)
+    missing = adoption.missing if adoption is not None else []
     code = int(fails(arguments, world, given, motion))
     pods = world.cluster.view.list("Pod")
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
@@ -103,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         "seconds": world.clock.seconds,
         "refused_by_azure": [_refusal(call) for call in _refused(world)],
         "motion": motion or None,
-        **({"until": moves.value()} if moves is not None else {}),
+        **({"until": {**moves.value(), "without_machine": missing}} if moves is not None else {}),
     }
     if arguments.format == "json":
         print_json({**value, "pending": as_value(pending)})
@@ -121,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
     if started:
         show(f"startup taints removed, as by those for whom they are: {', '.join(started)}")
     _print(value, _refused(world), verbose=arguments.verbose)
-    for line in moves.lines() if moves is not None else ():
+    for line in (*(f"left out, {line}" for line in missing), *(moves.lines() if moves is not None else ())):
         show(line)
     for line in node_notes(world):
         show(line)

@@ -328,7 +328,7 @@ def test_a_nodeclaim_whose_node_is_given_is_not_launched_again(here: Path, capsy
     (here / "dump.yaml").write_text(LAUNCHED)
     code, out, err = call(capsys, "simulate", "dump.yaml")
     assert code == 0
-    assert "their Nodes are there and stay: NodeClaim default-x" in out + err
+    assert "their Nodes are given, too: NodeClaim default-x" in out + err
     assert "1 node" in out
     assert "0.0000 new" in out
 

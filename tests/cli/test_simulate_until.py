@@ -2,6 +2,7 @@
 
 import json
 
+from harness.world import World
 from tests.cli.command import call
 from tests.disruption.test_world import NODECLASS, deployment, pool
 
@@ -31,3 +32,86 @@ def test_a_time_that_is_none(capsys):
     code, _, err = call(capsys, "simulate", "x.yaml", "--until", "soon")
     assert code == 2
     assert err == "harness simulate: --until: a duration such as 72h, or settled, is expected, not 'soon'\n"
+
+
+def _dump(*extra):
+    """A cluster of two Nodes, the pods of which fit on one."""
+    world = World(seed=3)
+    world.apply(NODECLASS, pool(expireAfter="720h"), deployment("web", 8))
+    world.settle()
+    world.advance(3600)
+    world.apply({**world.get("Deployment", "web"), "spec": {**world.get("Deployment", "web")["spec"], "replicas": 2}})
+    world.engine.settle()
+    kinds = ("AKSNodeClass", "NodePool", "NodeClaim", "Node", "Deployment", "ReplicaSet", "Pod")
+    return [*(each for kind in kinds for each in world.list(kind)), *extra]
+
+
+def _until(capsys, tmp_path, items, *options):
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    code, out, _ = call(capsys, "simulate", str(path), *options, "--format", "json")
+    assert code == 0
+    return json.loads(out)
+
+
+def test_the_nodes_of_a_dump_take_part(capsys, tmp_path):
+    """Each has its machine and its price, and its pods stay on it until Karpenter moves them."""
+    items = _dump()
+    nodes = {one["metadata"]["name"] for one in items if one["kind"] == "Node"}
+    found = _until(capsys, tmp_path, items, "--until", "2h")["until"]
+    assert found["price_before"] == 0.48  # D8s_v5 and D2s_v5
+    assert found["price_after"] == 0.192
+    assert [(move["reason"], move["replacements"]) for move in found["moves"]] == [
+        ("Empty", []),
+        ("Underutilized", ["Standard_D4s_v5"]),
+    ]
+    assert {node.split(" ")[0] for move in found["moves"] for node in move["nodes"]} == nodes
+    assert found["without_machine"] == []
+
+
+def test_nodeclaims_that_are_not_in_the_dump_are_made_from_the_nodes(capsys, tmp_path):
+    """By Karpenter's labels."""
+    items = [one for one in _dump() if one["kind"] not in ("NodeClaim", "ReplicaSet")]
+    found = _until(capsys, tmp_path, items, "--until", "2h")["until"]
+    assert (found["price_before"], found["price_after"], len(found["moves"])) == (0.48, 0.192, 2)
+
+
+def test_nodes_keep_their_age(capsys, tmp_path):
+    """What has 719 of its 720 hours behind it expires after one."""
+    items = _dump()
+    for one in items:
+        if one["kind"] == "NodeClaim":
+            one["metadata"]["creationTimestamp"] = "2025-12-02T02:00:00Z"
+        if one["kind"] == "NodePool":
+            one["spec"]["disruption"] = {"consolidateAfter": "Never"}
+    found = _until(capsys, tmp_path, items, "--until", "2h")["until"]
+    assert {(move["reason"], 3000 < move["at"] < 3700) for move in found["moves"]} == {("Expired", True)}
+
+
+def test_nodes_of_others_count_and_stay(capsys, tmp_path):
+    """A Node of the system pool costs what it costs, and so does the pod on it keep its place."""
+    labels = {"node.kubernetes.io/instance-type": "Standard_D4s_v5", "topology.kubernetes.io/zone": "eastus-1"}
+    status = {
+        "capacity": {"cpu": "4", "memory": "16Gi", "pods": "110"},
+        "allocatable": {"cpu": "3800m", "memory": "12Gi", "pods": "110"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+    }
+    system = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "system-1", "labels": labels}, "spec": {}}
+    found = _until(capsys, tmp_path, _dump({**system, "status": status}), "--until", "2h")["until"]
+    # the web pods fit there, so that both of Karpenter's nodes can go
+    assert (found["price_before"], found["price_after"]) == (0.672, 0.192)
+
+
+def test_a_size_that_azure_has_no_more_is_told(capsys, tmp_path):
+    """Its Node is left out, with the reason."""
+    fault = "SkuNotAvailable,size=Standard_D8s_v5,times=always"
+    found = _until(capsys, tmp_path, _dump(), "--until", "1h", "--fault", fault)["until"]
+    (line,) = found["without_machine"]
+    assert line.endswith("Azure has no Standard_D8s_v5 for it")
+
+
+def test_a_release_whose_disruption_nobody_measured_says_so(capsys, tmp_path):
+    """Before 1.6.1 nodes only expire here."""
+    items = [{**NODECLASS, "spec": {}}, pool(), deployment("web", 3)]
+    found = _until(capsys, tmp_path, items, "--until", "1h", "--release", "1.5.4")["until"]
+    assert found["not_simulated"].startswith("how provider 1.5.4 disrupts nodes is not simulated")

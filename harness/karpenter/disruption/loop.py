@@ -120,6 +120,8 @@ class DisruptionController:
         self._told = 0
         self._deduplication = EventDeduplication(engine.clock)
         self.churn = Churn()
+        self.held = False
+        """Whether nothing is to be disrupted for now."""
 
     def watches(self) -> Mapping[str, Router]:
         """Everything that a turn looks at."""
@@ -142,7 +144,7 @@ class DisruptionController:
 
         One that deliberates ends first, and after an error Karpenter waits whatever happens meanwhile.
         """
-        if not self._started:
+        if not self._started or self.held:
             return
         self._awake = True
         if self._deliberation is None and self._engine.clock.now >= self._not_before:

@@ -47,7 +47,7 @@ class Dump:
         if self.finished:
             yield f"not running, so not simulated: {_listed(self.finished)}"
         if self.registered:
-            yield f"their Nodes are there and stay: {_listed(self.registered)}"
+            yield f"their Nodes are given, too: {_listed(self.registered)}"
         if self.on_absent_nodes:
             yield f"bound to Nodes that no file has, so not scheduled here: {_listed(self.on_absent_nodes)}"
 

@@ -1,0 +1,232 @@
+"""A dump's cluster as it is: each Node of a NodePool gets its machine and its NodeClaim, and pods stay where they are.
+
+Karpenter launches the NodeClaims anew, each with the one size, zone and capacity type that its Node has, while nothing is disrupted;
+then ages, labels, annotations and versions are those of the dump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from harness.engine.clock import SECOND, parse, render
+from harness.engine.ports import ADMIN
+from harness.karpenter.labels.azure import NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, NODEPOOL_HASH, NODEPOOL_HASH_VERSION
+from harness.karpenter.lifecycle.expiration import Expiration
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.kube.api.objects import annotations_of, labels_of, name_of, namespace_of, owners_of, spec_of, status_of
+
+if TYPE_CHECKING:
+    from harness.clusters.memory.request import Request
+    from harness.reading.manifests import Manifest
+    from harness.scenario.language.dumps import Dump
+    from harness.world import World
+
+__all__ = ["Adoption", "managed_nodes"]
+
+_FIRST = ("Namespace", "AKSNodeClass", "NodePool")
+_PINNED = (INSTANCE_TYPE, ZONE, CAPACITY_TYPE)
+_HASHES = (NODEPOOL_HASH, NODEPOOL_HASH_VERSION, NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION)
+Object = Mapping[str, Any]
+
+
+def managed_nodes(given: Dump) -> list[Manifest]:
+    """The Nodes of a dump that belong to one of its NodePools."""
+    pools = {one.name for one in given.manifests if one.kind == "NodePool"}
+    return [one for one in given.manifests if one.kind == "Node" and labels_of(one.object).get(NODEPOOL) in pools]
+
+
+class Adoption:
+    """Takes a dump's Nodes over. `missing` names those for which there is no machine, each with the reason."""
+
+    def __init__(self, world: World, given: Dump) -> None:
+        self._world = world
+        self._nodes = {one.name: one.object for one in managed_nodes(given)}
+        self._claims = {str(status_of(one.object).get("nodeName") or ""): one.object for one in given.registered}
+        pods = [one for one in (*given.manifests, *given.derived) if one.kind == "Pod" and _node_of(one.object)]
+        self._pods = [one.object for one in pods]
+        self._now = self._moment()
+        self._named: dict[str, str] = {}
+        self.missing: list[str] = []
+
+    def _moment(self) -> int:
+        """When the dump was made."""
+        from harness.explain.departures import latest_moment
+        from harness.karpenter.scheduling import ClusterSnapshot
+
+        objects = ClusterSnapshot(
+            pods=self._pods,
+            nodes=list(self._nodes.values()),
+            nodeclaims=list(self._claims.values()),
+            now=self._world.clock.now,
+        )
+        return latest_moment(objects)
+
+    def apply(self, manifests: Sequence[Manifest]) -> tuple[list[str], str]:
+        """Applies the dump; answers what was added to it, and why it does not come to rest. Raises ScenarioError."""
+        from harness.cli.manifests import apply_manifests, settle
+
+        first = [one for one in manifests if one.kind in _FIRST]
+        rest = [one for one in manifests if one.kind not in _FIRST]
+        rest = [one for one in rest if not (one.kind == "Node" and one.name in self._nodes)]
+        added = apply_manifests(self._world, first)
+        settle(self._world)
+        self._machines()
+        with self._seats():
+            apply_manifests(self._world, rest, complete=False, change=self._here)
+            motion = settle(self._world)
+        self._run_pods_elsewhere()
+        self._release()
+        return added, motion
+
+    def _run_pods_elsewhere(self) -> None:
+        """Pods on Nodes that are not Karpenter's run as they did: no kubelet is simulated there."""
+        ours = {*self._named.values()}
+        for pod in self._world.list("Pod"):
+            if _node_of(pod) and _node_of(pod) not in ours and status_of(pod).get("phase") != "Running":
+                ready = {"type": "Ready", "status": "True", "lastTransitionTime": self._world.clock.timestamp()}
+                self._world.cluster.writer(ADMIN).patch(
+                    "Pod",
+                    name_of(pod),
+                    {"status": {"phase": "Running", "conditions": [ready]}},
+                    namespace=namespace_of(pod),
+                    subresource="status",
+                )
+
+    def _machines(self) -> None:
+        """Launches a machine for each Node. Everything that NodeClaims refer to is there; nothing else is done meanwhile."""
+        controller = self._world.karpenter.departures.controller
+        if controller is not None:
+            controller.held = True
+        made = {name: self._claim_of(name, node) for name, node in self._nodes.items()}
+        for name, claim in made.items():
+            for refused in self._world.apply(claim):
+                self.missing.append(f"{name}: {refused.text}")
+        self._world.settle(allow_rejections=True)
+        from harness.world.startup import end_startup
+
+        end_startup(self._world)
+        for name, claim in made.items():
+            there = self._world.get("NodeClaim", name_of(claim))
+            node = self._world.get("Node", str(status_of(there or {}).get("nodeName") or "")) if there else None
+            if there is None or node is None:
+                self.missing.append(f"{name}: Azure has no {labels_of(self._nodes[name]).get(INSTANCE_TYPE)} for it")
+                continue
+            self._named[name] = name_of(node)
+            self._age(there, self._claims.get(name))
+            self._look_alike(node, self._nodes[name])
+
+    def _release(self) -> None:
+        """From now on nodes may leave, also those that are older than this world."""
+        departures = self._world.karpenter.departures
+        expiration = [each for each in departures.controllers if each.name == Expiration.name]
+        self._world.engine.introduce(expiration, self._world.cluster.view.list)
+        controller = departures.controller
+        if controller is not None:
+            controller.held = False
+            controller.wake()
+
+    def _claim_of(self, name: str, node: Object) -> dict[str, Any]:
+        """The NodeClaim of a Node: the dump's, or what its NodePool would have made, with the Node's own size, zone and capacity type."""
+        world = self._world
+        given, labels = self._claims.get(name), labels_of(node)
+        pool = world.get("NodePool", labels[NODEPOOL]) or {}
+        template = spec_of(pool).get("template") or {}
+        spec = {**spec_of(template), **(spec_of(given) if given is not None else {})}
+        requirements = [each for each in spec.get("requirements") or () if each.get("key") not in _PINNED]
+        requirements += [
+            {"key": key, "operator": "In", "values": [labels[key]]} for key in _PINNED if labels.get(key) is not None
+        ]
+        source = annotations_of(given) if given is not None else {}
+        current = annotations_of(pool)
+        hashes = {key: source.get(key) or current.get(key) for key in _HASHES}
+        own = {key: value for key, value in source.items() if key not in _HASHES and "/" in key}
+        return {
+            "apiVersion": "karpenter.sh/v1",
+            "kind": "NodeClaim",
+            "metadata": {
+                "name": name_of(given) if given is not None else name.removeprefix("aks-"),
+                "labels": {
+                    **((template.get("metadata") or {}).get("labels") or {}),
+                    **(labels_of(given) if given is not None else {}),
+                    NODEPOOL: labels[NODEPOOL],
+                },
+                "annotations": {**own, **{key: value for key, value in hashes.items() if value is not None}},
+            },
+            "spec": {**spec, "requirements": requirements},
+        }
+
+    def _age(self, claim: Object, given: Object | None) -> None:
+        """As old as in the dump, with pods that came and went when they did."""
+        if given is None:
+            return
+        created = (given.get("metadata") or {}).get("creationTimestamp")
+        if created:
+            self._world.cluster.store.backdate("NodeClaim", name_of(claim), self._then(created))  # type: ignore[attr-defined]
+        event = status_of(given).get("lastPodEventTime")
+        if event:
+            self._patch("NodeClaim", name_of(claim), {"status": {"lastPodEventTime": self._then(event)}}, "status")
+
+    def _then(self, text: str) -> str:
+        """A moment of the dump, on this world's clock."""
+        return render((self._world.clock.now - max(0, self._now - parse(text))) // SECOND * SECOND)
+
+    def _look_alike(self, node: Object, given: Object) -> None:
+        """What people and agents wrote on the Node, and the version of its kubelet."""
+        labels = {key: value for key, value in labels_of(given).items() if key not in labels_of(node)}
+        marks = {key: value for key, value in annotations_of(given).items() if key not in annotations_of(node)}
+        spec = {key: spec_of(given)[key] for key in ("taints", "unschedulable") if key in spec_of(given)}
+        self._patch("Node", name_of(node), {"metadata": {"labels": labels, "annotations": marks}, "spec": spec})
+        version = (status_of(given).get("nodeInfo") or {}).get("kubeletVersion")
+        if version:
+            self._patch("Node", name_of(node), {"status": {"nodeInfo": {"kubeletVersion": version}}}, "status")
+
+    def _patch(self, kind: str, name: str, patch: Object, subresource: str = "") -> None:
+        self._world.cluster.writer(ADMIN).patch(kind, name, patch, subresource=subresource)
+
+    def _here(self, pod: Object) -> Object:
+        """A bound pod, on the Node that stands for its own."""
+        node = _node_of(pod)
+        return {**pod, "spec": {**spec_of(pod), "nodeName": self._named.get(node, node)}} if node else pod
+
+    @contextmanager
+    def _seats(self) -> Iterator[None]:
+        """So long pods that workloads make anew come up where the dump has theirs."""
+        free: dict[tuple[str, str, str], list[str]] = {}
+        for pod in self._pods:
+            for owner in _owners(pod):
+                free.setdefault(owner, []).append(self._named.get(_node_of(pod), _node_of(pod)))
+
+        def seat(request: Request) -> dict[str, Any]:
+            new = request.object
+            if request.key.kind != "Pod" or request.verb != "create" or _node_of(new):
+                return new
+            for owner in _owners(new):
+                if free.get(owner):
+                    return {**new, "spec": {**spec_of(new), "nodeName": free[owner].pop(0)}}
+            return new
+
+        admission = self._world.cluster.store.admission  # type: ignore[attr-defined]
+        admission.append(seat)
+        try:
+            yield
+        finally:
+            admission.remove(seat)
+
+
+def _node_of(pod: Object) -> str:
+    return str(spec_of(pod).get("nodeName") or "")
+
+
+def _owners(pod: Object) -> Iterator[tuple[str, str, str]]:
+    """Kind, namespace and name of the workload of a pod: of a ReplicaSet's pod the Deployment, where its name tells one."""
+    for owner in owners_of(pod):
+        kind, name = str(owner.get("kind")), str(owner.get("name"))
+        if not owner.get("controller") or kind == "DaemonSet":
+            continue
+        suffix = f"-{labels_of(pod).get('pod-template-hash')}"
+        if kind == "ReplicaSet" and name.endswith(suffix):
+            yield "Deployment", namespace_of(pod) or "default", name.removesuffix(suffix)
+        yield kind, namespace_of(pod) or "default", name
