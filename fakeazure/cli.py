@@ -11,7 +11,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from fakeazure.catalog.errors import CatalogueError, nearest
 
@@ -25,6 +25,18 @@ class Command:
 
     module: str
     purpose: str
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports a mistake in one line, without the usage; `--help` lists what there is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the command with exit code 2."""
+        unknown = message.partition("unrecognized arguments: ")[2].split()
+        known = [name for action in self._actions for name in action.option_strings]
+        near = next((found[0] for word in unknown if word.startswith("-") and (found := nearest(word, known))), None)
+        hint = f"see {self.prog} --help" if near is None else f"did you mean {near!r}?"
+        self.exit(BAD_INPUT, f"{self.prog}: {' '.join(message.split())}; {hint}\n")
 
 
 class CommandModule(Protocol):
@@ -63,7 +75,7 @@ def run(arguments: Sequence[str]) -> int:
         )
     command = COMMANDS[name]
     module: CommandModule = importlib.import_module(command.module)
-    parser = argparse.ArgumentParser(prog=f"fakeazure {name}", description=module.__doc__, allow_abbrev=False)
+    parser = _Parser(prog=f"fakeazure {name}", description=module.__doc__, allow_abbrev=False)
     module.add_arguments(parser)
     try:
         options = parser.parse_args(rest)
@@ -82,7 +94,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _refuse(message: str) -> int:
-    print(f"fakeazure: {message}", file=sys.stderr)
+    for line in message.splitlines():
+        print(f"fakeazure: {line}", file=sys.stderr)
     return BAD_INPUT
 
 

@@ -55,7 +55,7 @@ class Journal:
     """
 
     def __init__(self, *, most: int | None = None, most_bytes: int | None = None) -> None:
-        """Start empty. `most` calls are kept, and bodies of `most_bytes` in JSON together; None for no bound."""
+        """Start empty. `most` calls are kept, and paths, queries and bodies of `most_bytes` in JSON together; None for no bound."""
         self.calls: list[Call] = []
         self.forgotten = 0
         self._most = most
@@ -69,6 +69,7 @@ class Journal:
             size = _size(call.body)
             if size > self._most_bytes // 10:
                 call, size = replace(call, body=None), 0
+            size += len(call.path) + sum(map(len, call.query.values()))
             self._sizes.append(size)
             self._bytes += size
         self.calls.append(call)

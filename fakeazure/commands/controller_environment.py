@@ -46,6 +46,7 @@ def controller_variables(
     yield "AZURE_ENVIRONMENT_FILEPATH", str(path.resolve())
     yield "SSL_CERT_FILE", str((state / "ca.pem").resolve())
     yield "REQUESTS_CA_BUNDLE", str((state / "ca.pem").resolve())
+    yield "AZURE_CORE_INSTANCE_DISCOVERY", "false"  # az trusts only login hosts that it knows, unless told not to look
     yield "AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential"
     yield "IDENTITY_ENDPOINT", f"{plain}/msi/token"
     yield "IDENTITY_HEADER", "x"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
+from fakeazure.catalog.errors import CatalogueError, nearest
 from fakeazure.commands.table import render, to_json
 from fakeazure.coverage import operations, page
 from fakeazure.routing import router
@@ -17,9 +18,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the operations; exit code 0."""
+    """Prints the operations; exit code 0. CatalogueError for a provider that nothing is served of."""
+    served = operations(router().routes)
     wanted = options.provider.lower()
-    found = [one for one in operations(router().routes) if wanted in one.provider.lower()]
+    found = [one for one in served if wanted in one.provider.lower()]
+    if not found:
+        near = nearest(options.provider, {one.provider for one in served}, 1)
+        hint = f"did you mean {near[0]!r}?" if near else "fakeazure coverage lists all"
+        raise CatalogueError(f"nothing of {options.provider!r} is served; {hint}")
     if options.format == "json":
         print(to_json([asdict(one) for one in found]))
     elif options.format == "markdown":

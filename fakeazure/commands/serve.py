@@ -14,22 +14,24 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from fakeazure.arm.throttling import REAL_BUCKETS
 from fakeazure.catalog import Catalogue
+from fakeazure.catalog.errors import CatalogueError
 from fakeazure.cloud import FakeAzure
 from fakeazure.commands.controller_environment import MODES, controller_variables
+from fakeazure.commands.market_file import read_market
 from fakeazure.commands.table import add_as_of
+from fakeazure.commands.values import host_and_port, named, positive, text_of, whole
 from fakeazure.journal import Journal
-from fakeazure.market.wording import MarketError
 from fakeazure.timing import INSTANT
 from fakeazure.transports.live import Pump, WallClock
+from fakeazure.transports.memory import few_arenas
 from fakeazure.transports.pki import PkiError, make_pki
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front
 
-BAD_INPUT, ENVIRONMENT = 2, 3
+ENVIRONMENT = 3
 JOURNAL_BYTES = 32 * 1024 * 1024
 
 
@@ -37,16 +39,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of `serve`."""
     parser.add_argument("--region", default="eastus", help="the cluster's region (default: eastus)")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--http-port", type=_port, default=8080, help="tokens and plain HTTP; 0 takes a free one")
-    parser.add_argument("--https-port", type=_https_port, default=8443, help="ARM; 0 takes a free one; -1 serves no HTTPS")
+    parser.add_argument(
+        "--http-port", type=whole(0, 65535), default=8080, help="tokens and plain HTTP; 0 takes a free one"
+    )
+    parser.add_argument(
+        "--https-port", type=whole(-1, 65535), default=8443, help="ARM; 0 takes a free one; -1 serves no HTTPS"
+    )
     parser.add_argument(
         "--state", type=Path, default=Path(".fakeazure"), help="directory for certificates and cloud.json"
     )
-    parser.add_argument("--market", type=Path, help="JSON file: quota, restrictions, capacity, faults, prices")
+    parser.add_argument(
+        "--market", type=Path, metavar="FILE", help="JSON or YAML: quota, restrictions, capacity, faults, prices"
+    )
     add_as_of(parser)
     parser.add_argument(
         "--sku-regions",
-        default="",
+        type=named,
         metavar="REGION,...",
         help="whose SKUs a list without a filter has, as `az vm list-skus` asks for (default: --region); all: Azure's 55,000",
     )
@@ -58,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--api-server",
+        type=host_and_port,
         default="127.0.0.1:6443",
         metavar="HOST:PORT",
         help="the cluster's, for the printed environment (default: %(default)s)",
@@ -68,30 +77,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of ids and of faults that come by chance (default: 0)")
     parser.add_argument(
         "--retry-after",
-        type=_retry_after,
+        type=whole(-1, 24 * 3600),
         default=1,
         metavar="SECONDS",
         help="what polls of long operations are told to wait; az polls every 30 s without; -1: leave it out (default: 1)",
     )
     parser.add_argument("--format", choices=("shell", "json"), default="shell", help="how the environment is printed")
-    parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast the cloud's clock runs")
+    parser.add_argument("--speed", type=positive, default=1.0, help="how many times as fast the cloud's clock runs")
     parser.add_argument("--instant", action="store_true", help="long-running operations are over at once")
     parser.add_argument("--throttle", action="store_true", help="answer 429 where ARM's limits on requests would")
     parser.add_argument("--no-auth", action="store_true", help="take requests without a token, or with any")
-    parser.add_argument("--journal", type=int, default=10_000, help="how many calls are kept (default: 10000)")
+    parser.add_argument(
+        "--journal", type=whole(0, 10_000_000), default=10_000, help="how many calls are kept (default: 10000)"
+    )
     parser.add_argument("--print-calls", action="store_true", help="print every call")
-    parser.add_argument("--for", dest="seconds", type=float, help="stop after so many seconds")
+    parser.add_argument("--for", dest="seconds", type=positive, help="stop after so many seconds")
 
 
 def run(options: argparse.Namespace) -> int:
     """Serves until SIGINT or SIGTERM; exit code 0, 2 for bad input, 3 if a port or openssl is missing."""
+    few_arenas()
+    clock, catalogue = WallClock(options.speed), Catalogue.load(options.as_of)
+    market = {} if options.market is None else read_market(options.market, catalogue)
+    kubeconfig = None if options.kubeconfig is None else text_of(options.kubeconfig)
     try:
-        clock = WallClock(options.speed)
-        market, catalogue = _market(options.market), Catalogue.load(options.as_of)
         cloud = FakeAzure(
             region=options.region,
             catalogue=catalogue,
-            sku_regions=_regions(options.sku_regions, catalogue),
+            sku_regions=None if options.sku_regions is None else _regions(options.sku_regions, catalogue),
             clock=clock,
             seed_value=options.seed,
             retry_after=None if options.retry_after < 0 else options.retry_after,
@@ -100,11 +113,10 @@ def run(options: argparse.Namespace) -> int:
             throttle=REAL_BUCKETS if options.throttle else None,
             journal=Journal(most=options.journal, most_bytes=JOURNAL_BYTES),
         )
-    except (MarketError, ValueError) as error:
-        print(f"fakeazure: {error}", file=sys.stderr)
-        return BAD_INPUT
-    if options.kubeconfig is not None:
-        cloud.attach_kubeconfig(options.kubeconfig.read_text())
+    except ValueError as error:
+        raise CatalogueError(str(error)) from None
+    if kubeconfig is not None:
+        cloud.attach_kubeconfig(kubeconfig)
     front = Front(cloud, authenticate=not options.no_auth)
     with contextlib.ExitStack() as stack:
         try:
@@ -125,45 +137,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _port(text: str) -> int:
-    return _number(text, 0, 65535)
-
-
-def _https_port(text: str) -> int:
-    return _number(text, -1, 65535)
-
-
-def _retry_after(text: str) -> int:
-    return _number(text, -1, 24 * 3600)
-
-
-def _number(text: str, least: int, most: int) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = least - 1
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(f"a number from {least} to {most} is expected, not {text!r}")
-    return number
-
-
 def _regions(text: str, catalogue: Catalogue) -> Sequence[str]:
-    names = catalogue.regions if text == "all" else tuple(filter(None, text.split(",")))
+    """The regions of `--sku-regions`. UnknownRegion for a name that is none."""
+    names = catalogue.regions if text == "all" else tuple(name.strip() for name in text.split(","))
     for name in names:
         catalogue.region(name)
     return names
-
-
-def _market(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        document = json.loads(path.read_text())
-    except ValueError as error:
-        raise MarketError(str(path), f"no JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise MarketError(str(path), "expected an object")
-    return document
 
 
 def _environment(

@@ -24,7 +24,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from fakeazure.arm.texts import TEXTS
 from fakeazure.market.facts import CatalogueLike
@@ -83,16 +83,22 @@ def market_mistakes(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> list[M
 def _checks(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
     """One call for each part of `spec`; it raises MarketError where the part is wrong."""
     yield partial(_known, spec, SECTIONS, "azure")
-    for name, limit in spec.get("quota", {}).items():
-        yield partial(_limits, {name: limit}, catalogue)
-    for item, path in _items(spec, "restrictions"):
-        yield partial(_restriction, item, path, catalogue)
-    for item, path in _items(spec, "capacity"):
-        yield partial(_shelf, item, path, catalogue)
-    for item, path in _items(spec, "faults"):
-        yield partial(_fault, item, path, catalogue, now=0.0)
-    for size, price in spec.get("prices", {}).items():
-        yield partial(_prices, {size: price})
+    yield partial(_preset, spec, catalogue)
+    for section, check in (("quota", partial(_limits, catalogue=catalogue)), ("prices", _prices)):
+        if _is_mapping(spec.get(section)):
+            for name, value in (spec.get(section) or {}).items():
+                yield partial(check, {name: value})
+        else:
+            yield partial(_mapping, spec, section)
+    rules = (("restrictions", _restriction), ("capacity", _shelf), ("faults", partial(_fault, now=0.0)))
+    for section, judge in rules:
+        value = spec.get(section)
+        if not _is_list(value):
+            yield partial(_list, spec, section)
+            continue
+        for index, item in enumerate(value or ()):
+            path = f"{section}[{index}]"
+            yield partial(judge, item, path, catalogue) if isinstance(item, Mapping) else partial(_item, item, path)
     named = spec.get("images", {})
     for part in [{name: version} for name, version in named.items()] if isinstance(named, Mapping) else [named]:
         yield partial(Images().change, part)
@@ -134,6 +140,7 @@ def _preset(spec: Mapping[str, Any], catalogue: CatalogueLike) -> Sequence[Sizes
 
 def _limits(limits: Mapping[str, Any], catalogue: CatalogueLike) -> Mapping[str, int]:
     for name, limit in limits.items():
+        name = str(name)
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
             raise MarketError(f"quota.{name}", f"a limit is a whole number of 0 or more, not {limit!r}")
         bare = name.rpartition("/")[2]
@@ -209,6 +216,11 @@ def _fault(item: Mapping[str, Any], path: str, catalogue: CatalogueLike, *, now:
     for name, count in (("times", times), ("when.skip", skip)):
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             raise MarketError(f"{path}.{name}", f"a whole number of 0 or more, not {count!r}")
+    message, status = item.get("message"), item.get("status")
+    if message is not None and not isinstance(message, str):
+        raise MarketError(f"{path}.message", f"a text is expected, not {message!r}")
+    if status is not None and (isinstance(status, bool) or not isinstance(status, int) or not 400 <= status <= 599):
+        raise MarketError(f"{path}.status", f"a status from 400 to 599 is expected, not {status!r}")
     probability = item.get("probability", 1)
     if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 < probability <= 1:
         raise MarketError(f"{path}.probability", f"a number above 0 and at most 1, not {probability!r}")
@@ -220,8 +232,8 @@ def _fault(item: Mapping[str, Any], path: str, catalogue: CatalogueLike, *, now:
         times=times,
         not_before=now + _seconds(when["after"], f"{path}.when.after") if "after" in when else None,
         not_after=now + _seconds(when["until"], f"{path}.when.until") if "until" in when else None,
-        message=item.get("message"),
-        status=item.get("status"),
+        message=message,
+        status=status,
         retry_after=int(_seconds(item["retryAfter"], f"{path}.retryAfter")) if "retryAfter" in item else None,
         probability=float(probability),
         seed=seed,
@@ -262,19 +274,35 @@ def _mapping(holder: Mapping[str, Any], name: str, path: str = "") -> Mapping[st
     value = holder.get(name)
     if value is None:
         return {}
-    if not isinstance(value, Mapping):
+    if not _is_mapping(value):
         raise MarketError(f"{path}.{name}".lstrip("."), f"expected a mapping, found {value!r}")
-    return value
+    return cast("Mapping[str, Any]", value)
 
 
 def _items(holder: Mapping[str, Any], name: str) -> Iterable[tuple[Mapping[str, Any], str]]:
-    value = holder.get(name) or ()
-    if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
+    for index, item in enumerate(_list(holder, name)):
+        yield _item(item, f"{name}[{index}]"), f"{name}[{index}]"
+
+
+def _list(holder: Mapping[str, Any], name: str) -> Sequence[Any]:
+    value = holder.get(name)
+    if not _is_list(value):
         raise MarketError(name, f"expected a list, found {value!r}")
-    for index, item in enumerate(value):
-        if not isinstance(item, Mapping):
-            raise MarketError(f"{name}[{index}]", f"expected a mapping, found {item!r}")
-        yield item, f"{name}[{index}]"
+    return cast("Sequence[Any]", value or ())
+
+
+def _item(item: Any, path: str) -> Mapping[str, Any]:
+    if not isinstance(item, Mapping):
+        raise MarketError(path, f"expected a mapping, found {item!r}")
+    return cast("Mapping[str, Any]", item)
+
+
+def _is_list(value: Any) -> bool:
+    return value is None or (isinstance(value, Sequence) and not isinstance(value, str))
+
+
+def _is_mapping(value: Any) -> bool:
+    return value is None or isinstance(value, Mapping)
 
 
 def _known(holder: Mapping[str, Any], names: Iterable[str], path: str) -> None:

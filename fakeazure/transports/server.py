@@ -158,9 +158,12 @@ class HttpServer:
         context: ssl.SSLContext | None = None,
         limits: Limits | None = None,
     ) -> None:
-        """Bind the port. OSError if it is taken."""
+        """Bind the port. OSError, which names the address, if that cannot be had."""
         self.front = front
-        self._server = _Server((host, port), front, context, limits or Limits())
+        try:
+            self._server = _Server((host, port), front, context, limits or Limits())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror or str(error), f"{host}:{port}") from None
         self._thread: threading.Thread | None = None
 
     @property

@@ -154,7 +154,9 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], line: str, 
 )
 def test_missing_and_wrong_arguments_are_exit_code_2(arguments: list[str], capsys: Output) -> None:
     assert run(arguments) == 2
-    assert "error: " in capsys.readouterr().err
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("fakeazure skus: ")
+    assert line.endswith("; see fakeazure skus --help")
 
 
 def test_a_place_that_cannot_be_written_is_the_environments_fault(tmp_path: Path, capsys: Output) -> None:

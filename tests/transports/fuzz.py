@@ -25,6 +25,7 @@ from fakeazure.cloud import TENANT, FakeAzure
 from fakeazure.journal import Journal
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.live import wall_time
+from fakeazure.transports.memory import few_arenas
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.tokens import Tokens
 from fakeazure.transports.wire import Front
@@ -147,6 +148,7 @@ def complete(parts: list[bytes]) -> bool:
 
 def serve() -> None:
     """Serve a cloud until standard input ends: prints its port and a token first."""
+    few_arenas()
     cloud = FakeAzure(journal=Journal(most=1000, most_bytes=4 << 20))
     with HttpServer(Front(cloud, limits=LIMITS), limits=LIMITS) as server:
         print(server.port, Tokens(TENANT, wall_time).token(), flush=True)

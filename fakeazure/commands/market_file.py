@@ -1,0 +1,58 @@
+"""A market read from a file: JSON or YAML. Every mistake is named with the line where it stands, all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fakeazure.catalog.errors import CatalogueError
+from fakeazure.commands.values import text_of
+from fakeazure.market.facts import CatalogueLike
+from fakeazure.market.spec import market_mistakes
+
+Place = tuple[str | int, ...]
+
+
+def read_market(path: Path, catalogue: CatalogueLike) -> Mapping[str, Any]:
+    """The description in a file. CatalogueError with a line for each mistake."""
+    import yaml  # only who gives a file needs it
+
+    # YAML has no tabs where JSON may have them; outside of texts they mean a blank.
+    text = text_of(path).replace("\t", " ")
+    try:
+        node = yaml.compose(text, yaml.SafeLoader)
+        document = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
+        raise CatalogueError(f"{path}{where}: neither JSON nor YAML: {error.problem or error.context}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise CatalogueError(f"{path}: neither JSON nor YAML: {str(error).splitlines()[0]}") from None
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise CatalogueError(f"{path}:1:1: expected an object")
+    mistakes = market_mistakes(catalogue, document)
+    if mistakes:
+        found = sorted((_mark(node, mistake.place), str(mistake)) for mistake in mistakes)
+        raise CatalogueError("\n".join(f"{path}:{line}:{column}: {text}" for (line, column), text in found))
+    return document
+
+
+def _mark(node: Any, place: Place) -> tuple[int, int]:
+    """Line and column of the field at `place`, or of what is nearest above it."""
+    for step in place:
+        inner = _inner(node, step)
+        if inner is None:
+            break
+        node = inner
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def _inner(node: Any, step: str | int) -> Any:
+    if isinstance(step, int) and isinstance(node.value, list) and node.id == "sequence":
+        return node.value[step] if step < len(node.value) else None
+    if node.id == "mapping":
+        return next((value for key, value in node.value if key.value == str(step)), None)
+    return None
