@@ -54,6 +54,8 @@ class MachineFacts:
     """Key of the AKS machine that it stands behind."""
     aks_labels: Mapping[str, str] = field(default_factory=dict)
     scheduled_events: list[Mapping[str, Any]] = field(default_factory=list)
+    incarnation: int = 1
+    """Of the document of scheduled events: it grows with every change."""
     data_disks: frozenset[str] = frozenset()
     """Keys of the disks that are attached beside the OS disk."""
 

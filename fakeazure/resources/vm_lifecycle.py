@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from fakeazure.arm.bodies import items, section
@@ -215,27 +216,40 @@ def evict(state: State, id_: ResourceId) -> None:
         raise ValueError(f"only a spot VM can be evicted: {vm.name} is {vm.priority}")
     facts = state.vms[id_.key]
     not_before = state.now() + state.timing.eviction_notice
+    facts.incarnation += 1
     facts.scheduled_events.append(
         {
-            "EventId": guid_of(f"{vm.id}/{not_before}"),
+            "EventId": guid_of(f"{vm.id}/{not_before}").upper(),
             "EventType": "Preempt",
             "ResourceType": "VirtualMachine",
             "Resources": [vm.name],
             "EventStatus": "Scheduled",
-            "NotBefore": timestamp(not_before),
+            "NotBefore": datetime.fromtimestamp(not_before, UTC).strftime("%a, %d %b %Y %H:%M:%S GMT"),
+            "Description": "",
+            "EventSource": "Platform",
+            "DurationInSeconds": -1,
         }
     )
     state.events.emit(Preempting(vm, state.now(), not_before))
 
-    def take() -> None:
-        if state.vms.get(id_.key) is not facts:
-            return
-        if vm.document["properties"].get("evictionPolicy", "Delete") == "Delete":
-            remove(state, id_, evicted=True)
-        else:
-            power(state, id_, "deallocated")
+    def due() -> None:
+        if state.vms.get(id_.key) is facts:
+            take(state, id_)
 
-    state.timers.after(state.timing.eviction_notice, take)
+    state.timers.after(state.timing.eviction_notice, due)
+
+
+def take(state: State, id_: ResourceId) -> None:
+    """What a scheduled eviction ends in, at its time or when the VM says that it is ready; nothing happens without one."""
+    facts = state.vms[id_.key]
+    if not facts.scheduled_events:
+        return
+    facts.scheduled_events.clear()
+    facts.incarnation += 1
+    if state.found(id_).document["properties"].get("evictionPolicy", "Delete") == "Delete":
+        remove(state, id_, evicted=True)
+    else:
+        power(state, id_, "deallocated")
 
 
 def power(state: State, id_: ResourceId, to: str) -> None:

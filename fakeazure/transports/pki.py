@@ -8,11 +8,13 @@ from __future__ import annotations
 import shutil
 import ssl
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 HOSTS = ("localhost", "management.azure.com", "login.microsoftonline.com", "prices.azure.com")
 DAYS = "825"
+_CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-sha256")
 
 
 class PkiError(RuntimeError):
@@ -38,14 +40,56 @@ class Pki:
         return ssl.create_default_context(cafile=str(self.ca))
 
 
+class Signer:
+    """Signs what a VM can show to others, with a certificate of its own that is made when it is first needed."""
+
+    def __init__(self) -> None:
+        """Make nothing yet."""
+        self._files: tuple[bytes, bytes] | None = None
+
+    def sign(self, content: bytes) -> bytes:
+        """A PKCS #7 message in DER that holds `content` and the certificate. PkiError without `openssl`."""
+        with tempfile.TemporaryDirectory(prefix="fakeazure-") as folder:
+            key, certificate, message = (Path(folder) / name for name in ("key.pem", "certificate.pem", "content"))
+            if self._files is None:
+                _openssl(
+                    "req",
+                    "-x509",
+                    *_CURVE,
+                    "-keyout",
+                    key,
+                    "-out",
+                    certificate,
+                    "-days",
+                    DAYS,
+                    "-subj",
+                    "/CN=metadata.azure.com",
+                )
+                self._files = key.read_bytes(), certificate.read_bytes()
+            key.write_bytes(self._files[0])
+            certificate.write_bytes(self._files[1])
+            message.write_bytes(content)
+            signing = ("-signer", certificate, "-inkey", key, "-in", message)
+            return _openssl("cms", "-sign", "-binary", "-nodetach", "-outform", "DER", *signing)
+
+
+def _openssl(*arguments: object) -> bytes:
+    """Run openssl. Returns what it writes; PkiError says why it cannot."""
+    program = shutil.which("openssl")
+    if program is None:
+        raise PkiError("certificates need the program 'openssl', which is not on PATH")
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, check=False)
+    if done.returncode != 0:
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no message"]
+        raise PkiError(f"openssl {arguments[0]} failed: {last[0]}")
+    return done.stdout
+
+
 def make_pki(directory: Path, *, hosts: tuple[str, ...] = HOSTS, addresses: tuple[str, ...] = ("127.0.0.1",)) -> Pki:
     """Make authority and server certificate in `directory`, or take those that are there. PkiError without `openssl`."""
     pki = Pki(directory / "ca.pem", directory / "server.pem", directory / "server.key")
     if pki.ca.exists() and pki.certificate.exists() and pki.key.exists():
         return pki
-    program = shutil.which("openssl")
-    if program is None:
-        raise PkiError("HTTPS needs the program 'openssl', which is not on PATH")
     directory.mkdir(parents=True, exist_ok=True)
     ca_key, request, extensions = directory / "ca.key", directory / "server.csr", directory / "server.ext"
     names = [*(f"DNS:{host}" for host in hosts), *(f"IP:{address}" for address in addresses)]
@@ -53,14 +97,13 @@ def make_pki(directory: Path, *, hosts: tuple[str, ...] = HOSTS, addresses: tupl
         f"subjectAltName={','.join(names)}\nbasicConstraints=CA:FALSE\nkeyUsage=digitalSignature\n"
         "extendedKeyUsage=serverAuth\n"
     )
-    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-sha256")
     authority = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")
     signing = ("-CAcreateserial", "-days", DAYS, "-sha256", "-extfile", extensions)
     for arguments in (
         (
             "req",
             "-x509",
-            *curve,
+            *_CURVE,
             "-keyout",
             ca_key,
             "-out",
@@ -71,13 +114,10 @@ def make_pki(directory: Path, *, hosts: tuple[str, ...] = HOSTS, addresses: tupl
             "/CN=fakeazure CA",
             *authority,
         ),
-        ("req", *curve, "-keyout", pki.key, "-out", request, "-subj", "/CN=management.azure.com"),
+        ("req", *_CURVE, "-keyout", pki.key, "-out", request, "-subj", "/CN=management.azure.com"),
         ("x509", "-req", "-in", request, "-CA", pki.ca, "-CAkey", ca_key, *signing, "-out", pki.certificate),
     ):
-        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-            raise PkiError(f"openssl {arguments[0]} failed: {last[0]}")
+        _openssl(*arguments)
     pki.key.chmod(0o600)
     ca_key.chmod(0o600)
     return pki

@@ -15,11 +15,12 @@ from fakeazure.cloud import FakeAzure
 from fakeazure.dispatch import FAULT_HEADER
 from fakeazure.guids import Guids
 from fakeazure.resources.retail_prices import ORIGIN
-from fakeazure.transports import json_text, own, status_page
+from fakeazure.transports import imds, json_text, own, status_page
 from fakeazure.transports.bearer import Judge
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.live import wall_time
 from fakeazure.transports.metadata import audiences, endpoints
+from fakeazure.transports.pki import Signer
 from fakeazure.transports.tokens import Tokens
 
 _ABSOLUTE = ("Azure-AsyncOperation", "Location")
@@ -71,6 +72,7 @@ class Front:
         self.tokens = tokens or Tokens(cloud.state.settings.tenant, wall)
         self.limits = limits or Limits()
         self._authenticate = authenticate
+        self._signer = Signer()
         self._judge = Judge(cloud.state.settings.tenant)
         self._request_ids = Guids("wire")
         self._kept: dict[Hashable, tuple[bytes, bytes]] = {}
@@ -91,6 +93,11 @@ class Front:
         if path == "/" and method == "GET" and "text/html" in lowered.get("accept", ""):
             with self.lock:
                 return self._bytes(200, {}, status_page.render(self.cloud), "text/html; charset=utf-8")
+        if imds.is_metadata(path):
+            with self.lock:
+                self.cloud.run_until()
+                found = imds.answer(self.cloud, method, path, query, lowered, raw, self._signer.sign)
+            return self._bytes(found[0], {}, found[2], found[1])
         if path.lower().startswith(own.PREFIX):
             with self.lock:
                 status, kind, content = own.answer(self.cloud, method, path, raw)
