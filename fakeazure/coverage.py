@@ -32,7 +32,7 @@ _PARTLY: Mapping[str, str] = MappingProxyType(
         "Microsoft.Network/loadBalancers": "kept, nothing is balanced",
         "Microsoft.Network/natGateways": "kept, nothing is translated",
         "Microsoft.ContainerService/managedClusters": "there is no API server but one that is attached",
-        "Microsoft.ContainerService/managedClusters/agentPools": "a pool of a scale set has no VMs; machines have",
+        "Microsoft.ContainerService/managedClusters/agentPools": "instances of a pool's scale set boot no Node",
         "Microsoft.ResourceGraph/resources": "tables Resources and ResourceContainers; no parse, let, make-series, dynamic literals",
     }
 )

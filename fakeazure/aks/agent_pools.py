@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fakeazure.aks import versions
+from fakeazure.aks import pool_scale_sets, versions
 from fakeazure.aks.managed_clusters import NAMESPACE, POOL, POOLS, add_pool, found_cluster, found_pool
 from fakeazure.arm.bodies import body_of, section, text
 from fakeazure.arm.errors import Failure
@@ -51,6 +51,7 @@ def _put(state: State, request: Request) -> Response:
         place = cluster.document["location"]
         raise refuse("VMSizeNotSupported", size=size, subscription=id_.subscription, location=place)
     document = add_pool(state, cluster.id, id_.name, properties)
+    pool_scale_sets.fit(state, id_, old.document if old is not None else None)
     operation = _begin(state, request, id_)
     return state.operations.accepted(200 if old is not None else 201, operation, request.api_version, document)
 
@@ -79,6 +80,7 @@ def _delete(state: State, request: Request) -> Response:
         for machine in tuple(state.store.children(entry.id, "machines")):
             vm = ResourceId.parse(text(machine.document["properties"], "resourceId"))
             vm_lifecycle.remove(state, vm)
+        pool_scale_sets.remove(state, entry.id)
         state.store.remove(entry.id)
         return None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fakeazure.aks import versions
+from fakeazure.aks import pool_scale_sets, versions
 from fakeazure.arm.bodies import body_of, items, pairs, section, text
-from fakeazure.arm.errors import Failure
+from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
@@ -28,6 +28,7 @@ _GROUP = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{N
 ONE = f"{_GROUP}/{{name}}"
 POOLS = f"{ONE}/agentPools"
 POOL = f"{POOLS}/{{pool}}"
+_SIZE = "Standard_D4ds_v5"
 _NETWORK = {
     "networkPlugin": "azure",
     "networkPluginMode": "overlay",
@@ -61,6 +62,15 @@ def found_pool(state: State, request: Request) -> Entry:
     return entry
 
 
+def _default_size(state: State, location: str) -> str:
+    """What AKS takes where nobody names a size: a general one of four vCPUs that the region sells."""
+    region = state.market.region(location)
+    if region is None or _SIZE in region.by_name:
+        return _SIZE
+    sold = (state.market.size(name, location) for name in region.by_name)
+    return next((size.name for size in sold if size is not None and size.vcpus >= 4), _SIZE)
+
+
 def add_pool(state: State, cluster: ResourceId, name: str, properties: Mapping[str, Any]) -> Mapping[str, Any]:
     """Create an agent pool, or replace it. A pool of machines has no size and no count of its own."""
     id_ = cluster.child("agentPools", name)
@@ -74,7 +84,7 @@ def add_pool(state: State, cluster: ResourceId, name: str, properties: Mapping[s
         image = "AKSAzureLinux-V3gen2" if sku.startswith("AzureLinux") else "AKSUbuntu-2404gen2containerd"
         filled |= {
             "count": 1,
-            "vmSize": "Standard_D4ds_v5",
+            "vmSize": _default_size(state, text(owner.document, "location") if owner is not None else ""),
             "osSKU": sku,
             "osDiskSizeGB": 128,
             "osDiskType": "Managed",
@@ -195,7 +205,15 @@ def _put(state: State, request: Request) -> Response:
     entry = state.store.put(id_, document)
     for index, pool in enumerate(pools):
         mode = {"mode": "System"} if index == 0 and old is None else {}
-        add_pool(state, id_, text(pool, "name"), {**mode, **pool})
+        id_of_pool = id_.child("agentPools", text(pool, "name"))
+        known = state.store.get(id_of_pool)
+        add_pool(state, id_, id_of_pool.name, {**mode, **pool})
+        try:
+            pool_scale_sets.fit(state, id_of_pool, known.document if known is not None else None)
+        except ArmError:
+            if old is None:
+                groups.clear(state, entry)
+            raise
     operation = _begin(state, request, entry)
     return state.operations.accepted(
         200 if old is not None else 201, operation, request.api_version, shown(state, entry)

@@ -184,6 +184,18 @@ REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "PropertyChangeNotAllowed",
             "Changing property '{property}' is not allowed.",
         ),
+        "AksInsufficientFamilyQuota": (
+            400,
+            "ErrCode_InsufficientVCPUQuota",
+            "Insufficient vcpu quota requested {needed}, remaining {left} for family {family} for region {location}. "
+            "Surge nodes would also consume vcpu quota.",
+        ),
+        "AksInsufficientRegionalQuota": (
+            400,
+            "ErrCode_InsufficientVCPUQuota",
+            "Insufficient regional vcpu quota left for location {location}. left regional vcpu quota {left}, requested "
+            "quota {needed}.",
+        ),
         "LastSystemPool": (
             400,
             "OperationNotAllowed",

@@ -193,7 +193,8 @@ def _patch(state: State, request: Request) -> Response:
     return _kept(state, request, id_, SETS.document(id_, merged, old["location"], old), 200)
 
 
-def _kept(state: State, request: Request, id_: ResourceId, document: dict[str, Any], status: int) -> Response:
+def keep(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
+    """Let a set be as `document` says, with as many instances. Raises ArmError when they cannot be had; then it is as before."""
     old = state.store.get(id_)
     state.store.put(id_, document)
     try:
@@ -204,6 +205,10 @@ def _kept(state: State, request: Request, id_: ResourceId, document: dict[str, A
         else:
             state.store.put(id_, old.document)
         raise
+
+
+def _kept(state: State, request: Request, id_: ResourceId, document: dict[str, Any], status: int) -> Response:
+    keep(state, id_, document)
     operation = state.begin(
         Subject(request.method, SETS.name, id_.name, location=document["location"]),
         id_,

@@ -14,7 +14,7 @@ from azure.mgmt.network import NetworkManagementClient
 from azure.mgmt.resource.resources import ResourceManagementClient
 from azure.mgmt.resourcegraph import ResourceGraphClient
 
-from tests.clients import python_aks, python_compute, python_network, python_resources, python_vms
+from tests.clients import python_aks, python_compute, python_graph, python_network, python_resources, python_vms
 from tests.clients.operation import Place, tell
 
 AUDIENCE = "https://management.azure.com/.default"
@@ -57,5 +57,5 @@ def connect(place: Place) -> Context:
 
 if __name__ == "__main__":
     context = connect(Place.read())
-    for part in (python_compute, python_network, python_vms, python_aks, python_resources):
+    for part in (python_compute, python_network, python_vms, python_graph, python_aks, python_resources):
         tell(part.SUITE.run(context))

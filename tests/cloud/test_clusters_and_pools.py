@@ -33,7 +33,7 @@ def test_a_new_cluster_has_what_nobody_gave() -> None:
         "Running",
     )
     [pool] = properties["agentPoolProfiles"]
-    assert (pool["name"], pool["mode"], pool["count"], pool["vmSize"]) == ("system", "System", 3, "Standard_D4ds_v5")
+    assert (pool["name"], pool["mode"], pool["count"], pool["vmSize"]) == ("system", "System", 3, "Standard_D4s_v5")
     assert properties["networkProfile"]["networkPluginMode"] == "overlay"
 
 
@@ -110,3 +110,51 @@ def test_credentials_are_those_of_the_attached_cluster() -> None:
     assert json.loads(config())["clusters"][0]["cluster"]["server"] == "https://c-dns.hcp.eastus.azmk8s.io:443"
     driver.cloud.attach_kubeconfig("apiVersion: v1\n")
     assert config() == "apiVersion: v1\n"
+
+
+def instances(driver: Driver, pool: str) -> list[Any]:
+    """The instances of a pool's scale set."""
+    sets = driver.call("GET", f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/virtualMachineScaleSets").body
+    assert sets is not None
+    [path] = [one["id"] for one in sets["value"] if one["tags"]["aks-managed-poolName"] == pool]
+    return list((driver.call("GET", f"{path}/virtualMachines").body or {})["value"])
+
+
+def used(driver: Driver) -> int:
+    return driver.cloud.market.quota.used(SUBSCRIPTION, "eastus", "cores")
+
+
+def test_a_pool_of_a_scale_set_has_its_machines() -> None:
+    driver = Driver(timing=INSTANT)
+    put_cluster(driver)
+    pool = driver.path(CLUSTERS, "new", group="rg") + "/agentPools/user"
+    given = {"vmSize": "Standard_D2s_v5", "count": 2, "availabilityZones": ["1", "2"]}
+    assert (used(driver), driver.call("PUT", pool, {"properties": given}).status) == (12, 201)
+    found = instances(driver, "user")
+    assert [one["sku"]["name"] for one in found] == ["Standard_D2s_v5"] * 2
+    assert [one["zones"] for one in found] == [["1"], ["2"]]
+    assert "/resourceGroups/MC_rg_new_eastus/" in found[0]["id"]
+    assert found[0]["properties"]["osProfile"]["computerName"].endswith("-vmss000000")
+    assert used(driver) == 16
+    driver.call("PUT", pool, {"properties": {"count": 1}})
+    assert (len(instances(driver, "user")), used(driver)) == (1, 14)
+    driver.call("DELETE", pool)
+    assert used(driver) == 12
+    driver.call("DELETE", driver.path(CLUSTERS, "new", group="rg"))
+    assert used(driver) == 0
+
+
+def test_a_pool_that_the_quota_has_no_room_for_stays_as_it_was() -> None:
+    driver = Driver({"quota": {"standardDSv5Family": 4}}, timing=INSTANT)
+    put_cluster(driver, agentPoolProfiles=[{"name": "system", "count": 1, "vmSize": "Standard_D2s_v5"}])
+    pool = driver.path(CLUSTERS, "new", group="rg") + "/agentPools/system"
+    refused = error_of(driver.call("PUT", pool, {"properties": {"count": 4}}))
+    assert refused[:2] == (400, "ErrCode_InsufficientVCPUQuota")
+    assert refused[2].startswith(
+        "Insufficient vcpu quota requested 6, remaining 2 for family standardDSv5Family for region eastus."
+    )
+    assert (driver.call("GET", pool).body or {})["properties"]["count"] == 1
+    assert (len(instances(driver, "system")), used(driver)) == (1, 2)
+    limited = Driver({"quota": {"cores": 1}})
+    assert "Insufficient regional vcpu quota left for location eastus." in error_of(put_cluster(limited))[2]
+    assert error_of(limited.call("GET", driver.path(CLUSTERS, "new", group="rg")))[0] == 404

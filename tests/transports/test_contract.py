@@ -265,7 +265,7 @@ def test_certificate_is_made_once(pki: Pki) -> None:
 
 def test_missing_openssl_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(PkiError, match="HTTPS needs the program 'openssl', which is not on PATH"):
+    with pytest.raises(PkiError, match="certificates need the program 'openssl', which is not on PATH"):
         make_pki(tmp_path / "pki")
 
 

@@ -1,0 +1,106 @@
+"""The scale set behind an agent pool: `aks-NAME-NUMBER-vmss` in the node resource group, with as many instances as the pool counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fakeazure.arm.bodies import number, section, text, texts
+from fakeazure.arm.errors import ArmError
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Document
+from fakeazure.arm.texts import refuse
+from fakeazure.guids import guid_of
+from fakeazure.market.quota import charge_of
+from fakeazure.resources import scale_sets
+from fakeazure.resources.virtual_machines import known_size
+from fakeazure.state import State
+
+_PRIORITY = {"spot": "Spot"}
+
+
+def scale_set_id(state: State, pool: ResourceId) -> ResourceId:
+    """The id of a pool's scale set. The number is the cluster's, the same in all of its pools."""
+    cluster = _cluster(pool)
+    group = text(state.found(cluster).document["properties"], "nodeResourceGroup")
+    digits = int(guid_of(str(cluster))[:8], 16) % 10**8
+    return ResourceId(
+        pool.subscription,
+        group,
+        scale_sets.SETS.namespace,
+        (scale_sets.SETS.name,),
+        (f"aks-{pool.name}-{digits:08d}-vmss",),
+    )
+
+
+def _cluster(pool: ResourceId) -> ResourceId:
+    parent = pool.parent
+    assert parent is not None
+    return parent
+
+
+def fit(state: State, pool: ResourceId, before: Document | None) -> None:
+    """Let a pool have as many machines as it counts. Raises ArmError when they cannot be had; then the pool is as `before` again."""
+    try:
+        _fit(state, pool, state.found(pool).document["properties"])
+    except ArmError:
+        if before is None:
+            state.store.remove(pool)
+        else:
+            state.store.put(pool, before)
+        raise
+
+
+def _fit(state: State, pool: ResourceId, properties: Mapping[str, Any]) -> None:
+    if text(properties, "type") != "VirtualMachineScaleSets":
+        return
+    cluster = state.found(_cluster(pool)).document
+    location, id_ = str(cluster["location"]), scale_set_id(state, pool)
+    count = int(number(properties, "count"))
+    size = known_size(state, text(properties, "vmSize"), location)
+    priority = _PRIORITY.get(text(properties, "scaleSetPriority").lower(), "Regular")
+    entry = state.store.get(id_)
+    there = int(number(section(entry.document, "sku"), "capacity")) if entry is not None else 0
+    charge = charge_of(
+        pool.subscription, location, family=size.family, vcpus=size.vcpus * max(0, count - there), priority=priority
+    )
+    shortage = state.market.quota.shortage(charge)
+    if shortage is not None and count > there:
+        row = "AksInsufficientFamilyQuota" if shortage.name == size.family else "AksInsufficientRegionalQuota"
+        left = max(0, shortage.limit - shortage.used)
+        raise refuse(row, family=shortage.name, needed=shortage.needed, left=left, location=location)
+    body: dict[str, Any] = {
+        "location": location,
+        "sku": {"name": size.name, "tier": "Standard", "capacity": count},
+        "tags": {
+            "aks-managed-poolName": pool.name,
+            "aks-managed-kubeletIdentityClientID": _client(cluster),
+            "aks-managed-orchestrator": f"Kubernetes:{text(properties, 'orchestratorVersion')}",
+        },
+        "properties": {
+            "orchestrationMode": "Uniform",
+            "upgradePolicy": {"mode": "Manual"},
+            "virtualMachineProfile": {
+                "priority": priority,
+                "storageProfile": {
+                    "osDisk": {"osType": text(properties, "osType", "Linux"), "createOption": "FromImage"}
+                },
+                "osProfile": {"computerNamePrefix": id_.name},
+            },
+        },
+    }
+    if zones := texts(properties, "availabilityZones"):
+        body["zones"] = list(zones)
+    scale_sets.keep(state, id_, scale_sets.SETS.document(id_, body, location, entry.document if entry else None))
+
+
+def _client(cluster: Mapping[str, Any]) -> str:
+    profile = section(section(cluster["properties"], "identityProfile"), "kubeletidentity")
+    return text(profile, "clientId")
+
+
+def remove(state: State, pool: ResourceId) -> None:
+    """The pool's machines go."""
+    entry = state.store.get(scale_set_id(state, pool))
+    if entry is not None:
+        scale_sets.clear(state, entry)
