@@ -14,12 +14,12 @@ from harness.karpenter.scheduling.shapes import PodShape, ShapeCatalog
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
 from harness.karpenter.scheduling.state import ClusterState, StateNode
 from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods
-from harness.karpenter.scheduling.topology.domains import domains_by_key
+from harness.karpenter.scheduling.topology.domains import Domains
 from harness.karpenter.scheduling.topology.groups import RunningPods
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, name_of, spec_of
-from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, Taint
+from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
@@ -146,6 +146,6 @@ class Ground:
         return mask
 
     @cached_property
-    def domains(self) -> dict[str, dict[str, list[Sequence[Taint]]]]:
-        """Worked out only when a pod has a constraint: it looks at every instance type."""
-        return domains_by_key(self.algebra, self.nodepools, self.indexes)
+    def domains(self) -> Domains:
+        """The universe of topology domains."""
+        return Domains(self.algebra, self.nodepools, self.indexes)

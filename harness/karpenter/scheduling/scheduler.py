@@ -69,7 +69,7 @@ class Scheduler:
         self._topology = Topology(
             self._algebra,
             ground.running,
-            lambda: ground.domains,
+            lambda key: ground.domains.of(key),
             options.preference_policy,
             frozenset(pod_key(pod) for shape, pod in self._pending if not shape.deferred),
             leaving,

@@ -12,6 +12,7 @@ from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.state import ClusterState
+from harness.karpenter.scheduling.topology.domains import TaintsByDomain
 from harness.karpenter.scheduling.topology.group import ANTI_AFFINITY, MAX_SKEW, SPREAD, TopologyGroup, group_identity
 from harness.karpenter.scheduling.topology.group_index import GroupIndex
 from harness.karpenter.scheduling.topology.node_filter import ADMITS_ALL, HONOR, IGNORE, Alternatives, NodeFilter
@@ -19,11 +20,9 @@ from harness.karpenter.scheduling.topology.own_groups import in_order
 from harness.kube.api.objects import Object, is_terminating, labels_of, name_of, namespace_of, spec_of
 from harness.kube.api.selectors import EVERYTHING, NOTHING, Selector, SelectorError
 from harness.kube.scheduling.pods import affinity_terms, is_scheduled, is_terminal
-from harness.kube.scheduling.taints import Taint, untolerated
+from harness.kube.scheduling.taints import untolerated
 
 _MOST_REPEATS = 64
-
-Domains = Mapping[str, Mapping[str, Sequence[Sequence[Taint]]]]
 
 
 class TopologyError(ValueError):
@@ -72,7 +71,7 @@ class TopologyGroups:
         self,
         algebra: Algebra,
         running: RunningPods,
-        domains: Callable[[], Domains],
+        domains: Callable[[str], TaintsByDomain],
         moving: frozenset[str],
         leaving: frozenset[str],
         rules: SchedulingRules,
@@ -218,7 +217,7 @@ class TopologyGroups:
         """Domains of NodePools, unless the policy ignores taints only those of NodePools whose taints are tolerated."""
         return [
             domain
-            for domain, taint_sets in self._domains().get(key, {}).items()
+            for domain, taint_sets in self._domains(key).items()
             if taint_policy == IGNORE or any(not untolerated(taints, tolerations) for taints in taint_sets)
         ]
 

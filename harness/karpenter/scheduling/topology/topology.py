@@ -12,13 +12,14 @@ from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.reasons import Reason, RequirementsIncompatible, TopologyUnsatisfiable
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.snapshot import IGNORE as IGNORE_PREFERENCES
+from harness.karpenter.scheduling.topology.domains import TaintsByDomain
 from harness.karpenter.scheduling.topology.group import (
     AFFINITY,
     ANTI_AFFINITY,
     SPREAD,
     TopologyGroup,
 )
-from harness.karpenter.scheduling.topology.groups import Domains, RunningPods, TopologyGroups
+from harness.karpenter.scheduling.topology.groups import RunningPods, TopologyGroups
 from harness.karpenter.scheduling.topology.own_groups import Constraint, OwnGroups, without
 from harness.karpenter.scheduling.topology.ties import Ties
 from harness.kube.api.labels import HOSTNAME
@@ -35,7 +36,7 @@ class Topology:
         self,
         algebra: Algebra,
         running: RunningPods,
-        domains: Callable[[], Domains],
+        domains: Callable[[str], TaintsByDomain],
         preference_policy: str,
         moving: frozenset[str],
         leaving: frozenset[str],
