@@ -236,7 +236,7 @@ def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str)
         not (pod.get("spec") or {}).get("nodeName") for pod in world.cluster.view.list("Pod")
     ):
         return True
-    refused = any(call.method == "PUT" and call.status >= 400 for call in world.cloud.journal)
+    refused = bool(world.refused_calls())
     return (
         ("rejected" in words and (refused or bool(world.rejections)))
         or ("unsettled" in words and bool(motion))

@@ -89,8 +89,8 @@ def moves_until(world: World, seconds: float | None) -> Moves:
             pass
     else:
         revision = -1
-        while revision != world.cluster.view.revision and world.clock.seconds - start < _LONGEST:
-            revision = world.cluster.view.revision
+        while revision != world.revision and world.clock.seconds - start < _LONGEST:
+            revision = world.revision
             world.advance(_HOUR)
     rows = tuple(_row(world, one, start) for one in world.disruptions[known:])
     text = "" if world.karpenter.departures.rules is not None else _UNKNOWN.format(world.release.version)
@@ -101,7 +101,6 @@ def _row(world: World, one: Disruption, start: float) -> dict[str, Any]:
     from harness.karpenter.labels.core import CAPACITY_TYPE
     from harness.kube.api.labels import INSTANCE_TYPE
     from harness.kube.api.objects import labels_of
-    from harness.world.prices import size_price
 
     launched: dict[str, Any] = {name: {} for name in one.replacements}
     for write in world.journal:
@@ -111,7 +110,7 @@ def _row(world: World, one: Disruption, start: float) -> dict[str, Any]:
     gone = [(each.labels.get(INSTANCE_TYPE, ""), each.labels.get(CAPACITY_TYPE, "")) for each in one.nodes]
 
     def price(kinds: list[tuple[str, str]]) -> float:
-        return sum(size_price(world, size, kind).usd or 0.0 for size, kind in kinds if size)
+        return sum(world.price(size, kind).usd or 0.0 for size, kind in kinds if size)
 
     return {
         "at": one.at - start,

@@ -172,7 +172,7 @@ def _nodeclaim(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refused(world: World) -> list[Call]:
-    return [call for call in world.cloud.journal if call.method == "PUT" and call.status >= 400]
+    return world.refused_calls()
 
 
 def _refusal(call: Call) -> dict[str, Any]:

@@ -79,14 +79,12 @@ class Advisor:
             yield from nodeclass_candidates(seen)
 
     def _quotas(self, pods: Sequence[Mapping[str, Any]]) -> Iterator[Candidate]:
-        market, region = self._world.cloud.market, self._world.region
+        region, limits = self._world.region, self._world.quotas()
         raised = self._trials.lifted(pods)
         if not raised:
             return
-        usages = market.usages(self._world.options.subscription_id, region)
-        names = {str(one["name"]["value"]).lower(): str(one["name"]["value"]) for one in usages}  # type: ignore[index]
-        limits = market.quota.limits(region)
-        told = [f"{names.get(name, name)} in {region} from {limits[name]} to {to}" for name, to in raised.items()]
+        names = {name.lower(): name for name in self._world.usages()}
+        told = [f"{names.get(name, name)} in {region} from {limits[name].limit} to {to}" for name, to in raised.items()]
         text = f"raise Azure's quota {' and '.join(told)}"
         yield Candidate(Rank.ADD, text, market={"quota": dict(raised)}, solver=False)
 

@@ -9,7 +9,6 @@ from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.labels.core import SPOT
 from harness.karpenter.launch.error_handlers import codes_of
 from harness.world import World
-from harness.world.prices import size_price
 
 __all__ = ["Shortages", "quota_text"]
 
@@ -41,7 +40,7 @@ class Shortages:
             return quota if code == "OperationNotAllowed" and quota else f"Azure refuses it with {code}"
         if quota:
             return quota
-        if size_price(self._world, size, capacity_type).usd is None:
+        if self._world.price(size, capacity_type).usd is None:
             return f"no {capacity_type} price is known"
         if capacity_type == SPOT and sku is not None and not sku.low_priority:
             return "not sold as spot"
@@ -50,9 +49,7 @@ class Shortages:
 
 def quota_text(world: World, size: str, *, spot: bool) -> str:
     """The quota that one more machine of a size would exceed, with its numbers; empty when there is room."""
-    subscription = world.options.subscription_id
-    priority = "Spot" if spot else "Regular"
-    found = world.cloud.market.shortage(size, world.region, priority=priority, subscription=subscription)
+    found = world.shortage(size, spot=spot)
     if found is None:
         return ""
     unit = "" if found.name.lower() == "virtualmachines" else " vCPUs"
@@ -63,7 +60,7 @@ def quota_text(world: World, size: str, *, spot: bool) -> str:
 def _refused(world: World) -> Mapping[tuple[str, str, str], str]:
     """Size, zone and capacity type → the code with which Azure last refused it."""
     found: dict[tuple[str, str, str], str] = {}
-    for call in world.cloud.journal:
+    for call in world.calls():
         if call.method == "PUT" and call.code and "size" in call.summary:
             zone = next(iter(call.summary.get("zones") or ()), "")
             capacity_type = SPOT if call.summary.get("priority") == "Spot" else "on-demand"

@@ -88,13 +88,13 @@ class Trials:
             return Outcome(0, len(pods))
         if trial.settle(allow_rejections=True).quiescent:
             end_startup(trial)
-        self._left -= sum(call.status >= 400 for call in trial.cloud.journal) // _REFUSALS
+        self._left -= sum(call.status >= 400 for call in trial.calls()) // _REFUSALS
         return self._outcome(trial, wanted)
 
     def lifted(self, pods: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
         """The quotas that would have to be raised for the pods, and to what; empty when raising them does not help."""
         world = self._world
-        limits = world.cloud.market.quota.limits(world.region)
+        limits = world.quotas()
         if not limits:
             return {}
         outcome = self.run(pods, quota=dict.fromkeys(limits, _LOTS))
@@ -102,7 +102,7 @@ class Trials:
             return {}
         others = self._used() if self._alone else {}
         needed = {name: outcome.quota.get(name, 0) + others.get(name, 0) for name in limits}
-        return {name: needed[name] for name, limit in limits.items() if needed[name] > limit}
+        return {name: needed[name] for name, quota in limits.items() if needed[name] > quota.limit}
 
     def unlimited(self, pods: Sequence[Mapping[str, Any]], nodepool: str) -> ResourceList:
         """What the Nodes of a NodePool would have in all if it had no limits; empty when the pods get no Nodes even then."""
@@ -120,9 +120,7 @@ class Trials:
         """Where the others' machines are not made again, quotas without what those use."""
         if not self._alone:
             return {}
-        limits = self._world.cloud.market.quota.limits(self._world.region)
-        used = self._used()
-        return {name: max(0, limit - used[name]) for name, limit in limits.items()}
+        return {name: max(0, quota.limit - quota.used) for name, quota in self._world.quotas().items()}
 
     def _used(self) -> dict[str, int]:
         return _quota_use(self._world)
@@ -161,7 +159,7 @@ class Trials:
             if name not in before
         }
         priced = machine_prices(trial)
-        refused = [c.code for c in trial.cloud.journal if c.method == "PUT" and c.status >= 400 and c.code]
+        refused = [c.code for c in trial.calls() if c.method == "PUT" and c.status >= 400 and c.code]
         return Outcome(
             max(0, count - waiting) if pods else 0,
             count,
@@ -208,6 +206,4 @@ def _use(world: World) -> dict[str, ResourceList]:
 
 def _quota_use(world: World) -> dict[str, int]:
     """Usage name in small letters → what is in use, for the quotas that have a limit."""
-    quota = world.cloud.market.quota
-    names = quota.limits(world.region)
-    return {name: quota.used(world.options.subscription_id, world.region, name) for name in names}
+    return {name: quota.used for name, quota in world.quotas().items()}

@@ -67,7 +67,7 @@ def launch_failed(world: World, pod: Object, target: str) -> bool:
 
 def _refusal(world: World) -> Iterator[str]:
     """What Azure said last to a machine that was asked for, with the quota that it is about."""
-    refused = [call for call in world.cloud.journal if call.method == "PUT" and call.code and "size" in call.summary]
+    refused = [call for call in world.calls() if call.method == "PUT" and call.code and "size" in call.summary]
     if not refused:
         return
     call = refused[-1]

@@ -10,7 +10,6 @@ from harness.karpenter.labels.core import ON_DEMAND, SPOT
 from harness.kube.go.durations import parse_duration
 from harness.trace.facts import ArmCall, Blocked, Boot, Cost, NodeState, PriceOf
 from harness.world import World
-from harness.world.prices import size_price
 from harness.world.recorder import LogLine
 
 __all__ = ["Power", "arm_calls", "blocked", "costs"]
@@ -84,7 +83,7 @@ class Power:
     def reprice(self, t: float) -> None:
         """Azure may have other prices from now on."""
         for size, capacity_type in tuple(self._prices):
-            found = size_price(self._world, size, capacity_type)
+            found = self._world.price(size, capacity_type)
             if found.usd != self._prices[size, capacity_type][-1].price:
                 told = PriceOf(t, size, capacity_type, found.usd, found.as_on_demand)
                 self._prices[size, capacity_type].append(told)
@@ -93,7 +92,7 @@ class Power:
         """The price of a size at a time."""
         told = self._prices.get((size, capacity_type))
         if told is None:
-            found = size_price(self._world, size, capacity_type)
+            found = self._world.price(size, capacity_type)
             told = self._prices[size, capacity_type] = [PriceOf(t, size, capacity_type, found.usd, found.as_on_demand)]
         return next((each.price for each in reversed(told) if each.t <= t), told[0].price)
 

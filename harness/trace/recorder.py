@@ -125,7 +125,7 @@ class Recording:
         yield from states
         claims = dict.fromkeys(fact.claim for fact in states if isinstance(fact, ClaimState))
         nodes = [fact for fact in states if isinstance(fact, NodeState)]
-        yield from arm_calls(world, world.cloud.journal, claims, self._since_epoch)
+        yield from arm_calls(world, world.calls(), claims, self._since_epoch)
         yield from blocked(world.log)
         yield from self._decisions.facts()
         yield from self._labels(changes, dict.fromkeys(node.node for node in nodes))

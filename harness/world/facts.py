@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.clusters.provenance import WriteKind
-from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL, ON_DEMAND
 from harness.karpenter.lifecycle.conditions import AWAITING, READY
 from harness.karpenter.releases.scheduling import rules_of
 from harness.kube.api.labels import ZONE
@@ -142,8 +142,7 @@ def _requirement(world: World, requirement: Mapping[str, Any]) -> str:
     values = sorted(requirement.get("values") or ())
     if len(values) == rules_of(world.release.core).max_instance_types:
         # of the most expensive ones that fit in, those of one price come as Go happens to sort them
-        region, prices = world.caches.catalogue.region(world.region), world.cloud.market.prices
-        price = {each: prices.on_demand(region, each, world.region) or math.inf for each in values}
+        price = {each: world.price(each, ON_DEMAND).usd or math.inf for each in values}
         values = [each for each in values if price[each] < max(price.values())]
     least = f" (at least {requirement['minValues']})" if requirement.get("minValues") else ""
     return f"{requirement['key']} {requirement['operator']} {', '.join(values)}{least}".rstrip()
@@ -152,7 +151,7 @@ def _requirement(world: World, requirement: Mapping[str, Any]) -> str:
 def _machines(world: World, claims: Iterable[str]) -> dict[str, list[str]]:
     """What was asked of Azure for each NodeClaim's machine, in order: writes only."""
     found: dict[str, list[str]] = {}
-    for call in world.cloud.journal:
+    for call in world.calls():
         if call.method in ("GET", "HEAD", "POST") or call.resource not in _OF_MACHINES:
             continue
         owner = next((name for name in claims if name in call.path), call.name)

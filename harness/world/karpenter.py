@@ -22,6 +22,7 @@ from harness.karpenter.provider.azure import AzureProvider
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provisioning.batcher import Batcher
+from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling import CatalogIndexes, EqualPrices, SchedulingOptions
@@ -52,6 +53,7 @@ class Karpenter:
         attempt_seconds: float,
         time_limit: float,
         pace: Pace,
+        listeners: Sequence[Listener] = (),
     ) -> None:
         release, options = instance_types.release, instance_types.options
         arm = Arm(cloud, options)
@@ -81,6 +83,7 @@ class Karpenter:
             batcher=Batcher(engine.clock, options.batch_idle_seconds, options.batch_max_seconds),
             indexes=indexes,
             marks=self.marks,
+            listeners=listeners,
         )
         self.departures = Departures(
             engine,

@@ -22,7 +22,7 @@ from harness.kube.api.quantity import NANO
 from harness.kube.api.resources import parse_list
 
 if TYPE_CHECKING:
-    from harness.world.world import World
+    from harness.world.observations import Observations
 
 __all__ = ["FAMILIES", "Metrics", "Sample", "metrics_of"]
 
@@ -107,7 +107,7 @@ def _number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(value)
 
 
-def metrics_of(world: World) -> Metrics:
+def metrics_of(world: Observations) -> Metrics:
     """The metrics of a world with a simulated Karpenter. Raises LookupError where Karpenter is somebody else."""
     counted: Counter[tuple[str, Labels]] = Counter()
     claims = _claims(world)
@@ -119,7 +119,7 @@ def metrics_of(world: World) -> Metrics:
     return Metrics([*samples, *_gauges(world)])
 
 
-def _claims(world: World) -> dict[str, Object]:
+def _claims(world: Observations) -> dict[str, Object]:
     """Every NodeClaim that there ever was, as it was last."""
     found: dict[str, Object] = {}
     for entry in world.journal:
@@ -128,8 +128,8 @@ def _claims(world: World) -> dict[str, Object]:
     return found
 
 
-def _nodeclaims(world: World, claims: Mapping[str, Object]) -> Iterator[tuple[str, Labels]]:
-    reasons = {name: each.reason.lower() for each in world.recorder.disruptions for name in each.replacements}
+def _nodeclaims(world: Observations, claims: Mapping[str, Object]) -> Iterator[tuple[str, Labels]]:
+    reasons = {name: each.reason.lower() for each in world.disruptions for name in each.replacements}
     for entry in world.journal:
         claim = entry.after
         if entry.key.kind == "NodeClaim" and entry.verb == "create" and claim is not None and entry.error is None:
@@ -147,9 +147,9 @@ def _nodeclaims(world: World, claims: Mapping[str, Object]) -> Iterator[tuple[st
             yield "karpenter_nodeclaims_disrupted_total", (kind, ("nodepool", _pool(claims[name])), ("reason", reason))
 
 
-def _disrupted(world: World) -> Iterator[tuple[str, str]]:
+def _disrupted(world: Observations) -> Iterator[tuple[str, str]]:
     """NodeClaims that Karpenter has deleted, and why."""
-    for each in world.recorder.disruptions:
+    for each in world.disruptions:
         if each.ended is not None and not each.problem:
             yield from ((gone.nodeclaim, each.reason.lower()) for gone in each.nodes)
     short = {event.object.name for event in world.events if event.reason == "InsufficientCapacityError"}
@@ -165,7 +165,7 @@ def _disrupted(world: World) -> Iterator[tuple[str, str]]:
             yield name, "garbage_collected"
 
 
-def _nodes(world: World, claims: Mapping[str, Object]) -> Iterator[tuple[str, Labels]]:
+def _nodes(world: Observations, claims: Mapping[str, Object]) -> Iterator[tuple[str, Labels]]:
     by_node = {str(status_of(each).get("nodeName")): each for each in claims.values()}
     for line in world.log:
         if line.message == "registered nodeclaim" and (claim := claims.get(str(line.values.get("NodeClaim")))):
@@ -174,9 +174,9 @@ def _nodes(world: World, claims: Mapping[str, Object]) -> Iterator[tuple[str, La
             yield "karpenter_nodes_terminated_total", _placed(world, claim)
 
 
-def _decisions(world: World) -> Iterator[tuple[str, Labels]]:
+def _decisions(world: Observations) -> Iterator[tuple[str, Labels]]:
     kinds = {"MultiNodeConsolidation": "multi", "SingleNodeConsolidation": "single", "Emptiness": "empty"}
-    for each in world.recorder.disruptions:
+    for each in world.disruptions:
         if not each.method:
             continue
         labels = ("decision", each.decision), ("reason", each.reason.lower())
@@ -202,7 +202,7 @@ def _failures(each: Disruption, labels: Labels) -> Iterator[tuple[str, Labels]]:
         )
 
 
-def _gauges(world: World) -> Iterator[Sample]:
+def _gauges(world: Observations) -> Iterator[Sample]:
     view = world.karpenter.departures.observer.look()
     failed, ignored = world.karpenter.provisioner.waiting
     yield Sample("karpenter_scheduler_unschedulable_pods_count", {"controller": "provisioner"}, failed)
@@ -221,7 +221,7 @@ def _gauges(world: World) -> Iterator[Sample]:
             yield Sample("karpenter_nodepools_cost_total", {"nodepool": name}, costs.get(name, 0.0))
 
 
-def _placed(world: World, claim: Object, *, capacity_type: bool = False) -> Labels:
+def _placed(world: Observations, claim: Object, *, capacity_type: bool = False) -> Labels:
     """NodePool, zone where the release tells it, and capacity type."""
     labels = labels_of(claim)
     found = {"nodepool": _pool(claim)}

@@ -10,29 +10,9 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of
 from harness.world import World
+from harness.world.machine_price import MachinePrice
 
-__all__ = ["MachinePrice", "Totals", "machine_prices", "price_per_hour", "size_price", "totals"]
-
-
-@dataclass(frozen=True, slots=True)
-class MachinePrice:
-    """USD per hour of one machine, None without a price; `as_on_demand`: a spot machine of which only the price on demand is known."""
-
-    usd: float | None
-    as_on_demand: bool = False
-
-
-def size_price(world: World, size: str, capacity_type: str) -> MachinePrice:
-    """What a machine of a size costs here; capacity type `spot` or anything else."""
-    prices = world.cloud.market.prices
-    region = world.caches.catalogue.region(world.region)
-    on_demand = prices.on_demand(region, size, world.region)
-    if capacity_type != SPOT:
-        return MachinePrice(on_demand)
-    spot = prices.spot(region, size, world.region)
-    if spot is None:
-        return MachinePrice(on_demand, on_demand is not None)
-    return MachinePrice(spot, not prices.spot_known(region, size, world.region))
+__all__ = ["Totals", "machine_prices", "totals"]
 
 
 def machine_prices(world: World) -> Mapping[str, MachinePrice]:
@@ -40,7 +20,7 @@ def machine_prices(world: World) -> Mapping[str, MachinePrice]:
     found: dict[str, MachinePrice] = {}
     for node in world.list("Node"):
         if _size_of(node):
-            found[name_of(node)] = size_price(world, _size_of(node), _capacity_type(node))
+            found[name_of(node)] = world.price(_size_of(node), _capacity_type(node))
     return found
 
 
@@ -68,8 +48,8 @@ def totals(world: World) -> Totals:
     there = {name_of(node) for node in world.list("Node")}
     old = [(_size_of(node), _capacity_type(node)) for node in given if name_of(node) in there]
     gone = [(_size_of(node), _capacity_type(node)) for node in given if name_of(node) not in there]
-    machines = [(vm.size, SPOT if vm.priority == "Spot" else "") for vm in world.cloud.vms()]
-    priced = {kind: size_price(world, *kind) for kind in {*old, *gone, *machines}}
+    machines = [(vm.size, SPOT if vm.priority == "Spot" else "") for vm in world.vms()]
+    priced = {kind: world.price(*kind) for kind in {*old, *gone, *machines}}
 
     def total(kinds: Sequence[tuple[str, str]]) -> float:
         return sum(priced[kind].usd or 0.0 for kind in kinds)
@@ -91,9 +71,3 @@ def _size_of(node: Object) -> str:
 
 def _capacity_type(node: Object) -> str:
     return SPOT if SPOT in (labels_of(node).get(CAPACITY_TYPE), labels_of(node).get(AKS_SCALE_SET_PRIORITY)) else ""
-
-
-def price_per_hour(world: World) -> float:
-    """USD per hour of all virtual machines that Karpenter made; one without a price counts as nothing."""
-    kinds = ((vm.size, SPOT if vm.priority == "Spot" else "") for vm in world.cloud.vms())
-    return sum(size_price(world, size, kind).usd or 0.0 for size, kind in kinds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ from harness.clusters.provenance import Assertion, Launch
 from harness.engine.clock import Clock, nanoseconds
 from harness.engine.disruptions import Disruption
 from harness.engine.label_layers import LabelLayer
-from harness.engine.ports import View
 from harness.kube.api.objects import Key, Object, key_of
 
 
@@ -58,7 +57,8 @@ def _told_apart(kind: str, reason: str) -> bool:
 class Recorder:
     """Keeps everything in order of arrival."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, revision: Callable[[], int] = lambda: 0) -> None:
+        """`revision` is the cluster's: it orders assertions among writes."""
         self.events: list[Event] = []
         self.lines: list[LogLine] = []
         self.assertions: list[Assertion] = []
@@ -67,8 +67,7 @@ class Recorder:
         self.rejected_at: list[float] = []
         """When each of them came, in virtual seconds."""
         self.disruptions: list[Disruption] = []
-        self.view: View | None = None
-        """The cluster whose revision orders assertions among writes."""
+        self._revision = revision
         self._clock = clock
         self._last: dict[tuple[Key, str, str], int] = {}
 
@@ -100,11 +99,11 @@ class Recorder:
         self, node: str, by: str, labels: Mapping[str, tuple[str, str]], *, revision: int | None = None
     ) -> None:
         """Records what a sender is about to write to a Node, or was at an earlier revision."""
-        self.assertions.append(Assertion(self._revision if revision is None else revision, node, by, labels))
+        self.assertions.append(Assertion(self._revision() if revision is None else revision, node, by, labels))
 
     def refused(self, node: str, by: str, labels: Mapping[str, tuple[str, str]], why: str) -> None:
         """Records labels that did not get as far as the API server."""
-        self.assertions.append(Assertion(self._revision, node, by, labels, refused=True))
+        self.assertions.append(Assertion(self._revision(), node, by, labels, refused=True))
 
     def rejected(self, rejections: Sequence[Any]) -> None:
         """Records refusals; one that is known already counts once."""
@@ -115,12 +114,8 @@ class Recorder:
 
     def launched(self, vm: str, path: str, layers: Sequence[LabelLayer], withheld: Sequence[LabelLayer]) -> None:
         """Records what Karpenter gave a machine or its NodeClaim."""
-        self.launches.append(Launch(self._revision, vm, path, tuple(layers), tuple(withheld)))
+        self.launches.append(Launch(self._revision(), vm, path, tuple(layers), tuple(withheld)))
 
     def disrupted(self, disruption: Disruption) -> None:
         """Keeps a decision that nodes go."""
         self.disruptions.append(disruption)
-
-    @property
-    def _revision(self) -> int:
-        return self.view.revision if self.view is not None else 0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.field_errors import FieldError
 from harness.kube.api.objects import Key
 from harness.kube.api.status import ApiError
 
-__all__ = ["ObjectsRefused", "is_mistake", "rejections_of"]
+__all__ = ["ObjectsRefused", "RefusalCheck", "is_mistake", "rejections_of"]
 
 
 class ObjectsRefused(Exception):
@@ -22,6 +22,21 @@ class ObjectsRefused(Exception):
     def __reduce__(self) -> tuple[type[ObjectsRefused], tuple[tuple[Rejection, ...]]]:
         """As other processes send it."""
         return type(self), (self.rejections,)
+
+
+class RefusalCheck:
+    """Raises for each refusal once. `rejections` is where they are kept as they come."""
+
+    def __init__(self, rejections: Sequence[Rejection]) -> None:
+        self._rejections = rejections
+        self._seen = 0
+
+    def __call__(self, *, allow: bool) -> None:
+        """Raises ObjectsRefused for what was refused since the last time, unless `allow`."""
+        refused = [each for each in self._rejections[self._seen :] if is_mistake(each)]
+        self._seen = len(self._rejections)
+        if refused and not allow:
+            raise ObjectsRefused(refused)
 
 
 def is_mistake(rejection: Rejection) -> bool:

@@ -105,7 +105,7 @@ def recorded(kubernetes: str) -> tuple[dict[str, Any], list[Call]]:
     world.apply(NODECLASS, NODEPOOL, pod())
     world.settle()
     (claim,) = world.list("NodeClaim")
-    return claim, [call for call in world.cloud.journal if call.method == "PUT"]
+    return claim, [call for call in world.calls() if call.method == "PUT"]
 
 
 @pytest.mark.smoke

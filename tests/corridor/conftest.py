@@ -89,7 +89,7 @@ class Walk:
         start = 1767225600.0
         return [
             (round(call.time - start, 3), call.method, "/".join(call.path.split("/")[-2:]), call.status, call.code)
-            for call in self.world.cloud.journal.calls
+            for call in self.world.calls()
             if call.method in methods
         ]
 

@@ -72,7 +72,7 @@ def test_a_failure_at_the_end_deletes_the_claim_and_the_pod_gets_another(walk):
         "(will try a different VM size to fulfill your request)"
     ]
     assert way.settled.quiescent
-    assert len(way.world.cloud.vms()) == 1
+    assert len(way.world.vms()) == 1
     assert way.world.list("Pod")[0]["status"]["phase"] == "Running"
 
 

@@ -180,7 +180,7 @@ def test_core_syncs_taints_to_an_aks_machine(walk):
 def test_a_label_that_an_older_release_does_not_withhold_keeps_the_kubelet_from_starting(walk):
     way = walk(nodeclass(), nodepool(SMALL, labels={"node-restriction.kubernetes.io/x": "q"}), pod(), karpenter="1.6.5")
     assert way.world.list("Node") == []
-    (vm,) = way.world.cloud.vms()
+    (vm,) = way.world.vms()
     (write,) = way.world.writes(vm.name)["node-restriction.kubernetes.io/x"]
     assert (write.kind, write.by, write.from_, write.value) == ("refused", "kubelet", "nodeclaim-label", "q")
     assert any("unknown 'kubernetes.io' or 'k8s.io' labels" in line.message for line in way.world.log)

@@ -60,7 +60,7 @@ def test_deleting_a_claim_drains_its_node_and_deletes_the_vm(walk):
     way.world.delete("NodeClaim", way.claim["metadata"]["name"])
     assert way.world.settle().quiescent
     assert way.world.list("NodeClaim") == way.world.list("Node") == way.world.list("Pod") == []
-    assert way.world.cloud.vms() == []
+    assert way.world.vms() == []
     assert way.messages("Evicted") == ["Evicted pod: Forceful Termination"]
     deleted = [path for _, _, path, status, _ in way.calls("DELETE") if status == 202]
     assert [path.split("/")[0] for path in deleted] == ["virtualMachines"]
@@ -132,7 +132,7 @@ def test_a_machine_that_never_becomes_a_node_is_given_up_after_15_minutes(walk):
 
 def test_a_vm_that_vanishes_takes_its_node_along(walk):
     way = walk(nodeclass(), nodepool(SMALL), pod())
-    (vm,) = way.world.cloud.vms()
+    (vm,) = way.world.vms()
     way.world.cloud.vanish(vm.name)
     way.world.advance(600)
     assert vm.name not in {each["metadata"]["name"] for each in way.world.list("Node")}
@@ -213,7 +213,7 @@ def snapshot(world: World) -> list[object]:
         *(entry.after for entry in world.journal),
         *(str(event) for event in world.events),
         *(str(line) for line in world.log),
-        *((call.time, call.method, call.path, call.status) for call in world.cloud.journal.calls),
+        *((call.time, call.method, call.path, call.status) for call in world.calls()),
     ]
 
 

@@ -93,5 +93,5 @@ def test_a_refused_nodeclaim_is_a_mistake_and_a_refused_launch_is_not() -> None:
     world = World(azure={"faults": [{"what": "SkuNotAvailable", "times": 1}]})
     world.apply(CLASS, POOL, POD)
     world.settle()
-    assert any(call.status >= 400 for call in world.cloud.journal)
+    assert any(call.status >= 400 for call in world.calls())
     assert (world.get("Pod", "web") or {})["spec"]["nodeName"]

@@ -6,7 +6,6 @@ import pytest
 
 from harness.engine.clock import parse
 from harness.world import World
-from harness.world.prices import size_price
 from tests.disruption.test_world import NODECLASS, deployment, pool
 
 HOUR = 3600.0
@@ -103,7 +102,7 @@ def check_savings(world: World) -> None:
             continue
         before = sum(each.price for each in one.nodes)
         sizes = [launched[name]["node.kubernetes.io/instance-type"] for name in one.replacements if name in launched]
-        after = sum(size_price(world, size, "on-demand").usd or 0 for size in sizes)
+        after = sum(world.price(size, "on-demand").usd or 0 for size in sizes)
         assert after < before, one
 
 
@@ -120,7 +119,7 @@ def test_days_of_a_random_cluster(seed):
     before = world.cluster.view.revision
     world.advance(HOUR)
     assert world.cluster.view.revision == before, "the world is at rest after a quiet hour"
-    nodes, claims, machines = world.list("Node"), world.list("NodeClaim"), world.cloud.vms()
+    nodes, claims, machines = world.list("Node"), world.list("NodeClaim"), world.vms()
     assert len(nodes) == len(claims) == len(machines)
     assert all(pod["status"]["phase"] == "Running" for pod in world.list("Pod"))
     assert not any(node["spec"].get("taints") for node in nodes)

@@ -7,9 +7,9 @@ import pytest
 
 from harness.engine.ports import ADMIN
 from harness.karpenter.disruption.orders import Hands
+from harness.kube.api.objects import Object
 from harness.kube.api.status import ApiError
 from harness.world import World
-from harness.world.world import Object
 
 MINUTE = 60.0
 EVERYTHING = [{"nodes": "100%"}]

@@ -18,7 +18,6 @@ from harness.karpenter.requirements import Requirements
 from harness.karpenter.validation import Rejection, RejectionLayer
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.world import World
-from harness.world.prices import price_per_hour
 
 __all__ = ["Trial", "trial"]
 
@@ -112,7 +111,7 @@ def trial(
         return Trial((), refused, sentence=said, allowed=allowed, asked=asked, sizes=sizes)
     labels = node["metadata"].get("labels") or {}
     return Trial(
-        (), refused, name, labels, world.writes(name), price_per_hour(world), allowed=allowed, asked=asked, sizes=sizes
+        (), refused, name, labels, world.writes(name), world.cost(), allowed=allowed, asked=asked, sizes=sizes
     )
 
 

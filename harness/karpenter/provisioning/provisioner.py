@@ -68,7 +68,9 @@ class Provisioner:
         batcher: Batcher,
         indexes: CatalogIndexes,
         marks: Marks,
+        listeners: Sequence[Listener] = (),
     ) -> None:
+        """`listeners` explain and record; they are told of every simulation."""
         self._engine = engine
         self._view = view
         self._writer = writer
@@ -84,8 +86,7 @@ class Provisioner:
         self._results = SchedulingResults()
         self._new = False
         self._passes = self._retries = 0
-        self.listeners: Sequence[Listener] = ()
-        """Those who explain and record; they are told of every simulation."""
+        self._listeners = listeners
 
     def watches(self) -> Mapping[str, Router]:
         """Everything that a simulation reads; pods and nodes also trigger."""
@@ -188,10 +189,10 @@ class Provisioner:
     def _solve(self, state: object) -> None:
         self._passes += 1
         snapshot, types = replace(self.snapshot(), number=self._passes), self.instance_types()
-        ledger, release, indexes = ledger_for(self.listeners), self._instance_types.release, self._indexes
+        ledger, release, indexes = ledger_for(self._listeners), self._instance_types.release, self._indexes
         results = solve(snapshot, types, release=release, options=self.options, indexes=indexes, ledger=ledger)
         self._solved, self._results = state, results
-        for listener in self.listeners:
+        for listener in self._listeners:
             listener.solved(snapshot, types, results, ledger)
 
     def _finish(self) -> None:
@@ -272,7 +273,7 @@ class Provisioner:
             self._sink.log("error", self.name, f"creating node claim, {error}", NodePool=planned.nodepool)
             self._sink.rejected(error.rejections)
             return
-        for listener in self.listeners:
+        for listener in self._listeners:
             listener.created(planned, name_of(claim))
         for pod in planned.pods:
             self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: nodeclaim/{name_of(claim)}")

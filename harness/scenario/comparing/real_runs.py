@@ -149,9 +149,7 @@ class RealRuns:
         from harness.world import World
         from harness.world.real.world import CLOUD_TIMING
 
-        world = World(**self._inputs(case, shared))
-        world.cloud.state.timing = CLOUD_TIMING
-        return walk(case, world, shared)
+        return walk(case, World(**self._inputs(case, shared), cloud_timing=CLOUD_TIMING), shared)
 
     def _real(
         self, case: Case, expected: Facts, verdicts: Mapping[str, str], open_worlds: ExitStack, *, capacity: bool

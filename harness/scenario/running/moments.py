@@ -47,7 +47,7 @@ def _reached(moment: Moment, run: Run) -> Iterator[Reached]:
         return
     if moment.call is not None:
         began = EPOCH.timestamp()
-        for call in run.world.cloud.journal:
+        for call in run.world.calls():
             if not call_differences(moment.call, call):
                 yield Reached(call.time - began, "azure", call.number)
         return

@@ -220,9 +220,7 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
         return True
     if step.advance is not None:
         if run.cost_before is None and any(entry.expectation.cost is not None for entry in run.case.then):
-            from harness.world.prices import price_per_hour
-
-            run.cost_before = price_per_hour(run.world)
+            run.cost_before = run.world.cost()
         settled = run.world.advance(step.advance)
         if settled.runaway is not None:
             run.runaways.append(settled.runaway)
@@ -326,8 +324,8 @@ def _unexpected(run: Run) -> Iterator[Verdict]:
         yield Verdict.failed("unexpected runaway", case.mark, "a world that comes to rest", str(run.runaways[0]))
     for exhausted in run.exhausted:
         yield Verdict.failed("unexpected motion", case.mark, "a world that comes to rest", exhausted)
-    faults = run.world.cloud.market.faults.all
-    for fault in run.world.cloud.unfired():
+    faults = run.world.faults()
+    for fault in run.world.unfired_faults():
         path = ("given", "azure", "faults", faults.index(fault))
         yield Verdict.failed(
             dotted(path), case.given_document.position(path), "a fault that happens", f"never: {fault}"

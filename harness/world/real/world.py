@@ -36,7 +36,6 @@ from harness.world.real.outstanding import outstanding_work
 from harness.world.real.process import Controller
 from harness.world.real.wall import Wall, wall_clock
 from harness.world.recorder import LogLine
-from harness.world.refused import ObjectsRefused, is_mistake
 from harness.world.world import World
 
 __all__ = ["CLOUD_TIMING", "TIMING", "RealWorld"]
@@ -65,9 +64,8 @@ class RealWorld(World):
     """
 
     def __init__(self, binary: Path, authority: Path, *, elects: bool = False, **inputs: Any) -> None:
-        inputs = {"timing": TIMING, **inputs}
+        inputs = {"timing": TIMING, "cloud_timing": CLOUD_TIMING, **inputs}
         super().__init__(**inputs, simulated=False, clock=wall_clock())
-        self.cloud.state.timing = CLOUD_TIMING
         self.lock = threading.RLock()
         self._moved = threading.Condition(self.lock)
         self._wall = Wall(self.engine)
@@ -170,7 +168,7 @@ class RealWorld(World):
                 break
             self._wait(_LOOK_EVERY if not quiet.over(_QUIET) else _LOOK_SELDOM)
             quiet.look()
-        self._judge(allow_rejections)
+        self.refusals(allow=allow_rejections)
         return Settled(self.engine.steps - first, self.clock.seconds - began, None, exhausted)
 
     def advance(self, seconds: float) -> Settled:
@@ -207,12 +205,6 @@ class RealWorld(World):
     def _pause(self) -> None:
         self._moved.wait(_LOOK_EVERY)
         self._wall.catch_up()
-
-    def _judge(self, allow_rejections: bool) -> None:
-        refused = [each for each in self.recorder.rejections[self._told :] if is_mistake(each)]
-        self._told = len(self.recorder.rejections)
-        if refused and not allow_rejections:
-            raise ObjectsRefused(refused)
 
     def _wait(self, seconds: float) -> None:
         """Lets everybody else work for a moment, then does what is due here."""

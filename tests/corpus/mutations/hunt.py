@@ -122,8 +122,9 @@ def changed(cell: Cell) -> Iterator[None]:
         return cell.rules if cell.rules is not None and core is mutant.core else rules_of(core)
 
     with ExitStack() as stack:
-        stack.enter_context(patch("harness.world.world.provider", lookup))
-        stack.enter_context(patch("harness.world.world.crd_set", definitions))
+        stack.enter_context(patch("harness.world.settings.provider", lookup))
+        for module in ("settings", "world", "nodeclasses"):
+            stack.enter_context(patch(f"harness.world.{module}.crd_set", definitions))
         for module in ("simulation", "ground"):
             stack.enter_context(patch(f"harness.karpenter.scheduling.{module}.rules_of", rules))
         for target, value in cell.patches:

@@ -177,6 +177,6 @@ def test_a_machine_that_belongs_to_nobody() -> None:
     writer.patch("Node", way.node["metadata"]["name"], {"metadata": {"finalizers": []}})
     way.world.delete("NodeClaim", name)
     assert way.world.get("NodeClaim", name) is None
-    assert len(way.world.cloud.vms()) == 1
+    assert len(way.world.vms()) == 1
     way.world.advance(10 * 60)
-    assert way.world.cloud.vms() == []
+    assert way.world.vms() == []

@@ -20,7 +20,7 @@ __all__ = ["call_differences", "check"]
 
 def check(body: AzureExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict for each kind of call, each quota and the number of machines."""
-    calls = list(run.world.cloud.journal)
+    calls = run.world.calls()
     for index, wanted in enumerate(body.calls):
         fitting = [call for call in calls if not call_differences(wanted, call)]
         label, mark = f"{entry.label}.calls[{index}]", entry.mark("calls", index)
@@ -36,26 +36,19 @@ def check(body: AzureExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
             found = [Difference(one.path, one.expected, one.actual, note) for one in call_differences(wanted, nearest)]
             yield Verdict.of(label, mark, found)
     if body.usage:
-        usages = _usages(run)
+        usages = run.world.usages()
         for name, quota in body.usage.items():
             label, mark = f"{entry.label}.usage.{name}", entry.mark("usage", name)
             usage = usages.get(name)
             if usage is None:
                 yield Verdict.failed(label, mark, name, f"no such quota; {did_you_mean(name, usages)}")
                 continue
-            found = differences(quota.used, usage[0], "used") if quota.used is not None else []
-            found += differences(quota.limit, usage[1], "limit") if quota.limit is not None else []
+            found = differences(quota.used, usage.used, "used") if quota.used is not None else []
+            found += differences(quota.limit, usage.limit, "limit") if quota.limit is not None else []
             yield Verdict.of(label, mark, found)
     if body.vms is not None:
-        vms = run.world.cloud.vms()
+        vms = run.world.vms()
         yield Verdict.of(f"{entry.label}.vms", entry.mark("vms"), count_differences(body.vms, len(vms)))
-
-
-def _usages(run: Run) -> dict[str, tuple[int, int]]:
-    """Usage name → in use and allowed."""
-    world = run.world
-    rows: list[Any] = list(world.cloud.market.usages(world.options.subscription_id, world.region))
-    return {row["name"]["value"]: (row["currentValue"], row["limit"]) for row in rows}
 
 
 def call_differences(wanted: CallMatch, call: Any) -> list[Difference]:

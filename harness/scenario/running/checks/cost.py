@@ -9,14 +9,13 @@ from harness.scenario.language.models.observed import Cost
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
-from harness.world.prices import price_per_hour
 
 __all__ = ["check"]
 
 
 def check(body: Cost, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict about the end, and one about what was before."""
-    found = count_differences(body.per_hour, round(price_per_hour(run.world), 6))
+    found = count_differences(body.per_hour, round(run.world.cost(), 6))
     yield Verdict.of(f"{entry.label}.perHour", entry.mark("perHour"), found)
     if body.before is not None:
         if run.cost_before is None:

@@ -1,0 +1,145 @@
+"""The parts of a world, put together: engine, cluster, cloud, nodes and Karpenter, each given its ports when it is made."""
+
+from __future__ import annotations
+
+from fakeazure.cloud import FakeAzure
+from harness.clusters.cluster import Cluster, ClusterFactory
+from harness.engine.clock import Clock
+from harness.engine.engine import Engine
+from harness.engine.ids import Ids
+from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER
+from harness.engine.rng import Rng
+from harness.karpenter.lifecycle.pace import Pace
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
+from harness.karpenter.provisioning.listening import Listener
+from harness.nodes.cloud_node_manager import CloudNodeManager
+from harness.nodes.disk_driver import DiskDriver
+from harness.nodes.eviction_notices import EvictionNotices
+from harness.nodes.kubelet import Kubelets
+from harness.nodes.registry import Machines
+from harness.world.azure import AzurePort, make_cloud
+from harness.world.azure_timers import AzureTimers
+from harness.world.karpenter import Karpenter
+from harness.world.kubectl import Kubectl
+from harness.world.ports import Ports
+from harness.world.recorder import Recorder
+from harness.world.refused import RefusalCheck
+from harness.world.settings import Settings
+
+__all__ = ["Assembly"]
+
+
+class Assembly:
+    """One cloud, one cluster, one Karpenter, one clock, connected.
+
+    Without `simulated` there is no Karpenter here: somebody else works on the same cluster and the same cloud.
+    """
+
+    def __init__(self, settings: Settings, cluster: ClusterFactory, clock: Clock | None, *, simulated: bool) -> None:
+        self.simulated = simulated
+        self.release, self.options, self.region = settings.release, settings.options, settings.region
+        self.kubernetes, self.caches = settings.kubernetes, settings.caches
+        self.clock = clock or Clock()
+        self.rng = Rng(settings.seed)
+        self.engine = Engine(self.clock)
+        self.cloud: FakeAzure = make_cloud(settings, self.engine)
+        """Azure: its regions, virtual machines and journal."""
+        self.azure = AzurePort(settings, self.engine, self.cloud)
+        self.recorder = Recorder(self.clock, lambda: self.cluster.view.revision)
+        self.cluster: Cluster = cluster(
+            self.engine,
+            self.rng,
+            Ids(self.rng),
+            self.recorder,
+            crds=settings.crds,
+            kubernetes=settings.kubernetes,
+        )
+        self.ports = Ports(self.engine, self.cluster, self.recorder, self.azure)
+        self.kubectl = Kubectl(self.ports.view, self.ports.writer(ADMIN), self.release)
+        self.refusals = RefusalCheck(self.recorder.rejections)
+        self.listeners: list[Listener] = []
+        """Those who are told of every simulation of Karpenter's, also after a restart."""
+        self.instance_types = self._instance_types()
+        self._settings = settings
+        self._add_nodes(settings)
+        self._karpenter: Karpenter | None = self._new_karpenter(settings.pace) if simulated else None
+
+    @property
+    def karpenter(self) -> Karpenter:
+        """The simulated loop. Raises LookupError where Karpenter is somebody else."""
+        if self._karpenter is None:
+            raise LookupError("there is no simulated Karpenter in this world")
+        return self._karpenter
+
+    def restart_karpenter(self) -> None:
+        """Karpenter's process ends and starts again: what it had in memory is gone, what is in the cluster it reads anew.
+
+        Gone are launches that it was about to write down, offerings that it left alone, cached instance types, the window of its batch and
+        the operations of Azure that it polled. Raises LookupError where Karpenter is somebody else.
+        """
+        pace = self.karpenter.lifecycle.pace
+        self.engine.remove(*self.karpenter.controllers)
+        self.instance_types = self._instance_types()
+        self._karpenter = self._new_karpenter(pace)
+        self.engine.introduce(self._karpenter.controllers, self.ports.view.list)
+
+    def _add_nodes(self, settings: Settings) -> None:
+        """Machines, and all that runs on them or looks after them."""
+        ports, engine = self.ports, self.engine
+        self.machines = Machines()
+        self.kubelets = Kubelets(
+            engine,
+            ports.view,
+            ports.writer,
+            ports.sink,
+            self.machines,
+            kubernetes_version=settings.kubernetes,
+            timing=settings.timing,
+            boot=self.cluster.boot,
+            halt=self.cluster.halt,
+        )
+        node_manager = CloudNodeManager(
+            ports.view,
+            ports.writer(CLOUD_NODE_MANAGER),
+            ports.sink,
+            self.machines,
+            self.clock,
+            lambda: self.kubelets.timing.cloud_node_manager,
+        )
+        disks = DiskDriver(ports.view, ports.writer, ports.sink, self.machines, region=self.region)
+        notices = EvictionNotices(
+            engine, ports.view, ports.writer, self.machines, lambda: self.kubelets.timing.eviction_notice
+        )
+        timers = AzureTimers(engine, self.cloud, self.caches, self.region, self.kubelets, notices)
+        engine.add(self.kubelets, node_manager, disks, notices, timers)
+
+    def _instance_types(self) -> InstanceTypeProvider:
+        return InstanceTypeProvider(
+            release=self.release,
+            options=self.options,
+            region=self.region,
+            clock=self.clock,
+            records=self.azure.records,
+            prices=self.azure.prices,
+            usages=self.azure.usages,
+            shared=self.caches.lists,
+        )
+
+    def _new_karpenter(self, pace: Pace) -> Karpenter:
+        ports = self.ports
+        return Karpenter(
+            self.engine,
+            ports.view,
+            ports.writer(KARPENTER),
+            ports.sink,
+            ports.cloud,
+            self.instance_types,
+            self.rng,
+            region=self.region,
+            kubernetes=self.kubernetes,
+            indexes=self.caches.indexes,
+            attempt_seconds=self._settings.attempt_seconds,
+            time_limit=self._settings.time_limit,
+            pace=pace,
+            listeners=self.listeners,
+        )

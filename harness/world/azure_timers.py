@@ -1,0 +1,67 @@
+"""Azure's time and events: what is due there as work of the engine, and what happens to machines, told to their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+from fakeazure.cloud import FakeAzure
+from fakeazure.events import Deleted, Event, PoweredOff, PoweredOn, Preempting
+from harness.engine.engine import DONE, Engine, Result, Router, Wait
+from harness.nodes.eviction_notices import EvictionNotices
+from harness.nodes.kubelet import Kubelets
+from harness.world.caches import Caches
+from harness.world.hardware import machine_of
+
+__all__ = ["AzureTimers"]
+
+_KEY = "timers"
+
+
+class AzureTimers:
+    """The cloud as one controller of the engine: its only key is its queue of timers."""
+
+    name = "azure"
+    backoff = (1.0, 1.0)
+
+    def __init__(
+        self,
+        engine: Engine,
+        cloud: FakeAzure,
+        caches: Caches,
+        region: str,
+        kubelets: Kubelets,
+        notices: EvictionNotices,
+    ) -> None:
+        self._engine, self._cloud = engine, cloud
+        self._catalogue, self._region = caches.catalogue, region
+        self._kubelets, self._notices = kubelets, notices
+        cloud.on_schedule(self._scheduled)
+        cloud.subscribe(self._event)
+
+    def watches(self) -> Mapping[str, Router]:
+        """Nothing of the cluster."""
+        return {}
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Makes happen what is due, and asks to be called for the next thing."""
+        if self._cloud.run_until(self._engine.clock.unix + 1e-6):
+            self._engine.touch()
+        due = self._cloud.next_due()
+        if due is None:
+            return DONE
+        return Result(max(0.0, due - self._engine.clock.unix), Wait.PROGRESS)
+
+    def _scheduled(self, due: float) -> None:
+        self._engine.touch()
+        self._engine.enqueue(self, _KEY, after=max(0.0, due - self._engine.clock.unix))
+
+    def _event(self, event: Event) -> None:
+        self._engine.touch()
+        if isinstance(event, PoweredOn):
+            self._kubelets.power_on(machine_of(event.vm, self._catalogue, self._region))
+        elif isinstance(event, Preempting):
+            self._notices.noticed(event.vm.id.lower())
+        elif isinstance(event, PoweredOff):
+            self._kubelets.power_off(event.vm.id.lower(), gone=False)
+        elif isinstance(event, Deleted):
+            self._kubelets.power_off(event.vm.id.lower(), gone=True)

@@ -1,0 +1,38 @@
+"""Azure's virtual machines as the software on them sees them."""
+
+from __future__ import annotations
+
+from fakeazure.catalog import Catalogue
+from fakeazure.events import VirtualMachine
+from harness.nodes.machine import Hardware, Machine
+
+__all__ = ["hardware_of", "machine_of"]
+
+
+def machine_of(vm: VirtualMachine, catalogue: Catalogue, region: str) -> Machine:
+    """A VM as its kubelet finds it."""
+    return Machine(
+        vm_id=vm.id.lower(),
+        name=vm.name,
+        provider_id=vm.provider_id,
+        region=vm.location,
+        size=vm.size,
+        zone=vm.zone,
+        priority=vm.priority,
+        hardware=hardware_of(vm.size, catalogue, region),
+        custom_data=vm.custom_data,
+        body=vm.machine,
+        aks_labels=vm.aks_labels,
+    )
+
+
+def hardware_of(size: str, catalogue: Catalogue, region: str) -> Hardware:
+    """What a size gives its operating system, by its SKU record."""
+    record = catalogue.region(region).sku(size)
+    facts = {pair["name"]: pair["value"] for pair in record.get("capabilities") or ()}
+    return Hardware(
+        cpus=int(facts.get("vCPUsAvailable") or facts.get("vCPUs") or 1),
+        memory_gib=float(facts.get("MemoryGB") or 1),
+        arch="arm64" if facts.get("CpuArchitectureType") == "Arm64" else "amd64",
+        gpus=int(facts.get("GPUs") or 0),
+    )

@@ -1,0 +1,102 @@
+"""What kubectl does to a world's cluster: apply, a dry run on the server, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from harness.engine.ports import PatchType, View, Writer
+from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.validation.pods import validate_pod
+from harness.karpenter.validation.rejections import Rejection
+from harness.karpenter.validation.runtime import runtime_validate
+from harness.kube.api.kinds import KINDS
+from harness.kube.api.objects import Key, Object, frozen, name_of, namespace_of, with_metadata
+from harness.kube.api.status import ApiError
+from harness.world.apply import applied_patch, read
+from harness.world.refused import rejections_of
+from harness.world.shapes import misshapen
+
+if TYPE_CHECKING:
+    from harness.reading.sources import Source
+
+__all__ = ["Kubectl", "Rejected", "place_of"]
+
+Rejected: TypeAlias = list[Rejection]
+
+
+def place_of(kind: str, namespace: str | None) -> str:
+    """The namespace of an object: `default` where none is said and the kind has one."""
+    known = KINDS.get(kind)
+    return (namespace or "default") if known is not None and known.namespaced else ""
+
+
+class Kubectl:
+    """Remembers what was applied, as kubectl does in an annotation."""
+
+    def __init__(self, view: View, writer: Writer, release: ProviderRelease) -> None:
+        self._view, self._writer, self._release = view, writer, release
+        self._applied: dict[Key, Object] = {}
+
+    @property
+    def applied(self) -> Sequence[Object]:
+        """What was applied and not deleted since, as it was given, in the order in which it first came."""
+        return tuple(self._applied.values())
+
+    def apply(self, objects: Iterable[Object | Source]) -> Rejected:
+        """Creates or updates objects; returns what was refused. Raises ScenarioError for what cannot be read."""
+        refused: Rejected = []
+        for obj in read(objects):
+            refused.extend(self._apply(obj))
+        return refused
+
+    def judge(self, obj: Object) -> Rejected:
+        """What `apply` would return for a new object, without keeping anything (`--dry-run=server`)."""
+        refused = misshapen(obj)
+        if refused:
+            return refused
+        place = place_of(str(obj.get("kind")), namespace_of(obj))
+        if place and self._view.get("Namespace", place) is None:
+            obj = with_metadata(obj, namespace="default")  # it would be made, and no rule depends on it
+        try:
+            stored = self._writer.create(obj, dry_run=True)
+        except ApiError as error:
+            return rejections_of(error, Key(str(obj.get("kind")), place, name_of(obj)))
+        return self._validated(stored)
+
+    def delete(self, kind: str, name: str, namespace: str | None = None) -> None:
+        """Deletes an object without waiting. Raises ApiError 404."""
+        place = place_of(kind, namespace)
+        self._applied.pop(Key(kind, place, name), None)
+        self._writer.delete(kind, name, namespace=place)
+
+    def _apply(self, obj: Object) -> Rejected:
+        refused = misshapen(obj)
+        if refused:
+            return refused
+        kind = KINDS.get(str(obj.get("kind")))
+        place = place_of(str(obj.get("kind")), namespace_of(obj))
+        key, obj = Key(str(obj.get("kind")), place, name_of(obj)), frozen(obj)
+        try:
+            if place and self._view.get("Namespace", place) is None:
+                self._writer.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}})
+            if key.name and self._view.get(key.kind, key.name, place) is not None:
+                # an object that was read and edited says all of itself; a manifest only what its author cares for
+                strategic = kind is not None and not kind.custom and "uid" not in (obj.get("metadata") or {})
+                patch = applied_patch(self._applied.get(key), obj, strategic=strategic)
+                how: PatchType = "strategic" if strategic else "merge"
+                stored = self._writer.patch(key.kind, key.name, patch, namespace=place, type=how)
+            else:
+                stored = self._writer.create(obj)
+        except ApiError as error:
+            return rejections_of(error, key)
+        self._applied[key] = obj
+        return self._validated(stored)
+
+    def _validated(self, stored: Object) -> Rejected:
+        """What Karpenter's own validation says of an object that the API server took."""
+        if stored.get("kind") == "NodePool":
+            return list(runtime_validate(stored, self._release))
+        if stored.get("kind") == "Pod":
+            return list(validate_pod(stored, self._release))
+        return []

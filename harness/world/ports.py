@@ -1,0 +1,30 @@
+"""The ports of a world: where every controller gets its view, its writer, its sink and its cloud."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.clusters.cluster import Cluster
+from harness.engine.engine import Engine
+from harness.engine.ports import Cloud, Identity, Sink, View, Writer
+
+__all__ = ["Ports"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Handed out here alone, so that whoever wants to see all that controllers do listens in one place."""
+
+    engine: Engine
+    cluster: Cluster
+    sink: Sink
+    cloud: Cloud
+
+    @property
+    def view(self) -> View:
+        """The cluster's objects."""
+        return self.cluster.view
+
+    def writer(self, identity: Identity) -> Writer:
+        """A Writer in the name of this identity."""
+        return self.cluster.writer(identity)
