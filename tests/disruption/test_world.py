@@ -185,7 +185,7 @@ def test_an_unhealthy_node_is_repaired_behind_its_gate():
             {**each, "status": "False", "lastTransitionTime": now} if each["type"] == "Ready" else each
             for each in node["status"]["conditions"]
         ]
-        of.cluster.writer(of._writer.identity).update(node, subresource="status")
+        of.cluster.writer(ADMIN).update(node, subresource="status")
         of.advance(11 * MINUTE)
         assert [one.reason for one in of.disruptions if one.reason == "Unhealthy"] == reasons
 
