@@ -4,7 +4,7 @@ simulation acts on, and those that it leaves out and names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from harness.kube.api.kinds import KINDS, served
 from harness.kube.api.objects import Frozen, is_terminating
 from harness.reading.manifests import Manifest
 
-__all__ = ["Dump", "as_new", "deleted", "in_order", "sorted_dump"]
+__all__ = ["Dump", "as_new", "controllers", "deleted", "in_order", "registered", "sorted_dump"]
 
 _FEW = 3  # names of a kind that are listed
 _FIRST = {"Namespace": 0, "AKSNodeClass": 1, "NodePool": 2}
@@ -85,13 +85,20 @@ def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = ()) -> Du
     finished: list[Manifest] = []
     registered: list[Manifest] = []
     for manifest in found:
-        if manifest.kind == "NodeClaim" and ("Node", _node_of(manifest.object), "") in names:
+        if _is_registered(manifest, names):
             registered.append(manifest)
-        elif not names.isdisjoint(_controllers(manifest)):
+        elif not names.isdisjoint(controllers(manifest)):
             derived.append(manifest)
         else:
             (finished if _finished(manifest.object) else kept).append(manifest)
     return Dump(tuple(kept), tuple(left_out), tuple(derived), tuple(finished), tuple(registered), live)
+
+
+def registered(manifests: Iterable[Manifest]) -> list[Manifest]:
+    """NodeClaims whose Nodes are there, too: they would be launched a second time."""
+    found = list(manifests)
+    nodes = {(one.kind, one.name, one.namespace) for one in found if one.kind == "Node"}
+    return [one for one in found if _is_registered(one, nodes)] if nodes else []
 
 
 def in_order(manifests: Iterable[Manifest]) -> list[Manifest]:
@@ -117,11 +124,15 @@ def as_new(obj: Mapping[str, Any]) -> Frozen:
     return Frozen(without_merged_keys(new) if obj.get("kind") == "Pod" else new)
 
 
+def _is_registered(manifest: Manifest, names: Collection[tuple[str, str, str]]) -> bool:
+    return manifest.kind == "NodeClaim" and ("Node", _node_of(manifest.object), "") in names
+
+
 def _node_of(nodeclaim: Mapping[str, Any]) -> str:
     return str((nodeclaim.get("status") or {}).get("nodeName") or "")
 
 
-def _controllers(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
+def controllers(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
     """Kind, name and namespace of the objects that make this one, if it says so; of a ReplicaSet's pod its Deployment, too."""
     metadata: Mapping[str, Any] = manifest.object["metadata"]
     owners = metadata.get("ownerReferences")

@@ -16,7 +16,7 @@ from harness.reading.problems import Mark, Problem, ScenarioError, dotted
 from harness.reading.yaml_values import kubernetes_value
 from harness.scenario.language.cases import Case
 from harness.scenario.language.core_objects import core_problems, duration_problems, field_problems
-from harness.scenario.language.dumps import deleted
+from harness.scenario.language.dumps import deleted, registered
 from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.running.checks import check
@@ -167,6 +167,7 @@ def _walk(run: Run) -> None:
         for manifest in case.manifests
         if manifest.is_named(name)
     }
+    held_back |= {manifest.reference for manifest in registered(case.manifests)}
     for manifest in case.manifests:
         if manifest.reference not in held_back:
             _apply(run, manifest)

@@ -1,0 +1,65 @@
+"""A runnable scenario from a dump: what decides, under other names if wanted, with today's verdict as its expectation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.capture.objects import kept
+from harness.capture.pseudonyms import Pseudonyms
+from harness.capture.selection import Question, selected
+from harness.reading.problems import ScenarioError
+from harness.scenario.language.dumps import Dump
+from harness.scenario.language.files import load_text
+from harness.scenario.language.writing import scenario_text
+from harness.scenario.running.runner import Runner
+from harness.scenario.running.stating import stated
+from harness.scenario.running.verdicts import Outcome
+
+__all__ = ["NotRepeated", "captured"]
+
+_FILE = "captured.yaml"
+_ANYTHING = [{"pods": {"bound": 0}}]
+
+
+class NotRepeated(Exception):
+    """The case that was made does not run, or comes to something else each time: a fault of this project; one line."""
+
+
+def captured(dump: Dump, given: Mapping[str, Any], question: Question, *, anonymise: bool) -> str:
+    """The text of a scenario. The same dump, inputs and question give the same bytes.
+
+    `given` are the keys of a scenario's `given`. Raises NothingNamed for a question about what is not there, NotRepeated.
+    """
+    names = Pseudonyms(anonymise=anonymise)
+    objects, focus = selected(dump, question)
+    left = [(one, found) for one in objects if (found := kept(one, names)) is not None]
+    manifests = [found for _, found in left]
+    named = [_reference(found) for one, found in left if any(one is each for each in focus) and one["kind"] == "Pod"]
+    header: dict[str, Any] = {"scenario": _title(question, names), "given": dict(given)}
+    try:
+        (scenario,) = load_text(scenario_text({**header, "then": _ANYTHING}, manifests), file=_FILE)
+        (case,) = scenario.cases
+        run, _ = Runner().examine(case)
+        text = scenario_text({**header, "then": stated(run, named)}, manifests)
+        (scenario,) = load_text(text, file=_FILE)
+        report = Runner().run(scenario.cases[0])
+    except ScenarioError as error:
+        raise NotRepeated(str(error)) from None
+    if report.outcome is not Outcome.PASSED:
+        wrong = report.error or next(str(one.differences[0]) for one in report.verdicts if not one.holds)
+        raise NotRepeated(f"the captured case does not repeat itself: {wrong}")
+    return text
+
+
+def _title(question: Question, names: Pseudonyms) -> str:
+    if question.pod:
+        return "a pod of a cluster" if names.anonymise else f"{question.pod} of a cluster"
+    if question.node:
+        return f"Node {names.name('node', question.node)} of a cluster"
+    return "a cluster"
+
+
+def _reference(pod: Mapping[str, Any]) -> str:
+    namespace = pod["metadata"].get("namespace") or "default"
+    return pod["metadata"]["name"] if namespace == "default" else f"{namespace}/{pod['metadata']['name']}"

@@ -1,0 +1,203 @@
+"""What may stay of a value: rules, each of which takes a value and gives what is left of it, `NOTHING` where that is nothing.
+
+A field without a rule is left out. No rule lets free text through: each takes what has the form of a number, a quantity, a word of a list
+or a time, and gives a pseudonym for a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from harness.capture.pseudonyms import Pseudonyms
+
+__all__ = [
+    "ANNOTATIONS",
+    "FLAG",
+    "LABELS",
+    "NOTHING",
+    "NUMBER",
+    "QUANTITY",
+    "REQUIREMENTS",
+    "RESOURCES",
+    "SELECTOR",
+    "SPAN",
+    "TAINTS",
+    "TIME",
+    "VERSION",
+    "Rule",
+    "each",
+    "fields",
+    "fixed",
+    "key",
+    "name",
+    "path",
+    "some",
+    "unless",
+    "words",
+]
+
+NOTHING: Final = object()
+Rule: TypeAlias = Callable[[Any, Pseudonyms], Any]
+
+_KEPT_ANNOTATIONS = frozenset({"karpenter.sh/do-not-disrupt", "controller.kubernetes.io/pod-deletion-cost"})
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte", "Equal")
+
+
+def fields(**rules: Rule) -> Rule:
+    """A map with these fields; empty ones stay where the map had nothing else to say."""
+
+    def rule(value: Any, names: Pseudonyms) -> Any:
+        if not isinstance(value, Mapping):
+            return NOTHING
+        kept = {field: one(value[field], names) for field, one in rules.items() if value.get(field) is not None}
+        kept = {field: left for field, left in kept.items() if left is not NOTHING}
+        return kept if kept or not value else NOTHING
+
+    return rule
+
+
+def each(one: Rule) -> Rule:
+    """A list of such values."""
+
+    def rule(value: Any, names: Pseudonyms) -> Any:
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            return NOTHING
+        return [left for item in value if (left := one(item, names)) is not NOTHING]
+
+    return rule
+
+
+def some(one: Rule) -> Rule:
+    """The same, and nothing in place of an empty list."""
+    whole = each(one)
+    return lambda value, names: whole(value, names) or NOTHING
+
+
+def unless(default: Any, one: Rule) -> Rule:
+    """Nothing where it is what it would be anyway."""
+    return lambda value, names: NOTHING if value == default else one(value, names)
+
+
+def name(category: str) -> Rule:
+    """The name of something."""
+    return lambda value, names: names.name(category, value) if isinstance(value, str) and value else NOTHING
+
+
+def path(category: str, form: str) -> Rule:
+    """An id in Azure; `form` has `{}` for its number."""
+    return lambda value, names: names.path(category, value, form) if isinstance(value, str) and value else NOTHING
+
+
+def fixed(text: str) -> Rule:
+    """Always this text, whatever stood there."""
+    return lambda value, names: text
+
+
+def words(*known: str) -> Rule:
+    """One of these words."""
+    return lambda value, names: value if value in known else NOTHING
+
+
+def _form(pattern: str) -> Rule:
+    compiled = re.compile(pattern)
+
+    def rule(value: Any, names: Pseudonyms) -> Any:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return value
+        return value if isinstance(value, str) and compiled.fullmatch(value) else NOTHING
+
+    return rule
+
+
+QUANTITY = _form(r"[+-]?[0-9.]{1,20}([eE][+-]?[0-9]{1,3}|[KMGTPE]i|[numkMGTPE])?%?")
+"""A number, a quantity, a share in per cent."""
+SPAN = _form(r"Never|([0-9.]{1,12}(ns|us|µs|ms|s|m|h))+|[0-9 */,-]{1,40}|@[a-z]{4,9}")
+"""A duration, or a schedule of cron."""
+VERSION = _form(r"v?[0-9]{1,3}(\.[0-9]{1,4}){1,2}(-[a-z0-9.]{1,12})?")
+"""A version."""
+TIME = _form(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z")
+"""A moment."""
+
+
+def NUMBER(value: Any, names: Pseudonyms) -> Any:
+    """A number."""
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else NOTHING
+
+
+def FLAG(value: Any, names: Pseudonyms) -> Any:
+    """True or false."""
+    return value if isinstance(value, bool) else NOTHING
+
+
+def key(value: Any, names: Pseudonyms) -> Any:
+    """The key of a label."""
+    return names.key(value) if isinstance(value, str) else NOTHING
+
+
+def LABELS(value: Any, names: Pseudonyms) -> Any:
+    """Labels, or what selects by them."""
+    if not isinstance(value, Mapping):
+        return NOTHING
+    return {names.key(one): names.value(one, text) for one, text in value.items() if isinstance(text, str)}
+
+
+def ANNOTATIONS(value: Any, names: Pseudonyms) -> Any:
+    """The annotations that decide something, where they have a short word or a number."""
+    if not isinstance(value, Mapping):
+        return NOTHING
+    kept = {
+        one: text
+        for one, text in value.items()
+        if one in _KEPT_ANNOTATIONS and re.fullmatch(r"true|false|-?\d{1,10}", str(text))
+    }
+    return kept or NOTHING
+
+
+def RESOURCES(value: Any, names: Pseudonyms) -> Any:
+    """Quantities by resource."""
+    if not isinstance(value, Mapping):
+        return NOTHING
+    kept = {names.resource(one): QUANTITY(amount, names) for one, amount in value.items()}
+    return {one: amount for one, amount in kept.items() if amount is not NOTHING}
+
+
+def _expression(value: Any, names: Pseudonyms) -> Any:
+    if not isinstance(value, Mapping) or not isinstance(value.get("key"), str):
+        return NOTHING
+    left: dict[str, Any] = {"key": names.key(value["key"])}
+    if value.get("operator") in _OPERATORS:
+        left["operator"] = value["operator"]
+    if isinstance(value.get("values"), list):
+        left["values"] = [names.value(value["key"], str(one)) for one in value["values"]]
+    if isinstance(value.get("minValues"), int):
+        left["minValues"] = value["minValues"]
+    return left
+
+
+REQUIREMENTS = each(_expression)
+"""Requirements and expressions: key, operator, values."""
+SELECTOR = fields(matchLabels=LABELS, matchExpressions=REQUIREMENTS)
+
+
+def _taint(value: Any, names: Pseudonyms) -> Any:
+    if not isinstance(value, Mapping):
+        return NOTHING
+    left: dict[str, Any] = {}
+    of = value.get("key")
+    if isinstance(of, str):
+        left["key"] = names.key(of)
+    if value.get("operator") in ("Exists", "Equal", "Lt", "Gt"):
+        left["operator"] = value["operator"]
+    if isinstance(value.get("value"), str):
+        left["value"] = names.value(str(of), value["value"])
+    if value.get("effect") in ("NoSchedule", "PreferNoSchedule", "NoExecute"):
+        left["effect"] = value["effect"]
+    if isinstance(value.get("tolerationSeconds"), int):
+        left["tolerationSeconds"] = value["tolerationSeconds"]
+    return left or NOTHING
+
+
+TAINTS = each(_taint)
+"""Taints and tolerations."""

@@ -1,0 +1,139 @@
+"""Names in place of names: the same for the same text, by category, counted in the order in which they are met."""
+
+from __future__ import annotations
+
+import re
+
+from harness.karpenter.labels import azure, core
+from harness.kube.api import labels as kube
+
+__all__ = ["Pseudonyms"]
+
+_FIXED = {
+    "namespace": frozenset({"default", "kube-system", "kube-public", "kube-node-lease"}),
+    "priorityclass": frozenset({"system-cluster-critical", "system-node-critical"}),
+    "storageclass": frozenset({"default", "managed", "managed-csi", "managed-csi-premium", "managed-premium"}),
+    "driver": frozenset(
+        {"disk.csi.azure.com", "file.csi.azure.com", "blob.csi.azure.com", "kubernetes.io/no-provisioner"}
+    ),
+}
+"""Names that every cluster has: they say nothing, and some mean something."""
+
+_CATEGORIES = {core.NODEPOOL: "nodepool", kube.HOSTNAME: "node", "kubernetes.io/metadata.name": "namespace"}
+"""Labels whose values are names of objects."""
+
+_PUBLIC = frozenset(
+    {
+        *(value for name, value in vars(azure).items() if name.startswith("SKU_")),
+        *(
+            azure.AKS_CPU,
+            azure.AKS_MEMORY,
+            azure.AKS_MODE,
+            azure.AKS_SCALE_SET_PRIORITY,
+            azure.AKS_PRIORITY,
+            azure.AKS_OS_SKU,
+        ),
+        *(
+            azure.AKS_FIPS,
+            azure.AKS_ROLE,
+            azure.AKS_OS_SKU_REQUESTED,
+            azure.AKS_OS_SKU_EFFECTIVE,
+            azure.AKS_CNI_OVERLAY,
+        ),
+        *(azure.AKS_POD_NETWORK_TYPE, azure.AKS_STATELESS_CNI, azure.AKS_EBPF_DATAPLANE, azure.AKS_LOCAL_DNS_STATE),
+        *(azure.AKS_ARTIFACT_STREAMING, azure.PLACEMENT_SCOPE, azure.CSI_ZONE),
+        *(core.CAPACITY_TYPE, core.INITIALIZED, core.REGISTERED, core.DO_NOT_SYNC_TAINTS, core.DO_NOT_DISRUPT),
+        *(kube.OS, kube.ARCH, kube.INSTANCE_TYPE, kube.ZONE, kube.REGION, kube.WINDOWS_BUILD),
+        *(kube.BETA_OS, kube.BETA_ARCH, kube.BETA_INSTANCE_TYPE, kube.BETA_ZONE, kube.BETA_REGION),
+    }
+)
+"""Labels whose values Azure, AKS or Kubernetes chose from a public list."""
+
+_KEYS = frozenset(
+    {
+        *_PUBLIC,
+        *_CATEGORIES,
+        *(value for value in vars(azure).values() if isinstance(value, str) and azure.is_aks_label(value)),
+        *azure.LEGACY,
+        *(kube.EXCLUDE_BALANCERS, kube.NOT_READY, kube.UNREACHABLE, kube.UNSCHEDULABLE, kube.UNINITIALIZED),
+        *(core.UNREGISTERED_TAINT["key"], core.DISRUPTED_TAINT["key"]),
+        *("CriticalAddonsOnly", "node.cilium.io/agent-not-ready", "pod-template-hash", "controller-revision-hash"),
+        *(
+            f"app.kubernetes.io/{name}"
+            for name in ("name", "instance", "version", "component", "part-of", "managed-by")
+        ),
+        *(
+            "node-role.kubernetes.io/control-plane",
+            "node.kubernetes.io/memory-pressure",
+            "node.kubernetes.io/disk-pressure",
+        ),
+    }
+)
+"""Labels and taints whose names are public."""
+
+_DOMAINS = ("karpenter.sh", "karpenter.azure.com", "kubernetes.azure.com", "kubernetes.io", "k8s.io")
+_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage", "pods", "storage", "nvidia.com/gpu", "amd.com/gpu"})
+_VALUE = re.compile(r"[A-Za-z0-9_.-]{0,40}")
+_COUNT = re.compile(r"-?[0-9]{1,4}")
+
+
+class Pseudonyms:
+    """One for each capture; without `anonymise` every name stays."""
+
+    def __init__(self, *, anonymise: bool) -> None:
+        self.anonymise = anonymise
+        self._names: dict[tuple[str, str], str] = {}
+        self._counts: dict[str, int] = {}
+
+    def name(self, category: str, text: str) -> str:
+        """The name of an object, a container, a driver: `node-3` in place of the third Node's."""
+        if not self.anonymise or text in _FIXED.get(category, ()):
+            return text
+        return self._numbered(category, text, f"{category}-{{}}")
+
+    def path(self, category: str, text: str, form: str) -> str:
+        """An id in Azure; `form` has `{}` where the number stands. Ids are not told without `anonymise` either."""
+        return self._numbered(category, text.lower(), form)
+
+    def key(self, key: str) -> str:
+        """The key of a label or a taint; of one that nobody else knows the domain stays where it decides something."""
+        if not self.anonymise or key in _KEYS:
+            return key
+        domain, slash, _ = key.rpartition("/")
+        if not slash:
+            return self._numbered("label", key, "label-{}")
+        known = next((one for one in _DOMAINS if domain == one or domain.endswith(f".{one}")), None)
+        if known is None:
+            return self._numbered("label", key, "example.com/label-{}")
+        if domain in (known, f"node.{known}", f"node-restriction.{known}", f"app.{known}"):
+            return self._numbered("label", key, f"{domain}/label-{{}}")
+        below = (
+            "node."
+            if domain.endswith(f"node.{known}")
+            else "node-restriction."
+            if domain.endswith(f"node-restriction.{known}")
+            else ""
+        )
+        return self._numbered("label", key, f"sub.{below}{known}/label-{{}}")
+
+    def value(self, key: str, value: str) -> str:
+        """The value of a label or a taint under its key as it was."""
+        if not self.anonymise or value in ("", "true", "false") or _COUNT.fullmatch(value):
+            return value
+        if key in _PUBLIC and _VALUE.fullmatch(value):
+            return value
+        category = _CATEGORIES.get(key)
+        return self.name(category, value) if category else self._numbered("value", value, "value-{}")
+
+    def resource(self, name: str) -> str:
+        """The name of a resource."""
+        if not self.anonymise or name in _RESOURCES or name.startswith(("hugepages-", "attachable-volumes-azure-disk")):
+            return name
+        return self._numbered("resource", name, "example.com/resource-{}")
+
+    def _numbered(self, category: str, text: str, form: str) -> str:
+        found = self._names.get((category, text))
+        if found is None:
+            self._counts[category] = self._counts.get(category, 0) + 1
+            found = self._names[category, text] = form.format(self._counts[category])
+        return found

@@ -1,0 +1,116 @@
+"""`harness capture`: what leaves a cluster, and that the case runs and says what the cluster does today."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.capture.case import captured
+from harness.capture.selection import NothingNamed, Question
+from harness.reading.manifests import manifests_of_text
+from harness.scenario.language.dumps import Dump, sorted_dump
+from harness.scenario.language.files import load_text
+from harness.scenario.running.runner import Runner
+from harness.scenario.running.verdicts import Outcome
+from tests.capture.cluster import TELLTALES, cluster
+from tests.cli.command import call
+
+GIVEN = {"karpenter": "1.14.0", "region": "westeurope", "kubernetes": "1.33.2"}
+LONELY = "acme-shop/acme-lonely"
+
+
+@pytest.fixture(scope="module")
+def dump() -> Dump:
+    return sorted_dump(manifests_of_text(json.dumps(cluster()), "dump.json"))
+
+
+def outcome(text: str) -> Outcome:
+    (scenario,) = load_text(text, file="case.yaml")
+    return Runner().run(scenario.cases[0]).outcome
+
+
+def objects(text: str) -> list[dict[str, object]]:
+    return [one for one in yaml.safe_load_all(text) if "kind" in one]
+
+
+QUESTIONS = [Question(), Question(keep_placement=True), Question(pod=LONELY), Question(pod=LONELY, keep_placement=True)]
+QUESTIONS += [Question(pod="Deployment/acme-shop/acme-deployment-1"), Question(node="aks-acme-8a7b6c5d-vmss000001")]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_nothing_of_the_cluster_is_left_and_the_case_runs(dump: Dump, question: Question) -> None:
+    text = captured(dump, GIVEN, question, anonymise=True)
+    left = [line for line in text.lower().splitlines() if any(word in line for word in TELLTALES)]
+    assert not left
+    assert outcome(text) is Outcome.PASSED
+
+
+def test_the_same_dump_gives_the_same_bytes(dump: Dump) -> None:
+    question = Question(pod=LONELY, keep_placement=True)
+    assert captured(dump, GIVEN, question, anonymise=True) == captured(dump, GIVEN, question, anonymise=True)
+
+
+def test_without_names_in_place_of_names_only_names_are_left(dump: Dump) -> None:
+    """Secrets, environment, arguments, images, addresses and Azure's ids go in any case; labels stay."""
+    text = captured(dump, GIVEN, Question(), anonymise=False)
+    assert "acme-lonely" in text
+    left = [
+        word
+        for word in ("xyzzy", "azurecr", "10.77.", "resourceGroups/acme", "ACME_KEY", "vault", "somebody")
+        if word in text
+    ]
+    assert not left
+    assert outcome(text) is Outcome.PASSED
+
+
+def test_the_same_text_has_the_same_name_everywhere(dump: Dump) -> None:
+    """A label of a NodePool, of pods and of the pods' selectors; a Node's name in its labels; a claim and who uses it."""
+    text = captured(dump, GIVEN, Question(keep_placement=True), anonymise=True)
+    found = objects(text)
+    nodes = [one for one in found if one["kind"] == "Node"]
+    assert len(nodes) == 6
+    assert all(one["metadata"]["labels"]["kubernetes.io/hostname"] == one["metadata"]["name"] for one in nodes)  # type: ignore[index]
+    pods = [one for one in found if one["kind"] == "Pod" and "nodeName" in one["spec"]]  # type: ignore[operator]
+    assert len(pods) == 40
+    assert {one["spec"]["nodeName"] for one in pods} == {one["metadata"]["name"] for one in nodes}  # type: ignore[index]
+    assert not [one for one in found if one["kind"] == "Deployment"]  # their pods are there
+    (claim,) = (one for one in found if one["kind"] == "PersistentVolumeClaim")
+    assert text.count(f"claimName: {claim['metadata']['name']}") == 1  # type: ignore[index]
+
+
+def test_a_pod_alone_keeps_its_reason(dump: Dump) -> None:
+    text = captured(dump, GIVEN, Question(pod=LONELY), anonymise=True)
+    kinds = [one["kind"] for one in objects(text)]
+    assert sorted(kinds) == ["AKSNodeClass", "DaemonSet", "DaemonSet", "DaemonSet", "NodePool", "Pod"]
+    (header,) = (one for one in yaml.safe_load_all(text) if "scenario" in one)
+    assert {"pods": {"bound": 0, "pending": 1}} in header["then"]
+    (reasons,) = (one["pods"]["pending"] for one in header["then"] if isinstance(one["pods"]["pending"], dict))
+    assert "incompatible" in str(reasons)
+
+
+def test_a_pod_that_is_not_there(dump: Dump) -> None:
+    with pytest.raises(NothingNamed, match="there is no pod acme-shop/lonely"):
+        captured(dump, GIVEN, Question(pod="acme-shop/lonely"), anonymise=True)
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--anonymise",), ("--anonymise", "--keep-placement"), ("--anonymise", "--node", "aks-acme-8a7b6c5d-vmss000001")]
+)  # fmt: skip
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
+    (tmp_path / "dump.json").write_text(json.dumps(cluster()))
+    case = tmp_path / "case.yaml"
+    code, out, err = call(capsys, "capture", str(tmp_path / "dump.json"), *arguments, "-o", str(case))
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{case}: ")
+    assert call(capsys, "run", str(case))[0] == 0
+
+
+def test_mistakes_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "dump.json").write_text(json.dumps(cluster()))
+    code, _, err = call(capsys, "capture", str(tmp_path / "dump.json"), "--pod", "acme-shop/acme-lonly")
+    assert code == 2
+    assert err.startswith("harness capture: there is no pod acme-shop/acme-lonly; did you mean 'acme-shop/acme-lonely'")
+    assert call(capsys, "capture")[0] == 2
