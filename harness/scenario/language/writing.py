@@ -12,14 +12,15 @@ from harness.reading.yaml_values import resolve
 __all__ = ["scenario_text"]
 
 _WIDTH = 140
+_LINE = 90  # characters of a map or list that is written in one line
+_NESTED = 3  # how deep such a one is
 
 
 def scenario_text(header: Mapping[str, Any], objects: Iterable[Mapping[str, Any]]) -> str:
     """A scenario file of one header and its objects, keys in their order."""
     documents = [header, *objects]
     return "---\n".join(
-        yaml.dump(one, Dumper=_Plain, sort_keys=False, width=_WIDTH, allow_unicode=True, default_flow_style=None)
-        for one in documents
+        yaml.dump(one, Dumper=_Plain, sort_keys=False, width=_WIDTH, allow_unicode=True) for one in documents
     )
 
 
@@ -29,6 +30,30 @@ class _Plain(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         """Every value is written where it stands."""
         return True
+
+    def serialize(self, node: yaml.Node) -> None:
+        """Short maps and lists stand in one line, but for a document."""
+        for child in _children(node):
+            _in_one_line(child)
+        super().serialize(node)
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [value for _, value in node.value]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _in_one_line(node: yaml.Node) -> tuple[int, int]:
+    """Depth and length of a value; what is short and flat enough is written in one line."""
+    if isinstance(node, yaml.ScalarNode):
+        return 0, len(node.value) + 2
+    keys = sum(len(key.value) + 2 for key, _ in node.value) if isinstance(node, yaml.MappingNode) else 0
+    below = [_in_one_line(child) for child in _children(node)]
+    depth, length = max((one[0] for one in below), default=0) + 1, sum(one[1] for one in below) + keys
+    if isinstance(node, yaml.CollectionNode):
+        node.flow_style = length <= _LINE and depth <= _NESTED
+    return depth, length
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

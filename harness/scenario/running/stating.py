@@ -12,7 +12,7 @@ from harness.world.refused import is_mistake
 __all__ = ["stated"]
 
 _FEW = 3
-_LONGEST = 120  # characters of Karpenter's sentence
+_LONGEST = 160  # characters of Karpenter's sentence
 
 
 def stated(run: Run, named: Sequence[str] = ()) -> list[dict[str, Any]]:
