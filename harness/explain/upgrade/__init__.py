@@ -1,5 +1,6 @@
 """What an upgrade of the provider does to NodePools, AKSNodeClasses and pods."""
 
-from harness.explain.upgrade.check import Effect, Finding, UpgradeCheck
+from harness.explain.upgrade.check import UpgradeCheck
+from harness.explain.upgrade.findings import Effect, Finding
 
 __all__ = ["Effect", "Finding", "UpgradeCheck"]

@@ -7,61 +7,25 @@ pods meet all of them. There is no table of differences.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from harness.explain.advice import advice
+from harness.explain.upgrade.differences import choice_finding, label_findings, placement_findings, size_findings
+from harness.explain.upgrade.findings import Effect, Finding, Pointer
 from harness.explain.upgrade.trial import Trial, trial
 from harness.explain.upgrade.verdicts import refusals_by, runtime_refusals, since
-from harness.explain.upgrade.workload import Placement, placements
+from harness.explain.upgrade.workload import placements
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation import Rejection, RejectionLayer, admit, crd_set, nodepool_hash
-from harness.kube.api.labels import ARCH, BETA_ZONE, HOSTNAME, INSTANCE_TYPE, ZONE
+from harness.kube.api.labels import ARCH, INSTANCE_TYPE
 from harness.world import World
 
-__all__ = ["Effect", "Finding", "UpgradeCheck"]
+__all__ = ["UpgradeCheck"]
 
 Object = Mapping[str, Any]
-Pointer = tuple[str | int, ...]
 
 KARPENTER_KINDS = ("AKSNodeClass", "NodePool")
-_OWN_NAME = frozenset({HOSTNAME})
-_ZONES = frozenset({ZONE, BETA_ZONE})
-
-
-class Effect(StrEnum):
-    """What a finding means for the one who upgrades."""
-
-    WORSE = "worse"
-    CHANGED = "changed"
-    BETTER = "better"
-    SAME = "same"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One consequence of the upgrade.
-
-    ``object`` is ``Kind/name`` and ``pointer`` the place in it, ``kind`` what it is about (refused, nodeclaims-refused, validation,
-    sizes, choice, pod, label, hash), ``key`` the label key if it is about one. ``before`` and ``after`` are for reading; ``rule`` and
-    ``since`` say who refuses from which release on; ``instead`` are ways out and ``notes`` what else to know.
-    """
-
-    effect: Effect
-    object: str
-    kind: str
-    text: str
-    pointer: Pointer = ()
-    key: str | None = None
-    layer: str | None = None
-    rule: str | None = None
-    since: str | None = None
-    before: str | None = None
-    after: str | None = None
-    instead: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 class UpgradeCheck:
@@ -210,16 +174,16 @@ class UpgradeCheck:
             )
         if new.nodeclaim_rejections:
             return
-        yield from _sizes(name, old, new)
+        yield from size_findings(name, old, new)
         if old.node is None or new.node is None:
             yield from self._outcome(name, old, new)
             return
         if (old.size, old.capacity_type) != (new.size, new.capacity_type):  # equally cheap zones are drawn by lot
-            yield _choice(name, "a plain pod's Node", old, new)
+            yield choice_finding(name, "a plain pod's Node", old, new)
             pins = {INSTANCE_TYPE: old.size}
             old = trial(self._old_world(), pool, nodeclasses, selector=pins)
             new = trial(self._upgraded(), pool, nodeclasses, self._install, selector=pins)
-        told = list(_labels(name, old, new))
+        told = list(label_findings(name, old, new))
         yield from told
         known = {finding.key for finding in told}
         for architecture in sorted((old.architectures & new.architectures) - {old.labels.get(ARCH, "")}):
@@ -234,7 +198,7 @@ class UpgradeCheck:
         old = trial(self._old_world(), pool, nodeclasses, selector={ARCH: architecture})
         pins = {INSTANCE_TYPE: old.size}
         new = trial(self._upgraded(), pool, nodeclasses, self._install, selector=pins)
-        return _labels(name, old, new, f"{architecture} Nodes")
+        return label_findings(name, old, new, f"{architecture} Nodes")
 
     @staticmethod
     def _outcome(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
@@ -254,7 +218,7 @@ class UpgradeCheck:
             after = new[name]
             if before.ignored or after.ignored:
                 continue  # refused pods are told already
-            yield from _placement(name, before, after, self.after, self.kubernetes)
+            yield from placement_findings(name, before, after, self.after, self.kubernetes)
 
     def _old_world(self) -> World:
         return self._new_world(self.before, self.before.crds)
@@ -284,90 +248,3 @@ def _place_of(pool: Object, key: str | None) -> Pointer:
         if requirement.get("key") == key:
             return ("spec", "template", "spec", "requirements", index, "key")
     return ()
-
-
-def _listed(names: Sequence[str], limit: int = 4) -> str:
-    shown = ", ".join(names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
-
-
-def _sizes(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
-    lost, gained = sorted(old.allowed - new.allowed), sorted(new.allowed - old.allowed)
-    counts = f"{len(old.allowed)} → {len(new.allowed)}"
-    if lost:
-        effect = Effect.CHANGED if new.allowed else Effect.WORSE
-        text = f"sizes it allows: {counts}; no longer {_listed(lost)}"
-        yield Finding(effect, name, "sizes", text, before=_listed(lost, len(lost)), notes=_reasons(lost, new))
-    if gained:
-        text = f"sizes it allows: {counts}; new are {_listed(gained)}"
-        yield Finding(
-            Effect.CHANGED, name, "sizes", text, after=_listed(gained, len(gained)), notes=_reasons(gained, old)
-        )
-
-
-def _reasons(names: Sequence[str], where: Trial) -> tuple[str, ...]:
-    """Why sizes are not allowed, counted."""
-    counted: dict[str, list[str]] = {}
-    for size in names:
-        counted.setdefault(where.why_not(size), []).append(size)
-    return tuple(
-        f"{len(sizes)} × {why}: {_listed(sizes, 3)}"
-        for why, sizes in sorted(counted.items(), key=lambda one: -len(one[1]))
-    )
-
-
-def _choice(name: str, what: str, old: Trial, new: Trial) -> Finding:
-    effect = Effect.WORSE if new.price > old.price + 1e-9 else Effect.CHANGED
-    price = f", {old.price:.4f} → {new.price:.4f} USD/h" if abs(new.price - old.price) > 1e-9 else ""
-    before, after = (f"{one.size} {one.zone} {one.capacity_type}" for one in (old, new))
-    return Finding(effect, name, "choice", f"{what}: {before} → {after}{price}", before=before, after=after)
-
-
-def _labels(name: str, old: Trial, new: Trial, nodes: str = "Nodes") -> Iterator[Finding]:
-    """The labels of two Nodes of one size; `nodes` is what they are called."""
-    if old.node is None or new.node is None:
-        return
-    for key in sorted({*old.labels, *new.labels} - _OWN_NAME):
-        before, after = old.labels.get(key), new.labels.get(key)
-        if before == after or (key in _ZONES and before and after):
-            continue
-        if after is None:
-            text = f"{nodes} no longer have {key} (was {before}, {old.writer(key)})"
-            effect = Effect.WORSE
-        elif before is None:
-            text = f"{nodes} get {key}={after} ({new.writer(key)})"
-            effect = Effect.CHANGED
-        else:
-            text = f"{nodes} have {key}={after} ({new.writer(key)}) instead of {before} ({old.writer(key)})"
-            effect = Effect.WORSE
-        yield Finding(effect, name, "label", text, key=key, before=before, after=after)
-
-
-def _placement(
-    name: str, old: Placement, new: Placement, release: ProviderRelease, kubernetes: str
-) -> Iterator[Finding]:
-    if new.endless and not old.endless:
-        text = f"Nodes are made for it again and again and do not help: {new.sentence}"
-        yield Finding(Effect.WORSE, name, "pod", text, old.place_of(new.key), new.key, after=new.sentence)
-    elif old.endless and not new.endless:
-        text = f"Nodes are no longer made for it again and again; pending: {new.sentence}"
-        text = text if new.bound < new.total else "its pods are placed; before, Nodes were made for it again and again"
-        yield Finding(Effect.BETTER, name, "pod", text, old.place_of(old.key), old.key, before=old.sentence)
-    elif new.bound < old.bound:
-        text = f"{old.bound} of {old.total} pods were placed, now {new.bound}: {new.sentence}"
-        instead = advice(new.key, release, kubernetes) if new.key else ()
-        place = old.place_of(new.key) if new.key else ()
-        yield Finding(
-            Effect.WORSE, name, "pod", text, place, new.key, before=old.sizes_text, after=new.sentence, instead=instead
-        )
-    elif new.bound > old.bound:
-        text = f"{new.bound} of {new.total} pods are placed, before {old.bound}: {old.sentence}"
-        yield Finding(Effect.BETTER, name, "pod", text, before=old.sentence, after=new.sizes_text)
-    elif old.sizes != new.sizes:
-        text = f"its pods run on {new.sizes_text} instead of {old.sizes_text}"
-        yield Finding(Effect.CHANGED, name, "pod", text, before=old.sizes_text, after=new.sizes_text)
-    elif old.key != new.key:
-        text = f"pending as before, but Karpenter says: {new.sentence}"
-        yield Finding(
-            Effect.CHANGED, name, "pod", text, old.place_of(new.key), new.key, before=old.sentence, after=new.sentence
-        )

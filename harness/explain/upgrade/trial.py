@@ -110,9 +110,7 @@ def trial(
         said = said or (refused[0].text if refused else "the NodePool is not ready")
         return Trial((), refused, sentence=said, allowed=allowed, asked=asked, sizes=sizes)
     labels = node["metadata"].get("labels") or {}
-    return Trial(
-        (), refused, name, labels, world.writes(name), world.cost(), allowed=allowed, asked=asked, sizes=sizes
-    )
+    return Trial((), refused, name, labels, world.writes(name), world.cost(), allowed=allowed, asked=asked, sizes=sizes)
 
 
 def _allowed(world: World, name: str) -> tuple[frozenset[str], Requirements, InstanceTypeList]:

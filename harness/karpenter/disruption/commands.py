@@ -14,7 +14,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import PlannedNodeClaim
-from harness.karpenter.scheduling.reasons import MinValuesUnmet
+from harness.karpenter.scheduling.instance_type_reasons import MinValuesUnmet
 
 __all__ = ["DELETE", "REPLACE", "Command", "UnpricedError", "cheaper", "source_price"]
 

@@ -22,7 +22,7 @@ from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling import PlannedNodeClaim
-from harness.karpenter.scheduling.reasons import MinValuesUnmet
+from harness.karpenter.scheduling.instance_type_reasons import MinValuesUnmet
 from harness.karpenter.scheduling.settling import consolidate_after
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import spec_of

@@ -15,7 +15,7 @@ from harness.karpenter.disruption.simulating import Outcome, OutOfTime, Simulati
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.disruption.validation import Invalid, validated
 from harness.karpenter.labels.vocabulary import Vocabulary
-from harness.karpenter.scheduling.reasons import MinValuesUnmet
+from harness.karpenter.scheduling.instance_type_reasons import MinValuesUnmet
 
 __all__ = ["LIMIT", "MultiNodeConsolidation"]
 

@@ -10,8 +10,7 @@ from harness.karpenter.instancetypes.computed import architecture_of, ephemeral_
 from harness.karpenter.instancetypes.nodeclass_settings import kubernetes_version
 from harness.karpenter.instancetypes.sku import Ephemeral, Sku
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.labels.core import CAPACITY_TYPE
-from harness.karpenter.launch.base_labels import base_labels, can_kubelet_set, is_kubelet_managed
+from harness.karpenter.launch.base_labels import base_labels
 from harness.karpenter.launch.bootstrapping import BootstrapInput, provision_values
 from harness.karpenter.launch.choice import Choice, Shuffle, choose, claim_requirements, resolve_instance_types
 from harness.karpenter.launch.custom_data import ScriptInput, script
@@ -25,47 +24,19 @@ from harness.karpenter.launch.images import (
     resolve_image,
 )
 from harness.karpenter.launch.kubelet import kubelet_flags
-from harness.karpenter.launch.labels import Labels, Source, single_values
+from harness.karpenter.launch.labels import Labels
 from harness.karpenter.launch.machine import MachineInput, machine_body
 from harness.karpenter.launch.names import machine_name, provider_id, resource_name
+from harness.karpenter.launch.node_labels import machine_leaves_out, node_labels
 from harness.karpenter.launch.nodeclaim import Created, created_from_machine, created_from_vm
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.launch.tags import machine_tags, resource_tags
 from harness.karpenter.launch.taints import claim_taints
 from harness.karpenter.launch.vm import VmInput, billing_extension, custom_script_extension, nic_body, vm_body
-from harness.karpenter.releases import ClaimRequirementLabels, ProviderOptions, ProviderRelease, ProvisionMode
+from harness.karpenter.releases import ProviderOptions, ProviderRelease, ProvisionMode
 from harness.karpenter.requirements import Requirements
-from harness.kube.api.labels import (
-    ARCH,
-    BETA_ARCH,
-    BETA_INSTANCE_TYPE,
-    BETA_OS,
-    BETA_REGION,
-    BETA_ZONE,
-    INSTANCE_TYPE,
-    OS,
-    REGION,
-    WINDOWS_BUILD,
-    ZONE,
-)
 
 __all__ = ["Launch", "MachinePlan", "VmPlan", "plan"]
-
-_MACHINE_LEFT_OUT = frozenset(
-    {
-        BETA_INSTANCE_TYPE,
-        BETA_REGION,
-        BETA_OS,
-        BETA_ARCH,
-        BETA_ZONE,
-        ZONE,
-        REGION,
-        INSTANCE_TYPE,
-        ARCH,
-        OS,
-        WINDOWS_BUILD,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -211,7 +182,7 @@ def _vm_plan(launch: Launch, wanted: Requirements, choice: Choice) -> VmPlan:
             release=launch.release,
             architecture=architecture_of(choice.instance_type),
         )
-        labels = _node_labels(launch, wanted, choice, base)
+        labels = node_labels(launch, wanted, choice, base)
         image_id = _image(launch, choice)
         image = _definition(launch, image_id)
     except LaunchError as error:
@@ -259,8 +230,8 @@ def _machine_plan(launch: Launch, wanted: Requirements, choice: Choice) -> Machi
         image_id = _image(launch, choice)
     except LaunchError as error:
         raise error.behind(f"{context}failed to resolve VM image ID: ") from error
-    everything = _node_labels(launch, wanted, choice, {})
-    labels = everything.withhold(lambda key: _machine_leaves_out(key, launch.release))
+    everything = node_labels(launch, wanted, choice, {})
+    labels = everything.withhold(lambda key: machine_leaves_out(key, launch.release))
     given = MachineInput(
         nodeclaim=launch.nodeclaim,
         nodeclass=launch.nodeclass,
@@ -288,43 +259,6 @@ def _ephemeral(launch: Launch, choice: Choice) -> Ephemeral | None:
         # fills in the rest (kaz v1.14.0 pkg/providers/instancetype/instancetypes.go, v1.4.0 pkg/providers/imagefamily/resolver.go)
         raise LaunchPanic(LaunchPanic.NIL_POINTER)
     return ephemeral_disk(launch.skus[choice.instance_type.name], launch.release.ephemeral_rule)
-
-
-def _node_labels(launch: Launch, wanted: Requirements, choice: Choice, base: Mapping[str, str]) -> Labels:
-    release = launch.release
-    metadata = launch.nodeclaim.get("metadata") or {}
-    offered = {CAPACITY_TYPE: choice.capacity_type}
-    if keys.PLACEMENT_SCOPE in release.offering_keys:
-        offered[keys.PLACEMENT_SCOPE] = choice.placement_scope
-    if keys.SKU_ULTRA_SSD in release.offering_keys:
-        offered[keys.SKU_ULTRA_SSD] = "true" if choice.ultra_ssd else "false"
-    asked = [
-        (Source.NODECLAIM_LABEL, metadata.get("labels") or {}),
-        (Source.CLAIM_REQUIREMENT, _requirement_labels(wanted, release)),
-        (Source.INSTANCE_TYPE, single_values(choice.instance_type.requirements)),
-        (Source.OFFERING, offered),
-    ]
-    last = {key: value for key, value in base.items() if key in release.winning_base_keys}
-    first = {key: value for key, value in base.items() if key not in last}
-    labels = Labels.stack((Source.BASE, first), *asked, (Source.BASE, last))
-    if launch.machines or not release.kubelet_filter:
-        return labels
-    return labels.withhold(lambda key: not can_kubelet_set(key))
-
-
-def _requirement_labels(wanted: Requirements, release: ProviderRelease) -> dict[str, str]:
-    if release.claim_requirement_labels is ClaimRequirementLabels.NONE:
-        return {}
-    values = single_values(wanted)
-    if release.claim_requirement_labels is ClaimRequirementLabels.ALL:
-        return values
-    return {key: value for key, value in values.items() if can_kubelet_set(key)}
-
-
-def _machine_leaves_out(key: str, release: ProviderRelease) -> bool:
-    if release.machine_drops_legacy_labels:
-        return keys.is_aks_label(key) or is_kubelet_managed(key) or not can_kubelet_set(key)
-    return key in _MACHINE_LEFT_OUT or key.startswith(keys.AKS_DOMAIN + "/")
 
 
 def _image(launch: Launch, choice: Choice) -> str:

@@ -23,7 +23,8 @@ from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.catalog import CatalogIndex, bits
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
-from harness.karpenter.scheduling.reasons import MinValuesUnmet, Reason, TruncationUnmet, smallest
+from harness.karpenter.scheduling.instance_type_reasons import MinValuesUnmet, TruncationUnmet, smallest
+from harness.karpenter.scheduling.reasons import Reason
 from harness.karpenter.scheduling.reservations import Reservations
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
 from harness.karpenter.scheduling.templates import SIMULATION_KEYS

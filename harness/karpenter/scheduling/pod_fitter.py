@@ -11,16 +11,13 @@ from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Conflicts, KeyConflict
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.inflight import Fit, InflightNodeClaim, port_conflict
+from harness.karpenter.scheduling.instance_type_reasons import MinValuesUnmet, NoInstanceType, largest, smallest
 from harness.karpenter.scheduling.reasons import (
-    MinValuesUnmet,
-    NoInstanceType,
     Reason,
     RequirementsIncompatible,
     ReservationsTaken,
     TaintsNotTolerated,
     VolumeLimitExceeded,
-    largest,
-    smallest,
 )
 from harness.karpenter.scheduling.reservations import Reservations
 from harness.karpenter.scheduling.shapes import PodShape

@@ -15,6 +15,7 @@ from harness.karpenter.scheduling.inflight import Fit, InflightNodeClaim
 from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.order import InflightOrder
 from harness.karpenter.scheduling.pod_fitter import PodFitter
+from harness.karpenter.scheduling.queue import largest_first, shaped
 from harness.karpenter.scheduling.reasons import (
     EveryNodePool,
     LimitsReached,
@@ -32,10 +33,11 @@ from harness.karpenter.scheduling.reservations import Reservations
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.state import NODES
 from harness.karpenter.scheduling.templates import Template, limits_left
+from harness.karpenter.scheduling.time_budget import TimeBudget
 from harness.karpenter.scheduling.topology.ties import Ties
 from harness.karpenter.scheduling.topology.topology import Topology
 from harness.kube.api.labels import HOSTNAME
-from harness.kube.api.objects import Object, uid_of
+from harness.kube.api.objects import Object
 from harness.kube.api.quantity import Quantity
 
 if TYPE_CHECKING:
@@ -63,8 +65,7 @@ class Scheduler:
         self._ground, self._options, self._ledger = ground, ground.options, ledger
         options, self._rules = ground.options, ground.rules
         self._best_effort, self._algebra, self._shapes = ground.best_effort, ground.algebra, ground.shapes
-        fresh: dict[int, PodShape] = {}
-        self._pending = [(_fresh(ground.shape_of(pod), fresh), pod) for pod in pods]
+        self._pending = shaped(pods, ground.shape_of)
         self._ties = Ties(options.draw, ground.state.snapshot.number)
         self._topology = Topology(
             self._algebra,
@@ -100,19 +101,17 @@ class Scheduler:
         self._order = InflightOrder(options.stable_inflight_sort)
         self._candidates = Candidates(self._algebra, self._topology, self._order)
         self._attempts = self._placed = 0
-        self._limit = options.time_limit if time_limit is None else time_limit
-        self._took, self._timed_out = 0.0, False
+        limit = options.time_limit if time_limit is None else time_limit
+        self._time = TimeBudget(limit, options.attempt_seconds)
         self._refused_existing: dict[int, int] = {}
         self._verified: dict[tuple[int, int], int] = {}
         self._refusals: dict[tuple[int, int], tuple[int, Reason]] = {}
         self._errors: dict[str, Reason] = {}
         self._unlucky: set[str] = set()  # pods that another draw could have placed
 
-    # the loop
-
     def run(self) -> None:
         """Tries every pod, largest first, again and again while that helps."""
-        queue = deque(sorted(self._pending, key=_largest_first))
+        queue = deque(sorted(self._pending, key=largest_first))
         failed: dict[str, int] = {}  # pod → length of the queue when it last failed
         while queue:
             shape, pod = queue[0]
@@ -120,7 +119,7 @@ class Scheduler:
                 break
             queue.popleft()
             reason = self._try(shape, pod)
-            if self._timed_out:
+            if self._time.out:
                 break
             if reason is not None:
                 key = pod_key(pod)
@@ -142,12 +141,12 @@ class Scheduler:
             self._ledger.began(pod)
         elif shape.failed_at == self._placed:
             failure: Reason = shape.failure
-            return failure if all(self._in_time() for _ in range(shape.failed_steps)) else None
+            return failure if all(self._time.take() for _ in range(shape.failed_steps)) else None
         current: PodShape | None = shape
         reason: Reason | None = None
         steps = 0
         while current is not None:
-            if not self._in_time():
+            if not self._time.take():
                 return None
             steps += 1
             self._topology.begin(current)
@@ -167,13 +166,6 @@ class Scheduler:
         if not self._unlucky or pod_key(pod) not in self._unlucky:
             shape.failed_at, shape.failed_steps, shape.failure = self._placed, steps, reason
         return reason
-
-    def _in_time(self) -> bool:
-        """Whether time is left for one more attempt, whose time is then gone."""
-        self._timed_out = self._took >= self._limit
-        if not self._timed_out:
-            self._took += self._options.attempt_seconds
-        return not self._timed_out
 
     def _add(self, shape: PodShape, pod: Object) -> Reason | None:
         if shape.claims_resources:
@@ -351,22 +343,7 @@ class Scheduler:
             self._errors,
             ignored,
             self._ground.events,
-            timed_out=self._timed_out,
-            seconds=self._took,  # an attempt that crosses the limit is finished
+            timed_out=self._time.out,
+            seconds=self._time.took,  # an attempt that crosses the limit is finished
             unlucky=bool(self._unlucky & self._errors.keys()),
         )
-
-
-def _fresh(shape: PodShape, known: dict[int, PodShape]) -> PodShape:
-    """This simulation's own copy of a shape."""
-    found = known.get(id(shape))
-    if found is None:
-        found = known[id(shape)] = shape.fresh()
-    return found
-
-
-def _largest_first(item: tuple[PodShape, Object]) -> tuple[int, int, str, str]:
-    shape, pod = item
-    cpu, memory = shape.requests.get("cpu"), shape.requests.get("memory")
-    created = (pod.get("metadata") or {}).get("creationTimestamp") or ""
-    return -(cpu.nano if cpu else 0), -(memory.nano if memory else 0), created, uid_of(pod) or pod_key(pod)

@@ -1,0 +1,107 @@
+"""Two releases' answers to the same question as findings: sizes, choices, Node labels, pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.explain.advice import advice
+from harness.explain.upgrade.findings import Effect, Finding
+from harness.explain.upgrade.trial import Trial
+from harness.explain.upgrade.workload import Placement
+from harness.karpenter.releases import ProviderRelease
+from harness.kube.api.labels import BETA_ZONE, HOSTNAME, ZONE
+
+__all__ = ["choice_finding", "label_findings", "placement_findings", "size_findings"]
+
+_OWN_NAME = frozenset({HOSTNAME})
+_ZONES = frozenset({ZONE, BETA_ZONE})
+
+
+def _listed(names: Sequence[str], limit: int = 4) -> str:
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def size_findings(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
+    """Sizes that the NodePool allows before or after only."""
+    lost, gained = sorted(old.allowed - new.allowed), sorted(new.allowed - old.allowed)
+    counts = f"{len(old.allowed)} → {len(new.allowed)}"
+    if lost:
+        effect = Effect.CHANGED if new.allowed else Effect.WORSE
+        text = f"sizes it allows: {counts}; no longer {_listed(lost)}"
+        yield Finding(effect, name, "sizes", text, before=_listed(lost, len(lost)), notes=_reasons(lost, new))
+    if gained:
+        text = f"sizes it allows: {counts}; new are {_listed(gained)}"
+        yield Finding(
+            Effect.CHANGED, name, "sizes", text, after=_listed(gained, len(gained)), notes=_reasons(gained, old)
+        )
+
+
+def _reasons(names: Sequence[str], where: Trial) -> tuple[str, ...]:
+    """Why sizes are not allowed, counted."""
+    counted: dict[str, list[str]] = {}
+    for size in names:
+        counted.setdefault(where.why_not(size), []).append(size)
+    return tuple(
+        f"{len(sizes)} × {why}: {_listed(sizes, 3)}"
+        for why, sizes in sorted(counted.items(), key=lambda one: -len(one[1]))
+    )
+
+
+def choice_finding(name: str, what: str, old: Trial, new: Trial) -> Finding:
+    """Another machine for the same pod."""
+    effect = Effect.WORSE if new.price > old.price + 1e-9 else Effect.CHANGED
+    price = f", {old.price:.4f} → {new.price:.4f} USD/h" if abs(new.price - old.price) > 1e-9 else ""
+    before, after = (f"{one.size} {one.zone} {one.capacity_type}" for one in (old, new))
+    return Finding(effect, name, "choice", f"{what}: {before} → {after}{price}", before=before, after=after)
+
+
+def label_findings(name: str, old: Trial, new: Trial, nodes: str = "Nodes") -> Iterator[Finding]:
+    """The labels of two Nodes of one size; `nodes` is what they are called."""
+    if old.node is None or new.node is None:
+        return
+    for key in sorted({*old.labels, *new.labels} - _OWN_NAME):
+        before, after = old.labels.get(key), new.labels.get(key)
+        if before == after or (key in _ZONES and before and after):
+            continue
+        if after is None:
+            text = f"{nodes} no longer have {key} (was {before}, {old.writer(key)})"
+            effect = Effect.WORSE
+        elif before is None:
+            text = f"{nodes} get {key}={after} ({new.writer(key)})"
+            effect = Effect.CHANGED
+        else:
+            text = f"{nodes} have {key}={after} ({new.writer(key)}) instead of {before} ({old.writer(key)})"
+            effect = Effect.WORSE
+        yield Finding(effect, name, "label", text, key=key, before=before, after=after)
+
+
+def placement_findings(
+    name: str, old: Placement, new: Placement, release: ProviderRelease, kubernetes: str
+) -> Iterator[Finding]:
+    """What becomes of the pods of one controller."""
+    if new.endless and not old.endless:
+        text = f"Nodes are made for it again and again and do not help: {new.sentence}"
+        yield Finding(Effect.WORSE, name, "pod", text, old.place_of(new.key), new.key, after=new.sentence)
+    elif old.endless and not new.endless:
+        text = f"Nodes are no longer made for it again and again; pending: {new.sentence}"
+        text = text if new.bound < new.total else "its pods are placed; before, Nodes were made for it again and again"
+        yield Finding(Effect.BETTER, name, "pod", text, old.place_of(old.key), old.key, before=old.sentence)
+    elif new.bound < old.bound:
+        text = f"{old.bound} of {old.total} pods were placed, now {new.bound}: {new.sentence}"
+        instead = advice(new.key, release, kubernetes) if new.key else ()
+        place = old.place_of(new.key) if new.key else ()
+        yield Finding(
+            Effect.WORSE, name, "pod", text, place, new.key, before=old.sizes_text, after=new.sentence, instead=instead
+        )
+    elif new.bound > old.bound:
+        text = f"{new.bound} of {new.total} pods are placed, before {old.bound}: {old.sentence}"
+        yield Finding(Effect.BETTER, name, "pod", text, before=old.sentence, after=new.sizes_text)
+    elif old.sizes != new.sizes:
+        text = f"its pods run on {new.sizes_text} instead of {old.sizes_text}"
+        yield Finding(Effect.CHANGED, name, "pod", text, before=old.sizes_text, after=new.sizes_text)
+    elif old.key != new.key:
+        text = f"pending as before, but Karpenter says: {new.sentence}"
+        yield Finding(
+            Effect.CHANGED, name, "pod", text, old.place_of(new.key), new.key, before=old.sentence, after=new.sentence
+        )
