@@ -19,6 +19,7 @@ from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
 from fakeazure.resources import vm_lifecycle
 from fakeazure.resources.kinds import Kind
+from fakeazure.resources.scale_set_views import instance_view, shown
 from fakeazure.resources.virtual_machines import known_size
 from fakeazure.state import State
 from fakeazure.store import Entry
@@ -287,40 +288,25 @@ def _power(to: str) -> Handler[State]:
     return handler
 
 
-def _view(document: Document) -> dict[str, Any]:
-    statuses = [
-        {"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded"},
-        {"code": f"PowerState/{document['properties']['power']}", "level": "Info", "displayStatus": "VM"},
-    ]
-    return {"statuses": statuses}
-
-
-def _shown(document: Document, *, view: bool) -> dict[str, Any]:
-    properties = {key: value for key, value in document["properties"].items() if key != "power"}
-    return {**document, "properties": {**properties, **({"instanceView": _view(document)} if view else {})}}
-
-
 def _list_instances(state: State, request: Request) -> Response:
     view = "instanceview" in request.query.get("$expand", "").lower()
     found = _chosen(state, request)
     return Response(
         200,
         body={
-            "value": [
-                _shown(one.document, view=view) if "instanceId" in one.document else one.document for one in found
-            ]
+            "value": [shown(one.document, view=view) if "instanceId" in one.document else one.document for one in found]
         },
     )
 
 
 def _instance(state: State, request: Request) -> Response:
     [found] = _chosen(state, request)
-    return Response(200, body=_shown(found.document, view="instanceview" in request.query.get("$expand", "").lower()))
+    return Response(200, body=shown(found.document, view="instanceview" in request.query.get("$expand", "").lower()))
 
 
 def _instance_view(state: State, request: Request) -> Response:
     if "instance" in request.params:
-        return Response(200, body=_view(_chosen(state, request)[0].document))
+        return Response(200, body=instance_view(_chosen(state, request)[0].document))
     found = _chosen(state, request)
     summary = [{"code": "ProvisioningState/succeeded", "count": len(found)}]
     return Response(200, body={"virtualMachine": {"statusesSummary": summary}, "statuses": []})
