@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ci-matrix": ("harness.cli.ci_matrix", "the matrix of the nightly run on clusters"),
     "defaults": ("harness.cli.defaults", "what a scenario gets where it says nothing"),
     "options": ("harness.cli.options", "the options of a release's controller"),
+    "attach": ("harness.cli.attach", "assert a scenario on a cluster where somebody else's Karpenter runs"),
     "launch": ("harness.cli.launch", "start a controller with the token of a service account, as in a pod"),
     "schema": ("harness.cli.schema", "the JSON Schema of scenario files"),
     "completion": ("harness.cli.completion", "a script that completes commands and options in a shell"),

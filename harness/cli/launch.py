@@ -6,10 +6,15 @@ import argparse
 import os
 import shutil
 import sys
+from pathlib import Path
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["CA", "TOKEN", "add_arguments", "run"]
 
 MISSING = 3
+
+TOKEN = "HARNESS_SERVICE_ACCOUNT_TOKEN"
+CA = "HARNESS_SERVICE_ACCOUNT_CA"
+"""Variables of what a pod finds of its service account: the token, and the file of the API server's certificate authority."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Becomes the program, with the token of a service account where a pod has one; 2 without a program, 3 where that cannot be done."""
-    from harness.world.real.process import missing_tools, pod_command
+    from harness.world.real.process import ANY_TOKEN, missing_tools, pod_command
 
     lacking = missing_tools()
     if lacking:
@@ -28,5 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
     if shutil.which(arguments.program) is None:
         print(f"harness launch: {arguments.program} is no program that can be executed", file=sys.stderr)
         return 2
-    command = [*pod_command(), arguments.program]
+    ca = os.environ.get(CA)
+    command = [*pod_command(os.environ.get(TOKEN) or ANY_TOKEN, Path(ca) if ca else None), arguments.program]
     os.execvp(command[0], command)

@@ -17,7 +17,7 @@ from harness.clusters.client.paths import path_of, root
 from harness.kube.api.kinds import KINDS
 from harness.wording import did_you_mean
 
-__all__ = ["READ", "ClientMissing", "KubeconfigError", "LiveCluster"]
+__all__ = ["READ", "ClientMissing", "KubeconfigError", "LiveCluster", "client_of"]
 
 _SECONDS = 30.0
 _PAGE = 500  # objects in one answer
@@ -48,6 +48,26 @@ class KubeconfigError(ValueError):
         self.reached = reached
 
 
+def client_of(path: Path | None = None, context: str | None = None) -> tuple[str, Any]:
+    """A context's name (the current one where none is named), and a client of the package for it. Raises ClientMissing, KubeconfigError."""
+    try:
+        from kubernetes import config
+    except ImportError:
+        raise ClientMissing from None
+    from yaml import YAMLError
+
+    file = os.path.expanduser(str(path)) if path is not None else None
+    shown = str(path) if path is not None else os.environ.get("KUBECONFIG") or "~/.kube/config"
+    try:
+        contexts, current = config.list_kube_config_contexts(config_file=file)
+        names = [str(one["name"]) for one in contexts]
+        if context is not None and context not in names:
+            raise KubeconfigError(f"{shown}: there is no context {context}; {did_you_mean(context, names)}")
+        return context or str(current["name"]), config.new_client_from_config(config_file=file, context=context)
+    except (config.ConfigException, YAMLError, OSError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise KubeconfigError(f"{shown}: {_line(error)}") from None
+
+
 class LiveCluster:
     """The cluster of a context, `name`; of the current context where none is named.
 
@@ -55,23 +75,7 @@ class LiveCluster:
     """
 
     def __init__(self, path: Path | None = None, context: str | None = None) -> None:
-        try:
-            from kubernetes import config
-        except ImportError:
-            raise ClientMissing from None
-        from yaml import YAMLError
-
-        file = os.path.expanduser(str(path)) if path is not None else None
-        shown = str(path) if path is not None else os.environ.get("KUBECONFIG") or "~/.kube/config"
-        try:
-            contexts, current = config.list_kube_config_contexts(config_file=file)
-            names = [str(one["name"]) for one in contexts]
-            if context is not None and context not in names:
-                raise KubeconfigError(f"{shown}: there is no context {context}; {did_you_mean(context, names)}")
-            self.name = context or str(current["name"])
-            self._client = config.new_client_from_config(config_file=file, context=context)
-        except (config.ConfigException, YAMLError, OSError, KeyError, TypeError, UnicodeDecodeError) as error:
-            raise KubeconfigError(f"{shown}: {_line(error)}") from None
+        self.name, self._client = client_of(path, context)
         self.forbidden: tuple[str, ...] = ()
 
     def objects(self) -> Iterator[Mapping[str, Any]]:

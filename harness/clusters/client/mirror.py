@@ -81,6 +81,10 @@ class Mirror:
         if present is not None:
             present.stop()
 
+    def watches(self, kind: str) -> bool:
+        """Whether a kind is watched: it is served, and not left out."""
+        return kind in self._watches
+
     def stop(self) -> None:
         """Ends all watches."""
         for watch in self._watches.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from harness.clusters.client.connection import ClusterLost, Connection, Endpoint
@@ -23,7 +24,7 @@ from harness.kube.api.objects import Object, labels_of, namespace_of
 from harness.kube.api.resources import ResourceList
 from harness.kube.api.status import ApiError, ignoring
 
-__all__ = ["CONTROL_PLANE", "RealCluster"]
+__all__ = ["CONTROL_PLANE", "RealCluster", "is_infrastructure"]
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 """Label and taint of a control plane."""
@@ -72,7 +73,7 @@ class RealCluster:
         self.admin = self.connection(ADMIN)
         self.view = Mirror(self.admin)
         self.view.serves_accounts = True
-        self.view.hidden = _is_infrastructure
+        self.view.hidden = is_infrastructure
         self._feed = EventFeed(self.admin)
 
     @property
@@ -174,6 +175,11 @@ class RealCluster:
             self.admin.request("POST", place, body={"metadata": {"name": name}})
         wanted = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
         return str(self.admin.request("POST", f"{place}/{name}/token", body=wanted)["status"]["token"])
+
+    @property
+    def ca(self) -> Path:
+        """The certificate of its authority."""
+        return self.authority.ca
 
     def lease(self) -> dict[str, str]:
         """This cluster as data. Raises NotImplementedError for one that cannot be lent."""
@@ -288,7 +294,7 @@ _PARTS = frozenset({"kube-dns", "kube-proxy", "kindnet"})
 """What the parts that kubeadm and kind install in kube-system are labelled as."""
 
 
-def _is_infrastructure(obj: Object) -> bool:
+def is_infrastructure(obj: Object) -> bool:
     """The cluster's own parts: kind's control plane and what kubeadm and kind install. Others may have theirs in kube-system, too."""
     labels, namespace = labels_of(obj), namespace_of(obj)
     if namespace == "kube-system":

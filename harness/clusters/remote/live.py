@@ -12,8 +12,6 @@ from harness.kube.api.objects import key_of
 __all__ = ["LiveRemoteCluster"]
 
 _VERBS = {ChangeType.ADDED: "create", ChangeType.MODIFIED: "update", ChangeType.DELETED: "delete"}
-_SOMEBODY = Identity("")
-"""Whom a watch does not name."""
 
 
 class LiveRemoteCluster(RemoteCluster):
@@ -21,6 +19,8 @@ class LiveRemoteCluster(RemoteCluster):
 
     in_virtual_time = False
     tellers = (SCHEDULER_NAME, "karpenter")
+    somebody = Identity("")
+    """Who is taken for the writer of what a watch tells, which names nobody."""
     _pumping = False
 
     def _heard(self, change: Change) -> None:
@@ -32,7 +32,7 @@ class LiveRemoteCluster(RemoteCluster):
                 Entry(
                     change.revision,
                     self._engine.clock.now,
-                    _SOMEBODY,
+                    self.somebody,
                     verb,
                     key_of(change.object),
                     "",

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from harness.clusters.waiting import stopwatch
 from harness.scenario.comparing.comparison import Comparison, Difference, Result
+from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
+from harness.scenario.comparing.outside import outside_verdicts
 from harness.scenario.comparing.recordings import Recording
-from harness.scenario.running.checks import check, label_table
+from harness.scenario.running.checks import label_table
 from harness.scenario.running.run import Run
 from harness.scenario.running.runner import walk
 from harness.scenario.running.shared import Shared
-from harness.scenario.running.worlds import world_inputs
 
 if TYPE_CHECKING:
     from harness.clusters.remote.attaching import Attaching
@@ -33,14 +34,8 @@ __all__ = ["LONGEST", "RealRuns"]
 LONGEST = 60.0
 """Seconds of virtual time that a case may take to be run in real time."""
 
-_ENDPOINT = "https://harness-dns-12345678.hcp.eastus.azmk8s.io:443"
-"""The cluster's address where a scenario names none: controllers up to 1.10.2 end at their start when it is shorter than AKS's are."""
-
 _LATE = 25
 """Seconds in which a real world that looks at rest may still come to what the simulated one came to."""
-
-_OF_THE_LAUNCHER = frozenset({"from", "withheld"})
-"""Where the value of a label comes from, and what was not sent: a sender that is somebody else does not tell."""
 
 _QUESTIONS = frozenset({"requirements"})
 
@@ -138,18 +133,11 @@ class RealRuns:
             )
         return None, ""
 
-    def _inputs(self, case: Case, shared: Shared) -> dict[str, Any]:
-        from harness.world.real.world import TIMING
-
-        inputs = world_inputs(case, self._caches, self._overrides, shared.crd_directories)
-        options = {"cluster_endpoint": _ENDPOINT, **(inputs.get("options") or {})}
-        return {**inputs, "options": options, "timing": TIMING}
-
     def _simulated(self, case: Case, shared: Shared) -> Run:
         from harness.world import World
         from harness.world.real.world import CLOUD_TIMING
 
-        return walk(case, World(**self._inputs(case, shared), cloud_timing=CLOUD_TIMING), shared)
+        return walk(case, World(**real_inputs(case, shared, self._overrides), cloud_timing=CLOUD_TIMING), shared)
 
     def _real(
         self, case: Case, expected: Facts, verdicts: Mapping[str, str], open_worlds: ExitStack, *, capacity: bool
@@ -180,7 +168,7 @@ class RealRuns:
         from harness.world.real.world import RealWorld
 
         open_worlds.close()  # one at a time
-        inputs = self._inputs(case, shared)
+        inputs = real_inputs(case, shared, self._overrides)
         if self._cluster is not None:
             inputs["cluster"] = self._cluster
         release = shared.idle_world(case).release.version
@@ -211,13 +199,9 @@ class RealRuns:
 
 
 def _verdicts(run: Run) -> dict[str, str]:
-    """The expectations of the file: `holds`, or what was found. What only the launcher itself can tell is left out of account."""
-    found: dict[str, str] = {}
-    for entry in run.case.then:
-        for verdict in check(entry, run):
-            seen = [each for each in verdict.differences if each.path.rpartition(".")[2] not in _OF_THE_LAUNCHER]
-            found[verdict.label] = f"{seen[0].path}: {seen[0].actual}" if seen else "holds"
-    return found
+    """The expectations of the file: `holds`, or what was found."""
+    seen = ((each.label, each.differences) for each in outside_verdicts(run))
+    return {label: f"{found[0].path}: {found[0].actual}" if found else "holds" for label, found in seen}
 
 
 def _look(case: Case, shared: Shared, new_world: Any) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from harness.karpenter.validation.rejections import Rejection
     from harness.world import Caches, World
 
-__all__ = ["Runner", "expected_outcome", "take_steps", "walk"]
+__all__ = ["Runner", "expected_outcome", "take_steps", "unexpected", "walk"]
 
 
 _QUESTIONS = frozenset({"requirements", "labels"})  # they look at no history of the world
@@ -107,7 +107,7 @@ class Runner:
         take_steps(run)
         verdicts = [verdict for entry in case.then for verdict in check(entry, run)]
         # an object that was refused explains what is missing, not the other way round
-        return run, (*_unexpected(run), *verdicts)
+        return run, (*unexpected(run), *verdicts)
 
     def _look(self, case: Case) -> None:
         """What label tables ask of a cluster is asked first: it belongs to one world at a time, and then to the case's own."""
@@ -311,7 +311,7 @@ def _merged(value: Any, patch: Any) -> Any:
     return result | {key: _merged(result.get(key), item) for key, item in patch.items()}
 
 
-def _unexpected(run: Run) -> Iterator[Verdict]:
+def unexpected(run: Run) -> Iterator[Verdict]:
     """Refusals, loops and silent faults that no expectation speaks of."""
     from harness.world.refused import is_mistake
 

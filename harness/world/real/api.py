@@ -10,16 +10,16 @@ from harness.clusters.http.events import ClientEvents
 from harness.clusters.http.server import ApiServer
 from harness.engine.ids import Ids
 from harness.engine.ports import KARPENTER
+from harness.world.real.process import ANY_TOKEN
 
 if TYPE_CHECKING:
     from harness.clusters.control_plane.cluster import RealCluster
     from harness.clusters.memory.cluster import MemoryCluster
+    from harness.clusters.remote.foreign import ForeignCluster
     from harness.world.real.wall import Wall
     from harness.world.real.world import RealWorld
 
 __all__ = ["Api", "RemoteApi", "ServedApi"]
-
-_TOKEN = "karpenter"
 
 
 class Api(Protocol):
@@ -42,7 +42,7 @@ class Api(Protocol):
 class ServedApi:
     """A memory cluster behind a socket of its own, under the world's lock."""
 
-    host, token = "127.0.0.1", _TOKEN
+    host, token = "127.0.0.1", ANY_TOKEN
     ca: Path | None = None
 
     def __init__(self, world: RealWorld, cluster: MemoryCluster, wall: Wall, pki: Pki) -> None:
@@ -52,7 +52,7 @@ class ServedApi:
 
     def kubeconfig(self) -> dict[str, Any]:
         """Of the controller."""
-        return self._server.kubeconfig(_TOKEN)
+        return self._server.kubeconfig(ANY_TOKEN)
 
     def restart(self) -> None:
         """Ends the server with all its connections, and starts it again at the same place; what it stores stays."""
@@ -72,7 +72,7 @@ class ServedApi:
             settle=self._wall.catch_up,
             catch_up=self._wall.catch_up,
             lock=world.lock,
-            tokens={_TOKEN: KARPENTER},
+            tokens={ANY_TOKEN: KARPENTER},
             context=self._pki.server_context(),
             port=port,
         ).start()
@@ -81,11 +81,11 @@ class ServedApi:
 class RemoteApi:
     """A real API server that runs elsewhere; the controller speaks to it directly, in the name of its service account."""
 
-    def __init__(self, cluster: RealCluster) -> None:
+    def __init__(self, cluster: RealCluster | ForeignCluster) -> None:
         self._cluster = cluster
         self.host, self.port = cluster.host, cluster.port
-        self.ca: Path | None = cluster.authority.ca
-        self.token = cluster.token("karpenter")
+        self.ca: Path | None = cluster.ca
+        self.token = cluster.token("karpenter") or ANY_TOKEN
 
     def kubeconfig(self) -> dict[str, Any]:
         """Of the controller."""

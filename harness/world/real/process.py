@@ -22,7 +22,10 @@ from harness.clusters.apiserver.processes import Processes, tail
 from harness.clusters.errors import ClusterFailed
 from harness.clusters.waiting import Patience, TimedOut, poll
 
-__all__ = ["Controller", "ControllerDied", "missing_tools", "pod_command"]
+__all__ = ["ANY_TOKEN", "Controller", "ControllerDied", "NoController", "missing_tools", "pod_command"]
+
+ANY_TOKEN = "karpenter"
+"""What is in the token file where nobody looks at it."""
 
 _SECRETS = "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -50,7 +53,7 @@ def missing_tools() -> str:
     return ""
 
 
-def pod_command(token: str = "karpenter", ca: Path | None = None) -> tuple[str, ...]:
+def pod_command(token: str = ANY_TOKEN, ca: Path | None = None) -> tuple[str, ...]:
     """The command before a program that is to find what it would in a pod: a /var/run of its own, with a service account's token.
 
     `ca` becomes the `ca.crt` beside it.
@@ -60,6 +63,36 @@ def pod_command(token: str = "karpenter", ca: Path | None = None) -> tuple[str, 
         steps.append(f"cp {quote(str(ca.absolute()))} {_SECRETS}/ca.crt")
     script = " && ".join((*steps, 'exec "$@"'))
     return "unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c", script, "sh"
+
+
+class NoController:
+    """In a Controller's place where somebody else starts one, of which nothing is known."""
+
+    memory = 0
+
+    def start(self) -> None:
+        """Leaves that to them."""
+
+    def wait_until_up(self, pause: Callable[[], None]) -> None:
+        """Waits for nothing."""
+
+    def kill(self) -> None:
+        """Raises LookupError: it is not ours."""
+        raise LookupError("the controller is somebody else's")
+
+    def stop(self) -> None:
+        """Leaves it alone."""
+
+    def check(self) -> None:
+        """Knows of nothing."""
+
+    def tail(self) -> str:
+        """No log."""
+        return ""
+
+    def lines(self) -> Iterator[Mapping[str, Any]]:
+        """No log."""
+        return iter(())
 
 
 class Controller:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from types import TracebackType
 from typing import Any
@@ -24,16 +25,18 @@ from fakeazure.transports.wire import Front, Reply
 from harness.clusters.cluster import Boot
 from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.memory.cluster import MemoryCluster
+from harness.clusters.remote.foreign import ForeignCluster
 from harness.clusters.remote.live import LiveRemoteCluster
 from harness.clusters.waiting import Patience, crowding
 from harness.engine.engine import Settled
 from harness.engine.ports import Change
 from harness.nodes.boot import BootPlan
 from harness.nodes.kubelet import Timing
+from harness.nodes.node_leases import NodeLeases
 from harness.world.real.api import Api, RemoteApi, ServedApi
 from harness.world.real.environment import Endpoints, controller_environment, write_cloud
 from harness.world.real.outstanding import outstanding_work
-from harness.world.real.process import Controller
+from harness.world.real.process import Controller, NoController
 from harness.world.real.wall import Wall, wall_clock
 from harness.world.recorder import LogLine
 from harness.world.world import World
@@ -60,10 +63,20 @@ _PATIENCE = 60.0
 class RealWorld(World):
     """A World whose Karpenter is a process. `binary` is the controller of the release; other inputs are World's.
 
-    Raises PkiError, ControllerDied. Close it: it is a context manager. `authority` is a folder for certificates, which worlds may share.
+    Without `binary` somebody else starts it, with the variables `environment`, on an attached cluster.
+    Raises PkiError, ControllerDied, OSError for a port that is taken. Close it: it is a context manager. `authority` is a folder for
+    certificates, which worlds may share; `ports` are those of Azure, plain and with TLS, 0 for any free one.
     """
 
-    def __init__(self, binary: Path, authority: Path, *, elects: bool = False, **inputs: Any) -> None:
+    def __init__(
+        self,
+        binary: Path | None,
+        authority: Path,
+        *,
+        elects: bool = False,
+        ports: tuple[int, int] = (0, 0),
+        **inputs: Any,
+    ) -> None:
         inputs = {"timing": TIMING, "cloud_timing": CLOUD_TIMING, **inputs}
         super().__init__(**inputs, simulated=False, clock=wall_clock())
         self.lock = threading.RLock()
@@ -80,27 +93,31 @@ class RealWorld(World):
         self.lock.acquire()
         self._open.callback(self.lock.release)
         try:
-            self.controller = self._start(binary, authority, elects)
+            self._serve_azure(authority, ports)
+            self.controller = self._prepare(binary, elects)
             self._start_controller()
         except BaseException:
             self._open.close()
             raise
 
-    def _start(self, binary: Path, authority: Path, elects: bool) -> Controller:
-        pki = self._pki = make_pki(authority)
+    def _serve_azure(self, authority: Path, ports: tuple[int, int]) -> None:
+        self._pki = make_pki(authority)
         front = AzureFront(self, self._wall)
-        plain = HttpServer(front)
-        secure = HttpServer(front, context=pki.server_context())
-        for server in (plain, secure):
-            self._open.enter_context(server)
-        self.azure_url = plain.url
+        for port, context in zip(ports, (None, self._pki.server_context()), strict=True):
+            server = self._open.enter_context(HttpServer(front, port=port, context=context))
+            if context is None:
+                self.azure_url = server.url
+            else:
+                self._secure_url = server.url
+
+    def _prepare(self, binary: Path | None, elects: bool) -> Controller | NoController:
         self._api: Api = self._reach_api()
         self._open.callback(self._api.stop)
         folder = Path(mkdtemp(prefix="harness-karpenter-"))
         endpoints = Endpoints(
-            plain.url,
-            secure.url,
-            pki.ca,
+            self.azure_url,
+            self._secure_url,
+            self._pki.ca,
             folder / "cloud.json",
             folder / "kubeconfig.json",
             api_host=self._api.host,
@@ -108,10 +125,15 @@ class RealWorld(World):
             metrics_port=0,  # any free one
             health_port=0,
         )
-        write_cloud(endpoints.cloud, secure.url)
+        write_cloud(endpoints.cloud, self._secure_url)
         endpoints.kubeconfig.write_text(json.dumps(self._api.kubeconfig()))
-        environment = controller_environment(self.release.version, self.options, self.region, endpoints, elects=elects)
-        controller = Controller(binary, environment, folder, token=self._api.token, ca=self._api.ca)
+        self.environment = controller_environment(
+            self.release.version, self.options, self.region, endpoints, elects=elects
+        )
+        if binary is None:
+            self._open.callback(rmtree, folder, ignore_errors=True)
+            return NoController()
+        controller = Controller(binary, self.environment, folder, token=self._api.token, ca=self._api.ca)
         self._open.callback(controller.stop)
         return controller
 
@@ -119,9 +141,12 @@ class RealWorld(World):
         if isinstance(self.cluster, MemoryCluster):
             return ServedApi(self, self.cluster, self._wall, self._pki)
         assert isinstance(self.cluster, LiveRemoteCluster), "attach(..., live=True)"
+        if isinstance(self.cluster.remote, ForeignCluster):
+            # its kube-controller-manager gives up Nodes that fall silent
+            self.engine.add(NodeLeases(self.engine, self.cluster.view, self.cluster.writer, self.machines))
         if self.cluster.boot is not None:
             self.kubelets.boot_with(self._unlocked(self.cluster.boot))
-        assert isinstance(self.cluster.remote, RealCluster)
+        assert isinstance(self.cluster.remote, RealCluster | ForeignCluster)
         return RemoteApi(self.cluster.remote)
 
     def _unlocked(self, boot: Boot) -> Boot:
