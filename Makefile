@@ -15,6 +15,7 @@
 # make bench          benchmarks, beside the Go scheduler where KARPENTER_SOURCES is set; plot and figures in reports/
 # make schema         the scenario language's JSON Schema and its reference page anew
 # make site           the documentation as a site in build/site, which opens without a server
+# make test-browser   the HTML pages in Chromium: figures, clicks, screenshots, accessibility; skips where there is none (SMOKE=1: a few)
 # make picture        the script and style of the HTML pages anew from picture/src (needs Node; bundled with esbuild)
 # make picture-check  the same in a folder that goes, compared with the committed files
 # make playground     the commands in a browser: a static folder in build/playground, which any web server can serve (needs Node)
@@ -51,7 +52,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site picture picture-check playground clean
+.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site test-browser picture picture-check playground clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
@@ -118,6 +119,10 @@ site: $(CORE)
 	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[crds,dev,site]'
 	$(RUN) -m tools.site build/pages
 	$(VENV)/bin/zensical build --strict --clean
+
+test-browser: $(CORE)
+	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[browser,crds,dev]'
+	$(RUN) -m pytest tests/browser --run-browser -rs -q $(if $(SMOKE),-m smoke) $(ARGS)
 
 picture: picture/node_modules
 	node picture/build.mjs

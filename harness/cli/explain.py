@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
 from harness.cli.output import add_format, bad_input, no_environment, print_json, show
+from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
     from harness.explain.scheduling import PodExplanation
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--size", metavar="S", help="also everything about this VM size and its offerings")
     parser.add_argument("-v", "--verbose", action="store_true", help="every cause against every size, and every pod")
+    add_html(parser)
     add_format(parser)
 
 
@@ -40,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.explain_node import explain_node
     from harness.cli.live import Environment, read_given
     from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
+    from harness.cli.traces import recording_of, write_recording
     from harness.cli.worlds import InputError, check_size
     from harness.explain.guesses import guess_lines, guesses_of, of_choice, of_nodes, of_size
     from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
@@ -55,8 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
         inputs = inputs_given(arguments, given)
         world = world_of(arguments, inputs)
         check_size(world, arguments.size)
+        recording = recording_of(world, arguments, given.manifests)
         if arguments.node is not None:
-            return explain_node(world, given, arguments)
+            code = explain_node(world, given, arguments)
+            write_recording(recording, arguments)
+            return code
         explainer = Explainer(world)
         added = apply_manifests(world, given.manifests)
     except InputError as error:
@@ -66,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ScenarioError as error:
         return bad_input(error, arguments.format)
     motion = settle(world)
+    write_recording(recording, arguments)
     failed = fails(arguments, world, given, motion)
     everything = arguments.verbose or arguments.size is not None or arguments.format == "json"
     explained = explainer.pods(bound=everything)

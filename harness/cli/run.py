@@ -152,6 +152,10 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     summary = Summary(tuple(report for _, report in sorted(reports.items())), perf_counter() - start)
     try:
         _write(arguments, summary)
+        if arguments.html is not None:
+            from harness.cli.pictures import write_run
+
+            write_run(arguments.html, summary, cases, runner, reports)
     finally:  # a full disk loses the files, not the verdicts
         _print(arguments, summary, ScenarioError(problems))
     if comparing is not None and arguments.format == "text":
@@ -176,10 +180,6 @@ def _write(arguments: argparse.Namespace, summary: Summary) -> None:
         from harness.reports import junit
 
         arguments.junit.write_text(junit.render(summary), encoding="utf-8")
-    if arguments.html is not None:
-        from harness.reports.picture.corpus import corpus_page
-
-        arguments.html.write_text(corpus_page(summary), encoding="utf-8")
 
 
 def _print(arguments: argparse.Namespace, summary: Summary, wrong: ScenarioError) -> None:

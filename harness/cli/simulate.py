@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
 from harness.cli.output import add_format, bad_input, counted, no_environment, print_json, show, virtual
+from harness.cli.pictures import add_html
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trace", type=Path, metavar="FILE", help="write what happened: JSON lines, compressed if the name ends in .gz"
     )
+    add_html(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="every node, and every cause against every size")
     add_format(parser)
 
@@ -64,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         inputs = inputs_given(arguments, given)
         world = world_of(arguments, inputs)
         explainer = Explainer(world)
-        recording = recording_of(world, arguments.trace, given.manifests)
+        recording = recording_of(world, arguments, given.manifests)
         adoption = Adoption(world, given) if arguments.until is not None and managed_nodes(given) else None
         if adoption is not None:
             added, motion = adoption.apply(given.manifests)

@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING
 
+from harness.cli.pictures import check_page
 from harness.cli.worlds import InputError
 
 if TYPE_CHECKING:
@@ -27,11 +28,13 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def recording_of(world: World, path: Path | None, manifests: Iterable[Manifest]) -> Recording | None:
-    """Records a world where its trace is to be written, `manifests` with their places. Raises InputError for a file that cannot be."""
-    if path is None:
+def recording_of(world: World, arguments: argparse.Namespace, manifests: Iterable[Manifest]) -> Recording | None:
+    """Records a world of which a trace or a page is wanted, `manifests` with their places. Raises InputError for a bad file."""
+    path: Path | None = getattr(arguments, "trace", None)
+    check_page(arguments.html)
+    if path is None and arguments.html is None:
         return None
-    if path.is_dir() or not path.absolute().parent.is_dir():
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise InputError(f"--trace {path}: {'is a folder' if path.is_dir() else f'there is no folder {path.parent}'}")
     from harness.trace import record
 
@@ -43,12 +46,18 @@ def recording_of(world: World, path: Path | None, manifests: Iterable[Manifest])
 
 
 def write_recording(recording: Recording | None, arguments: argparse.Namespace) -> None:
-    """Writes its trace, with the command that makes it again."""
+    """Writes its trace, with the command that makes it again, and its page."""
     if recording is None:
         return
     from harness.trace import write_trace
 
-    write_trace(recording.trace(command=join(["harness", *arguments.words])), arguments.trace)
+    trace = recording.trace(command=join(["harness", *arguments.words]))
+    if getattr(arguments, "trace", None) is not None:
+        write_trace(trace, arguments.trace)
+    if arguments.html is not None:
+        from harness.reports.picture.world import world_page
+
+        arguments.html.write_text(world_page(trace.to_json()), encoding="utf-8")
 
 
 def tracing(arguments: argparse.Namespace) -> Tracing | None:
@@ -59,7 +68,9 @@ def tracing(arguments: argparse.Namespace) -> Tracing | None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--trace {folder}: a file; a folder for the traces of the cases is expected")
     if arguments.karpenter != "simulated":
-        raise InputError("--trace: traces of two Karpenters are what harness compare is for; take --karpenter simulated")
+        raise InputError(
+            "--trace: traces of two Karpenters are what harness compare is for; take --karpenter simulated"
+        )
     from harness.scenario.running.tracing import Tracing
 
     return Tracing(folder, all=arguments.trace_of == "all")

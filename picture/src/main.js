@@ -15,6 +15,7 @@ function show() {
   const asked = /^#case=(\d+)$/.exec(location.hash);
   if (data.page === "compare") put(root, compare(data));
   else if (data.page !== "run") put(root, world(data.world));
+  else if (data.cases.length === 1 && data.worlds.length === 1) put(root, world(data.worlds[0]));
   else if (asked && data.worlds?.[asked[1]]) put(root, h("p", h("a", { href: "#" }, "◀ all cases")), world(data.worlds[asked[1]]));
   else put(root, corpus(data, true));
   scrollTo(0, 0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from harness.reports.as_json import case_value, summary_value
@@ -12,16 +13,24 @@ from harness.scenario.running.verdicts import CaseReport
 __all__ = ["corpus_page", "corpus_value"]
 
 
-def corpus_page(summary: Summary) -> str:
-    """The document of a run."""
+def corpus_page(summary: Summary, worlds: Mapping[int, Mapping[str, Any]] | None = None) -> str:
+    """The document of a run; `worlds` are the pictures (world_value) of some of its cases, by position."""
     counted = ", ".join(f"{count} {outcome}" for outcome, count in summary.counts.items()) or "no scenarios"
-    return page(f"Scenarios: {counted}", corpus_value(summary))
+    return page(f"Scenarios: {counted}", corpus_value(summary, worlds or {}))
 
 
-def corpus_value(summary: Summary) -> dict[str, Any]:
-    """The JSON of the run as `--format json` prints it; each case with the names of what holds, too."""
-    return {"page": "run", **summary_value(summary), "cases": [_case(case) for case in summary.cases]}
+def corpus_value(summary: Summary, worlds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """The JSON of the run as `--format json` prints it; each case with the names of what holds, and the number of its picture, too."""
+    numbers = {position: number for number, position in enumerate(sorted(worlds))}
+    cases = [_case(case, numbers.get(position)) for position, case in enumerate(summary.cases)]
+    return {
+        "page": "run",
+        **summary_value(summary),
+        "cases": cases,
+        "worlds": [worlds[position] for position in numbers],
+    }
 
 
-def _case(case: CaseReport) -> dict[str, Any]:
-    return {**case_value(case), "held": [verdict.label for verdict in case.verdicts if verdict.holds]}
+def _case(case: CaseReport, world: int | None) -> dict[str, Any]:
+    held = [verdict.label for verdict in case.verdicts if verdict.holds]
+    return {**case_value(case), "held": held, **({"world": world} if world is not None else {})}

@@ -1,0 +1,75 @@
+"""`--html`: pages that show what happened, made of traces."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.worlds import InputError
+
+if TYPE_CHECKING:
+    from harness.reports.summary import Summary
+    from harness.scenario.language.cases import Case
+    from harness.scenario.running.runner import Runner
+    from harness.scenario.running.verdicts import CaseReport
+
+__all__ = ["add_html", "check_page", "write_run"]
+
+_ALL = 20
+"""Cases of a run up to which each has its picture; in a longer one only those that are not as expected have."""
+_BAD = 40
+
+
+def add_html(parser: argparse.ArgumentParser) -> None:
+    """Declares `--html` of a command that shows one world."""
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="also write one HTML page of what happened, which needs nothing else"
+    )
+
+
+def check_page(path: Path | None) -> None:
+    """Raises InputError for a file that cannot be written."""
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise InputError(f"--html {path}: {'is a folder' if path.is_dir() else f'there is no folder {path.parent}'}")
+
+
+def write_run(
+    path: Path, summary: Summary, cases: Sequence[Case], runner: Runner, reports: Mapping[int, CaseReport]
+) -> None:
+    """Writes the page of a run. Cases that get a picture and have no trace yet run once more; `reports` are by position in `cases`."""
+    from harness.reports.picture.corpus import corpus_page
+
+    order = sorted(reports)
+    wanted = order if len(order) <= _ALL else [number for number in order if reports[number].is_bad][:_BAD]
+    worlds = {}
+    with TemporaryDirectory() as folder:
+        for number in wanted:
+            found = _world(cases[number], reports[number], runner, Path(folder))
+            if found is not None:
+                worlds[order.index(number)] = found
+    path.write_text(corpus_page(summary, worlds), encoding="utf-8")
+
+
+def _world(case: Case, report: CaseReport, runner: Runner, folder: Path) -> dict[str, Any] | None:
+    """The picture of a case, or None where it has none: it is skipped, broken, or asks about many worlds."""
+    from harness.reading.problems import ScenarioError
+    from harness.reports.picture.world import world_value
+    from harness.scenario.running.tracing import Tracing
+    from harness.scenario.running.verdicts import Outcome
+    from harness.trace import read_trace
+
+    if report.outcome in (Outcome.SKIPPED, Outcome.ERROR):
+        return None
+    trace = report.trace
+    if not trace:
+        before, runner.tracing = runner.tracing, Tracing(folder)
+        try:
+            trace = runner.run(case).trace
+        except ScenarioError:
+            return None
+        finally:
+            runner.tracing = before
+    return world_value(read_trace(Path(trace)).to_json()) if trace else None

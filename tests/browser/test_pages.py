@@ -1,0 +1,209 @@
+"""Pages in Chromium: figures are those of the JSON, clicks do what they say, nothing is asked for, nothing is out of place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import Opened, figures
+from tests.browser.pages import CASES
+
+Open = Callable[..., Opened]
+Made = Callable[[str], Path]
+SMOKE = {"refused", "replaced"}
+WAITS = "Karpenter: nodepool requirements filtered out all available instance types"
+EACH = [pytest.param(name, marks=pytest.mark.smoke) if name in SMOKE else name for name in CASES]
+
+
+def dollars(text: str) -> float:
+    return float(text.removeprefix("$"))
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_page_is_quiet_and_asks_for_nothing(name: str, made: Made, open_page: Open) -> None:
+    path = made(name)
+    page = open_page(path)
+    assert page.complaints == []
+    assert page.requests == [path.as_uri()]
+    assert page.tab.locator("h1").count() == 1
+    assert figures(page.tab, "document.querySelectorAll('*').length") < 5000
+
+
+@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_nothing_is_wider_than_the_window(name: str, width: int, scheme: str, made: Made, open_page: Open) -> None:
+    page = open_page(made(name), width=width, scheme=scheme)
+    assert figures(page.tab, "document.documentElement.scrollWidth") <= width
+    outside = """[...document.querySelectorAll('svg.lanes .part, .card, .bar')].filter(one => {
+        const box = one.getBoundingClientRect(); return box.left < -1 || box.right > innerWidth + 1 }).length"""
+    in_plot = "[...document.querySelectorAll('.card, .bar')].length"
+    assert figures(page.tab, outside) == 0 or figures(page.tab, in_plot) == 0
+
+
+@pytest.mark.parametrize("name", ["refused", "replaced", "evicted", "quota", "chance"])
+def test_the_prices_of_the_nodes_sum_to_the_total_at_every_moment(name: str, made: Made, open_page: Open) -> None:
+    page = open_page(made(name))
+    slider = page.tab.locator("#nodes input[type=range]")
+    totals = []
+    for position in range(int(slider.get_attribute("max")) + 1):
+        slider.evaluate(f"(one) => {{ one.value = {position}; one.dispatchEvent(new Event('input')) }}")
+        total = figures(page.tab, "Number(document.querySelector('#nodes .usd').dataset.usd)")
+        cards = figures(
+            page.tab, "[...document.querySelectorAll('.card:not(.gone)')].map(one => Number(one.dataset.usd))"
+        )
+        assert sum(cards) == pytest.approx(total, abs=1e-6), (position, cards)
+        totals.append(total)
+    costs = [step[1] for step in page.world["cost"]]
+    assert totals[-1] == costs[-1]
+    assert max(totals) == max(costs)
+    assert set(costs) <= set(totals)
+
+
+@pytest.mark.smoke
+def test_lanes_stand_where_the_json_says(made: Made, open_page: Open) -> None:
+    page = open_page(made("evicted"))  # its axis is true to time
+    parts = figures(
+        page.tab,
+        """[...document.querySelectorAll('svg.lanes rect.part.booting')].map(one =>
+        [Number(one.getAttribute('x')), Number(one.getAttribute('width'))])""",
+    )
+    width = figures(page.tab, "Number(document.querySelector('svg.lanes clipPath rect').getAttribute('width')) - 2")
+    end = page.world["end"]
+    wanted = [
+        [start / end * width, (stop - start) / end * width]
+        for lane in page.world["lanes"]
+        for what, start, stop, *_ in lane["parts"]
+        if what == "booting"
+    ]
+    assert len(parts) == len(wanted) == 2
+    for found, expected in zip(parts, wanted, strict=True):
+        assert found == pytest.approx(expected, abs=0.5)
+
+
+def test_a_click_in_the_corridor_sets_the_moment_of_nodes_and_cost(made: Made, open_page: Open) -> None:
+    page = open_page(made("evicted"))
+    end, plot = page.world["end"], page.tab.locator("svg.lanes rect.hit")
+    box = plot.bounding_box()
+    page.tab.mouse.click(
+        box["x"] + box["width"] * 90 / end, box["y"] + box["height"] - 8
+    )  # the machine is gone, its Node is not
+    assert page.tab.locator(".card").count() == 1
+    assert "without its machine" in page.tab.locator(".card .why").inner_text()
+    assert page.tab.locator("#nodes .usd").first.inner_text().startswith("$0.0000")
+    assert "for 0 machines" in page.tab.locator("#cost p").first.inner_text()
+
+
+def test_the_corridor_is_zoomed_and_shown_whole_by_keys(made: Made, open_page: Open) -> None:
+    page = open_page(made("replaced"))
+    ready = "Number(document.querySelector('svg.lanes rect.part.ready').getAttribute('width'))"
+    before = figures(page.tab, ready)
+    page.tab.focus("svg.lanes")
+    page.tab.keyboard.press("+")
+    assert figures(page.tab, ready) == pytest.approx(before * 1.6, rel=0.01)
+    page.tab.keyboard.press("Home")
+    assert figures(page.tab, ready) == pytest.approx(before, rel=0.01)
+
+
+def test_what_is_pointed_at_says_more(made: Made, open_page: Open) -> None:
+    page = open_page(made("refused"))
+    page.tab.locator("svg.lanes .mark.refused").first.hover()
+    told = page.tab.locator(".tip").inner_text()
+    assert "SkuNotAvailable" in told
+    assert page.world["refusals"][0]["size"] in told
+    page.tab.keyboard.press("Escape")
+    assert not page.tab.locator(".tip").is_visible()
+
+
+def test_a_lane_leads_to_its_manifest(made: Made, open_page: Open) -> None:
+    page = open_page(made("refused"))
+    page.tab.locator("svg.lanes a", has_text="web").first.click()
+    opened = page.tab.locator("#manifests details[open]")
+    assert "Pod/web" in opened.locator("summary").inner_text()
+    assert "scenarios/capacity/refusals.yaml:" in opened.locator("summary").inner_text()
+    assert "kind: Pod" in opened.locator("pre").inner_text()
+
+
+def test_the_funnel_says_where_a_size_went(made: Made, open_page: Open) -> None:
+    page = open_page(made("refused"))
+    funnel, sizes = page.world["funnels"][0], page.world["sizes"]["1"]
+    left = [int(text.replace(",", "")) for text in page.tab.locator("#sizes .n.left").all_inner_texts()]
+    assert left[0] == sizes["sold"]
+    assert left[len(sizes["dropped"])] == len(sizes["offered"])
+    assert left[-1] == 1
+    assert left == sorted(left, reverse=True)
+    filter_, gone = next((name, names[0]) for name, names in sizes["dropped"].items() if names)
+    page.tab.fill("#sizes input", gone)
+    assert page.tab.locator("#sizes .find .line").first.inner_text() == f"{gone} taken away by: {filter_}"
+    page.tab.fill("#sizes input", funnel["launched"])
+    assert page.tab.locator("#sizes .find .line").first.inner_text() == f"{funnel['launched']} launched"
+
+
+def test_labels_strike_through_what_was_overwritten(made: Made, open_page: Open) -> None:
+    page = open_page(made("labels"))
+    page.tab.fill("#labels input", "scalesetpriority")
+    row = page.tab.locator("#labels tbody tr")
+    assert row.count() == 1
+    assert row.locator("s").all_inner_texts() == ["regular"]
+    assert row.locator("td").nth(1).inner_text() == "spot"
+    page.tab.fill("#labels input", "")
+    page.tab.locator("#labels .chip").click()
+    assert 0 < page.tab.locator("#labels tbody tr").count() < len(page.world["labels"][0]["keys"])
+
+
+@pytest.mark.parametrize(
+    ("name", "selector", "text"),
+    [
+        pytest.param("waiting", ".answer.bad", WAITS, id="why a pod waits"),
+        pytest.param("waiting", ".answer.warn", "SkuNotAvailable ×4", id="what Azure refused"),
+        pytest.param("replaced", ".answers", "replace for Underutilized ×1", id="who left and why"),
+        pytest.param("rejected", ".answer.bad", "by crd-cel", id="what the API server refused"),
+    ],
+)  # fmt: skip
+def test_questions_are_answered_at_the_top(name: str, selector: str, text: str, made: Made, open_page: Open) -> None:
+    page = open_page(made(name))
+    assert any(text in one for one in page.tab.locator(selector).all_inner_texts())
+
+
+def test_a_page_prints_in_light_colours(made: Made, open_page: Open) -> None:
+    page = open_page(made("replaced"), scheme="dark")
+    page.tab.emulate_media(media="print", color_scheme="dark")
+    assert figures(page.tab, "getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.tab.locator("nav").is_visible()
+
+
+def test_every_case_of_a_run_leads_to_its_picture(tmp_path: Path, open_page: Open) -> None:
+    from harness.__main__ import main
+
+    assert main(["run", "scenarios/capacity/refusals.yaml", "--html", str(tmp_path / "run.html")]) == 0
+    page = open_page(tmp_path / "run.html")
+    page.tab.fill("input[type=search]", "quota of a family")
+    page.tab.wait_for_selector("text=1 case found")
+    page.tab.locator(".row summary").click()
+    page.tab.locator(".row a").click()
+    assert page.tab.locator("h1").inner_text().endswith("the quota of a family is used up")
+    page.tab.locator("text=all cases").click()
+    assert page.tab.locator("h1").inner_text() == f"{len(page.data['cases'])} cases, all as expected"
+    assert page.complaints == []
+
+
+@pytest.mark.smoke
+def test_no_serious_fault_of_accessibility(made: Made, open_page: Open) -> None:
+    axe = pytest.importorskip("axe_playwright_python.base", reason="pip install 'karpenter-azure-harness[browser]'")
+    for name in ("refused", "replaced", "labels"):
+        for scheme in ("light", "dark"):
+            page = open_page(made(name), scheme=scheme)
+            page.tab.evaluate(Path(axe.AXE_FILE_PATH).read_text())
+            found = page.tab.evaluate("axe.run()")["violations"]
+            assert told(found) == [], (name, scheme)
+
+
+def told(found: list[Any]) -> list[str]:
+    """The serious ones, each with the places it is about."""
+    return [
+        f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']][:4]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]

@@ -1,0 +1,78 @@
+"""`--html`: the page of a command holds the JSON of what happened, and a file that cannot be written is refused first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import POOL, as_json, call
+from tests.reports.test_picture import data_of
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: c, image: pause, resources: {requests: {cpu: "1"}}}]}
+"""
+CLASS = "\napiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: default}\nspec: {}\n"
+SCENARIO = f"scenario: a pod gets a node\nthen:\n- pods: {{bound: 1}}\n---{POOL}---{CLASS}---{POD}"
+
+
+def page(path: Path) -> Any:
+    return data_of(path.read_text())
+
+
+@pytest.fixture
+def files(here: Path) -> Path:
+    (here / "all.yaml").write_text(POD + "---" + POOL)
+    (here / "case.yaml").write_text(SCENARIO)
+    (here / "bad.yaml").write_text(SCENARIO.replace("bound: 1", "bound: 2"))
+    return here
+
+
+def test_simulate(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    value = as_json(capsys, "simulate", "all.yaml", "--html", "page.html")
+    world = page(files / "page.html")["world"]
+    (node,) = value["nodes"]
+    (card,) = world["machines"]
+    assert (card["name"], card["size"], card["zone"]) == (node["name"], node["size"], node["zone"])
+    assert world["cost"][-1][1] == value["price_per_hour"]
+    assert world["header"]["command"].startswith("harness simulate all.yaml")
+    pod = next(lane for lane in world["lanes"] if lane["kind"] == "pod")
+    assert pod["place"] == {"file": "all.yaml", "line": 2}
+
+
+def test_explain(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "alone.yaml").write_text(POD.replace('"1"', '"900"'))
+    value = as_json(capsys, "explain", "alone.yaml", "--html", "page.html")
+    (waiting,) = page(files / "page.html")["world"]["pending"]
+    assert waiting["pods"] == ["default/web"]
+    assert waiting["why"] == value["pods"][0]["karpenter"]
+
+
+def test_run_has_pictures_of_few_cases(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys, "run", "case.yaml", "bad.yaml", "--html", "page.html")[0] == 1
+    data = page(files / "page.html")
+    assert [case["world"] for case in data["cases"]] == [0, 1]
+    assert [world["outcome"] for world in data["worlds"]] == ["passed", "failed"]
+    assert [one["held"] for one in data["worlds"][1]["expectations"]] == [False]
+
+
+def test_run_has_pictures_of_what_failed_among_many(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = "cases:\n" + "".join(f"- {{case: n{number}, values: {{count: {number}}}}}\n" for number in range(21))
+    (files / "case.yaml").write_text(SCENARIO.replace("then:", f"{cases}then:").replace("bound: 1", "bound: $(count)"))
+    assert call(capsys, "run", "case.yaml", "-k", "[n", "--html", "page.html")[0] == 1
+    data = page(files / "page.html")
+    bad = [case["id"] for case in data["cases"] if case["outcome"] == "failed"]
+    assert len(bad) == len(data["worlds"]) == 20
+    assert [case["id"] for case in data["cases"] if "world" in case] == bad
+
+
+@pytest.mark.parametrize("command", [("simulate", "all.yaml"), ("explain", "all.yaml"), ("run", "case.yaml")])
+def test_a_page_that_cannot_be_written(
+    command: tuple[str, str], files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = call(capsys, *command, "--html", "no/page.html")
+    assert found == (2, "", f"harness {command[0]}: --html no/page.html: there is no folder no\n")
