@@ -36,12 +36,17 @@ FAMILIES: Mapping[str, str] = {
     "karpenter_nodes_created_total": _COUNTER,
     "karpenter_nodes_terminated_total": _COUNTER,
     "karpenter_voluntary_disruption_decisions_total": _COUNTER,
+    "karpenter_voluntary_disruption_decisions_by_nodepool_total": _COUNTER,
+    "karpenter_voluntary_disruption_eligible_nodes": _GAUGE,
+    "karpenter_voluntary_disruption_failed_validations_total": _COUNTER,
     "karpenter_voluntary_disruption_queue_failures_total": _COUNTER,
     "karpenter_voluntary_disruption_consolidation_timeouts_total": _COUNTER,
     "karpenter_scheduler_unschedulable_pods_count": _GAUGE,
     "karpenter_scheduler_ignored_pods_count": _GAUGE,
     "karpenter_cluster_state_node_count": _GAUGE,
     "karpenter_cluster_state_synced": _GAUGE,
+    "karpenter_nodepools_allowed_disruptions": _GAUGE,
+    "karpenter_nodepools_nodes_consuming_budgets": _GAUGE,
     "karpenter_nodepools_usage": _GAUGE,
     "karpenter_nodepools_limit": _GAUGE,
     "karpenter_nodepools_cost_total": _GAUGE,
@@ -116,7 +121,26 @@ def metrics_of(world: Observations) -> Metrics:
     for method in _TIMEOUTS.values():
         counted["karpenter_voluntary_disruption_consolidation_timeouts_total", (("consolidation_type", method),)] += 0
     samples = [Sample(name, dict(labels), value) for (name, labels), value in counted.items()]
-    return Metrics([*samples, *_gauges(world)])
+    return Metrics([*samples, *_tally(world), *_gauges(world)])
+
+
+def _tally(world: World) -> Iterator[Sample]:
+    """What the disruption controller set when it last looked."""
+    controller = world.karpenter.departures.controller
+    if controller is None:
+        return
+    tally = controller.tally
+    for reason, count in tally.eligible.items():
+        yield Sample("karpenter_voluntary_disruption_eligible_nodes", {"reason": reason}, count)
+    for kind, count in tally.failed_validations.items():
+        labels = {"consolidation_type": kind}
+        yield Sample("karpenter_voluntary_disruption_failed_validations_total", labels, count)
+    gauges = {"allowed_disruptions": tally.allowed}
+    if world.release.core.nodepool_decision_metrics:
+        gauges["nodes_consuming_budgets"] = tally.consuming
+    for name, counts in gauges.items():
+        for (pool, reason), count in counts.items():
+            yield Sample(f"karpenter_nodepools_{name}", {"nodepool": pool, "reason": reason}, count)
 
 
 def _claims(world: Observations) -> dict[str, Object]:
@@ -182,6 +206,10 @@ def _decisions(world: Observations) -> Iterator[tuple[str, Labels]]:
         labels = ("decision", each.decision), ("reason", each.reason.lower())
         kind = ("consolidation_type", kinds.get(each.method, ""))
         yield "karpenter_voluntary_disruption_decisions_total", (kind, *labels)
+        if world.release.core.nodepool_decision_metrics:
+            for pool in dict.fromkeys(gone.nodepool for gone in each.nodes):
+                name = "karpenter_voluntary_disruption_decisions_by_nodepool_total"
+                yield name, (kind, labels[0], ("nodepool", pool), labels[1])
         if each.problem:
             yield from _failures(each, labels)
     for line in world.log:

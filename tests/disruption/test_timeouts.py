@@ -48,6 +48,7 @@ def test_what_was_not_looked_at_comes_first_the_next_time() -> None:
     second, _ = findings(tight("aabc", 100.0), "SingleNodeConsolidation", frozenset("c"))
     assert [each.pool for each in second.order] == ["c", "a", "b", "a"]
     assert second.unseen == frozenset("b")
+    assert (first.prioritized, second.prioritized) == (frozenset(), frozenset("c"))
 
 
 def test_exactly_three_minutes_are_within_the_limit() -> None:

@@ -42,6 +42,8 @@ def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
             allowed = allowed_disruptions(pool_object, total.get(name, 0), reason, view.now)
         except BudgetError:
             allowed = 0
+        situation.tally.allowed[name, reason] = allowed
+        situation.tally.consuming[name, reason] = disrupting.get(name, 0)
         found[name] = max(allowed - disrupting.get(name, 0), 0)
         if total.get(name) and allowed == 0:
             situation.say(nodepool_blocked(name, reason))

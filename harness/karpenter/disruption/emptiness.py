@@ -56,7 +56,7 @@ class Emptiness(Method):
         command = Command.of(empty, Outcome())
         if proposal.validates:
             try:
-                command = yield from validated_empty(situation, command, self.should_disrupt, self.reason)
+                command = yield from validated_empty(situation, command, self.should_disrupt, self.reason, self.kind)
             except Invalid:
                 found.withdrawn = True
                 return found

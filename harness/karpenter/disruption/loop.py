@@ -23,6 +23,7 @@ from harness.karpenter.disruption.method_order import Memory, methods_of
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.disruption.orders import Hands
 from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.disruption.tally import Tally
 from harness.karpenter.labels.core import INITIALIZED
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
@@ -34,6 +35,7 @@ from harness.kube.api.status import ApiError
 __all__ = ["DisruptionController"]
 
 _TURN = "turn"
+_PRIORITIZED = "prioritizing nodepools that have not yet been considered due to timeouts in previous runs"
 _LONGEST_BACKOFF = 1000.0
 _WATCHED = (
     "Pod",
@@ -77,6 +79,9 @@ class _Rest(Memory):
             self._consolidated[method.name] = self._marks.unsettled_since()
         if findings.unseen is not None:
             self.unseen = findings.unseen
+        if findings.prioritized:
+            pools = ", ".join(sorted(findings.prioritized))
+            self._sink.log("debug", "disruption", _PRIORITIZED, nodepools=pools)
         if findings.timeout is not None:
             text, values = findings.timeout
             self._sink.log("debug", "disruption", text, **values)
@@ -120,6 +125,7 @@ class DisruptionController:
         self._told = 0
         self._deduplication = EventDeduplication(engine.clock)
         self.churn = Churn()
+        self.tally = Tally()
         self.held = False
         """Whether nothing is to be disrupted for now."""
 
@@ -165,7 +171,7 @@ class DisruptionController:
             self._told = 0
             self._deduplication.begin()
             view = self._observer.look(self._executions.nodes)
-            self._situation = Situation(view, spot_to_spot=self._spot_to_spot)
+            self._situation = Situation(view, spot_to_spot=self._spot_to_spot, tally=self.tally)
             self._deliberation = turn(
                 self._situation, self._methods, self._hands, unseen=self._memory.unseen, memory=self._memory
             )

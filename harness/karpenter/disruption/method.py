@@ -37,7 +37,7 @@ class Findings:
     ``order``: the candidates as it looked at them. ``consolidated``: it needs not look again until something changes. ``timeout`` is what
     Karpenter logs when its time was up, with the number that goes with it. ``unseen``: the NodePools that it did not get to; None
     leaves those of the time before. ``withdrawn``: the command did not stand a second look. The next turn may come to something else,
-    although nothing has changed.
+    although nothing has changed. ``prioritized``: the NodePools with which it began, as it had not got to them the time before.
     """
 
     commands: list[Command] = field(default_factory=list)
@@ -47,6 +47,7 @@ class Findings:
     timeout: tuple[str, Mapping[str, int]] | None = None
     unseen: frozenset[str] | None = None
     withdrawn: bool = False
+    prioritized: frozenset[str] = frozenset()
 
 
 class Method(ABC):

@@ -64,6 +64,7 @@ def attempt(
     """Lets a method look for commands."""
     candidates = find_candidates(situation, method.should_disrupt, eventual=method.eventual)
     made = Attempt(method, candidates)
+    situation.tally.eligible[method.reason.lower()] = len(candidates)
     if not candidates:
         return made
     if method.scores and situation.rules.balanced:

@@ -65,7 +65,7 @@ class MultiNodeConsolidation(Method):
         announce_pools(situation, scores)
         if proposal.validates:
             try:
-                command = yield from validated(situation, command, self.should_disrupt, self.reason)
+                command = yield from validated(situation, command, self.should_disrupt, self.reason, self.kind)
             except Invalid:
                 found.withdrawn = True
                 return found  # upstream tells nobody: by then it has forgotten the command

@@ -43,7 +43,7 @@ class SingleNodeConsolidation(Method):
         """One command at most."""
         sort_candidates(situation, proposal.candidates)
         ordered = _interleaved(proposal.candidates, proposal.unseen)
-        found = Findings(order=tuple(ordered), consolidated=False)
+        found = Findings(order=tuple(ordered), consolidated=False, prioritized=proposal.unseen)
         constrained, begun = False, situation.seconds
         unseen = {each.pool for each in ordered}
         for number, each in enumerate(ordered):
@@ -62,7 +62,7 @@ class SingleNodeConsolidation(Method):
                 continue
             if proposal.validates:
                 try:
-                    yield from validated(situation, command, self.should_disrupt, self.reason)
+                    yield from validated(situation, command, self.should_disrupt, self.reason, self.kind)
                 except Invalid as error:
                     announce_rejected(situation, command, error.reason)
                     found.withdrawn = True

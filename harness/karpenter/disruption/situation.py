@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.disruption.tally import Tally
 from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
 from harness.karpenter.scheduling.simulation import Simulations
@@ -112,11 +113,12 @@ Deliberation = Generator[Wait, None, T]
 class Situation:
     """One turn of the controller: the view it looks at, its gates, and the events so far, equal ones once."""
 
-    def __init__(self, view: View, *, spot_to_spot: bool = False) -> None:
+    def __init__(self, view: View, *, spot_to_spot: bool = False, tally: Tally | None = None) -> None:
         rules = disruption_rules_of(view.release.core)
         if rules is None:
             raise ValueError(f"how core {view.release.core.version} disrupts nodes is not known")
         self.view, self.spot_to_spot = view, spot_to_spot
+        self.tally = tally if tally is not None else Tally()
         self.rules: DisruptionRules = rules
         self._events: dict[SchedulingEvent, None] = {}
         self.seconds = 0.0

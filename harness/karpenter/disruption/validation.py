@@ -29,13 +29,15 @@ class Invalid(Exception):
 
 
 def validated_empty(
-    situation: Situation, command: Command, should_disrupt: Filter, reason: str
+    situation: Situation, command: Command, should_disrupt: Filter, reason: str, kind: str
 ) -> Deliberation[Command]:
     """The command with those of its nodes that are still empty and within the budgets. Raises Invalid."""
     yield from situation.catch_up()
     yield Wait(DELAY)
     current = _present(situation, command.candidates, should_disrupt)
+    failed = situation.tally.failed_validations
     if not current:
+        failed[kind] += len(command.candidates)
         raise Invalid("churn")
     budgets = disruption_budgets(situation, reason)
     kept = []
@@ -43,18 +45,27 @@ def validated_empty(
         if not situation.view.is_nominated(each.state) and budgets[each.pool] > 0:
             budgets[each.pool] -= 1
             kept.append(each)
+        else:
+            failed[kind] += 1
     if not kept:
         raise Invalid("budget")
     return replace(command, candidates=tuple(kept))
 
 
-def validated(situation: Situation, command: Command, should_disrupt: Filter, reason: str) -> Deliberation[Command]:
+def validated(
+    situation: Situation, command: Command, should_disrupt: Filter, reason: str, kind: str
+) -> Deliberation[Command]:
     """The command, when all its nodes are still candidates and a new simulation comes to the same. Raises Invalid."""
     yield from situation.catch_up()
     yield Wait(DELAY)
-    current = _still_candidates(situation, command.candidates, should_disrupt, reason)
-    _still_fits(situation, command, current)
-    _still_candidates(situation, current, should_disrupt, reason)
+    try:
+        current = _still_candidates(situation, command.candidates, should_disrupt, reason)
+        _still_fits(situation, command, current)
+        _still_candidates(situation, current, should_disrupt, reason)
+    except Invalid as error:
+        if error.reason in ("churn", "budget"):
+            situation.tally.failed_validations[kind] += len(command.candidates)
+        raise
     return command
 
 

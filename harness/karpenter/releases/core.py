@@ -68,6 +68,7 @@ def _old(version: str) -> CoreRelease:
         first_overlay_capacity_wins=False,
         zone_in_metrics=False,
         nodepool_cost_metric=False,
+        nodepool_decision_metrics=False,
         overlays_skip_broken_nodepools=False,
         gates=_GATES_V1_7 if version == "1.7.1" else _GATES_V1_4,
     )
