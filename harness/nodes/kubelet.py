@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.engine.clock import SECOND, nanoseconds
 from harness.engine.engine import DONE, Engine, Result, Wait
@@ -90,6 +90,8 @@ class Kubelets:
         self._sink = sink
         self._machines = machines
         self.version = kubernetes_version
+        self.forced: str | None = None
+        """The version that images carry whatever they are asked for; None where it is the one that is asked for."""
         self.timing = timing or Timing()
         self._stopping: dict[tuple[str, str, str], int] = {}
 
@@ -170,7 +172,10 @@ class Kubelets:
     def _register(self, running: Running) -> Result:
         machine = running.machine
         try:
-            plan = running.plan = boot_plan(machine, kubernetes_version=self.version)
+            plan = boot_plan(machine, kubernetes_version=self.version)
+            if self.forced is not None:
+                plan = replace(plan, kubernetes_version=self.forced)
+            running.plan = plan
         except BootError as error:
             return self._fail(running, str(error))
         if (

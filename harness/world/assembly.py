@@ -98,6 +98,7 @@ class Assembly:
             boot=self.cluster.boot,
             halt=self.cluster.halt,
         )
+        self.kubelets.forced = settings.kubelet
         node_manager = CloudNodeManager(
             ports.view,
             ports.writer(CLOUD_NODE_MANAGER),

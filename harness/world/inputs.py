@@ -68,6 +68,9 @@ def input_mistakes(arguments: Mapping[str, Any], caches: Caches | None = None) -
     except CatalogueError as wrong_day:
         what, _, hint = str(wrong_day).partition("; ")
         yield InputMistake(("azure", "asOf"), what, hint)
+    kubelet = market.pop("kubelet", None)
+    if kubelet is not None and (mistake := version_mistake(str(kubelet))):
+        yield InputMistake(("azure", "kubelet"), mistake)
     wrong_release = release_mistake(str(release)) if release is not None else None
     if wrong_release:
         yield wrong_release

@@ -43,7 +43,7 @@ class Inputs(TypedDict, total=False):
     options: Mapping[str, Any] | None
     """Karpenter's start-up options by field name."""
     azure: Mapping[str, Any] | None
-    """The market: quota, restrictions, capacity, faults, prices, and `asOf`, the day of Azure's lists of sizes."""
+    """The market: quota, restrictions, capacity, faults, prices, `asOf`, the day of Azure's lists of sizes, and `kubelet`, what machines run."""
     seed: int
     """Everything random comes from it."""
     caches: Caches | None
@@ -69,6 +69,7 @@ class Settings:
     region: str
     options: ProviderOptions
     market: Mapping[str, Any]
+    kubelet: str | None
     seed: int
     caches: Caches
     timing: Timing
@@ -93,6 +94,7 @@ def resolve(inputs: Inputs) -> Settings:
     region = inputs.get("region") or release.defaults.region
     market = dict(inputs.get("azure") or {})
     caches = (inputs.get("caches") or default_caches()).on_day(market.pop("asOf", None))
+    kubelet = market.pop("kubelet", None)
     of_machines, of_karpenter = split_times(inputs.get("times") or {})
     crds = inputs.get("crds")
     return Settings(
@@ -102,6 +104,7 @@ def resolve(inputs: Inputs) -> Settings:
         region=region,
         options=_options(inputs, release, region),
         market=market,
+        kubelet=kubelet,
         seed=inputs.get("seed", 0),
         caches=caches,
         timing=replace(inputs.get("timing") or Timing(), **of_machines),

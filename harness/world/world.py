@@ -82,7 +82,8 @@ class World(Observations):
     def change_azure(self, market: Mapping[str, Any]) -> None:
         """Changes Azure's market while the world runs; the same keys as `azure`, what is not named stays. Raises MarketError."""
         self._disturb()
-        self.azure.change(market)
+        self.kubelets.forced = market.get("kubelet", self.kubelets.forced)
+        self.azure.change({key: value for key, value in market.items() if key != "kubelet"})
         self._markets.append(market)
         if self._karpenter is not None:
             self._karpenter.departures.wake()

@@ -151,6 +151,10 @@ class Market(Model):
         description="Versions of node images that are newer than those of 2025-12-18, by definition or the beginning of its name "
         "({'2404': 202601.13.0}); `released`: each comes out on its day, as AKS's release notes tell.",
     )
+    kubelet: Text | None = Field(
+        None,
+        description="The version of kubelet that new machines run, whatever they are asked for; that one when absent.",
+    )
 
 
 class Azure(Market):
