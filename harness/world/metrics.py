@@ -124,7 +124,7 @@ def metrics_of(world: Observations) -> Metrics:
     return Metrics([*samples, *_tally(world), *_gauges(world)])
 
 
-def _tally(world: World) -> Iterator[Sample]:
+def _tally(world: Observations) -> Iterator[Sample]:
     """What the disruption controller set when it last looked."""
     controller = world.karpenter.departures.controller
     if controller is None:

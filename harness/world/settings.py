@@ -43,7 +43,7 @@ class Inputs(TypedDict, total=False):
     options: Mapping[str, Any] | None
     """Karpenter's start-up options by field name."""
     azure: Mapping[str, Any] | None
-    """The market: quota, restrictions, capacity, faults, prices, `asOf`, the day of Azure's lists of sizes, and `kubelet`, what machines run."""
+    """The market, the day of the lists of sizes (`asOf`), and what machines run (`kubelet`): the keys of `azure` in a scenario."""
     seed: int
     """Everything random comes from it."""
     caches: Caches | None
