@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from fakeazure import dispatch, snapshots
@@ -40,6 +41,7 @@ from fakeazure.arm.messages import EMPTY, Document, Request, Response
 from fakeazure.arm.throttling import Bucket, Throttle
 from fakeazure.catalog import Catalogue
 from fakeazure.events import Subscriber, VirtualMachine
+from fakeazure.expectations import Calls
 from fakeazure.guids import Guids, guid_of
 from fakeazure.journal import Call, Journal, summarise
 from fakeazure.market.facts import CatalogueLike
@@ -255,11 +257,29 @@ class FakeAzure:
         snapshots.put_back(state, taken)
         self._replace(state)
 
+    def save(self, folder: Path) -> None:
+        """Put all that is there into a folder, once what is under way has ended. ValueError while an operation is stuck, OSError."""
+        while (due := self.next_due()) is not None:
+            self.run_until(due)
+        snapshots.write(folder, self.snapshot())
+
+    def load(self, folder: Path) -> bool:
+        """Take out what was saved in a folder. Returns whether there was something. ValueError for no snapshot, or one of another world."""
+        found = snapshots.read(folder)
+        if found is not None:
+            self.restore(found)
+        return found is not None
+
     # --- what happens to it -----------------------------------------------------------------------------------------
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Be told of events; the answer takes the subscriber off again."""
         return self.state.events.subscribe(subscriber)
+
+    @property
+    def calls(self) -> Calls:
+        """The calls so far, to be asked what a test expects of them."""
+        return Calls(self.journal.calls, lambda path: self.state.store.get(path) is not None)
 
     def unfired(self) -> list[Fault]:
         """Declared faults that never fired."""

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 from fakeazure.cloud import FakeAzure
+from fakeazure.expectations import Calls
 from fakeazure.timing import INSTANT, Timing
 from fakeazure.transports.in_process import InProcess
 
@@ -71,6 +72,11 @@ class MockAzure:
         """A bearer token, for a caller that has no client."""
         tokens = self._entered().front.tokens
         return Token(tokens.token(audience), int(tokens.now()) + 3600)
+
+    @property
+    def calls(self) -> Calls:
+        """The calls so far, to be asked what a test expects of them."""
+        return self.cloud.calls
 
     def reset(self) -> None:
         """Everything as it was at the start."""

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import io
 import pickle
+from pathlib import Path
 from typing import Any
 
 from fakeazure.arm.operations import RUNNING
 from fakeazure.state import State
 
-_MARK = b"fakeazure snapshot 1\n"
+_MARK = b"fakeazure snapshot 2\n"
+_FILE = "world.snapshot"
 _STATE = (
     "vms", "addresses", "nic_reservations", "subscriptions", "groups", "assignments", "instances", "next_instance",
     "kubeconfigs", "guids", "operations",
 )  # fmt: skip
+_SAME = ("location", "subscription", "tenant", "cluster", "resource_group", "node_resource_group")
 _MARKET = ("quota", "restrictions", "stock", "faults", "prices", "images")
 
 
@@ -52,6 +55,7 @@ def taken(state: State) -> bytes:
         raise ValueError(f"no snapshot while operations are running: {what}")
     file = io.BytesIO()
     kept = {
+        "names": state.settings,
         "state": {name: getattr(state, name) for name in _STATE},
         "market": {name: getattr(state.market, name) for name in _MARKET},
         "store": [(entry.id, entry.document) for entry in state.store.all()],
@@ -64,7 +68,14 @@ def put_back(state: State, snapshot: bytes) -> None:
     """Let a new state be as the snapshot. ValueError for what is none."""
     if not snapshot.startswith(_MARK):
         raise ValueError("this is no snapshot of fakeazure, or one of another version")
-    kept = _Unpickler(io.BytesIO(snapshot[len(_MARK) :]), _own(state)).load()
+    try:
+        kept = _Unpickler(io.BytesIO(snapshot[len(_MARK) :]), _own(state)).load()
+    except (pickle.UnpicklingError, EOFError, AttributeError, KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"the snapshot cannot be read: {error}") from None
+    for name in _SAME:
+        was, now = getattr(kept["names"], name), getattr(state.settings, name)
+        if was != now:
+            raise ValueError(f"the snapshot is of another world: its {name.replace('_', ' ')} is {was}, not {now}")
     for name, value in kept["state"].items():
         setattr(state, name, value)
     for name, value in kept["market"].items():
@@ -73,3 +84,17 @@ def put_back(state: State, snapshot: bytes) -> None:
         state.store.remove(entry.id)
     for id_, document in kept["store"]:
         state.store.put(id_, document)
+
+
+def write(folder: Path, snapshot: bytes) -> None:
+    """Keep a snapshot in a folder: the one before stays until this one is whole. OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    new = folder / f"{_FILE}.new"
+    new.write_bytes(snapshot)
+    new.replace(folder / _FILE)
+
+
+def read(folder: Path) -> bytes | None:
+    """The snapshot in a folder; None where there is none."""
+    path = folder / _FILE
+    return path.read_bytes() if path.exists() else None

@@ -90,6 +90,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--journal", type=whole(0, 10_000_000), default=10_000, help="how many calls are kept (default: 10000)"
     )
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FOLDER",
+        help="take out what was put there at the last stop, and put all that is there away at this one",
+    )
     parser.add_argument("--print-calls", action="store_true", help="print every call")
     parser.add_argument("--for", dest="seconds", type=positive, help="stop after so many seconds")
 
@@ -117,6 +123,11 @@ def run(options: argparse.Namespace) -> int:
         raise CatalogueError(str(error)) from None
     if kubeconfig is not None:
         cloud.attach_kubeconfig(kubeconfig)
+    if options.keep is not None:
+        try:
+            cloud.load(options.keep)
+        except ValueError as error:
+            raise CatalogueError(f"{options.keep}: {error}") from None
     front = Front(cloud, authenticate=not options.no_auth)
     with contextlib.ExitStack() as stack:
         try:
@@ -134,6 +145,16 @@ def run(options: argparse.Namespace) -> int:
             print(line)
         sys.stdout.flush()
         _wait(front, options)
+    return 0 if options.keep is None else _put_away(cloud, options.keep)
+
+
+def _put_away(cloud: FakeAzure, folder: Path) -> int:
+    """Keep the world for the next start. Returns the exit code."""
+    try:
+        cloud.save(folder)
+    except ValueError as error:
+        print(f"fakeazure: {folder}: {error}", file=sys.stderr)
+        return ENVIRONMENT
     return 0
 
 

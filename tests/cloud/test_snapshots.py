@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from fakeazure.timing import INSTANT
@@ -60,3 +62,27 @@ def test_no_snapshot_of_what_is_under_way() -> None:
     assert driver.cloud.snapshot()
     with pytest.raises(ValueError, match="no snapshot"):
         driver.cloud.restore(b"something else")
+
+
+def test_a_folder_keeps_a_world(tmp_path: Path) -> None:
+    driver = Driver()  # with time: what is under way ends first
+    driver.put_vm("a")
+    driver.cloud.save(tmp_path / "kept")
+    again = Driver()
+    assert again.cloud.load(tmp_path / "kept")
+    assert facts(again) == facts(driver)
+    assert again.cloud.vm("a").document["properties"]["provisioningState"] == "Succeeded"
+    assert not again.cloud.load(tmp_path / "nothing")
+    with pytest.raises(ValueError, match="the snapshot is of another world: its cluster is c, not d"):
+        Driver(cluster="d").cloud.load(tmp_path / "kept")
+    (tmp_path / "kept" / "world.snapshot").write_bytes(b"fakeazure snapshot 2\nx")
+    with pytest.raises(ValueError, match="the snapshot cannot be read"):
+        again.cloud.load(tmp_path / "kept")
+    assert facts(again) == facts(driver)
+
+
+def test_what_never_ends_cannot_be_put_away(tmp_path: Path) -> None:
+    driver = Driver({"faults": [{"what": "Stuck"}]})
+    driver.put_vm("a")
+    with pytest.raises(ValueError, match="no snapshot while operations are running"):
+        driver.cloud.save(tmp_path)

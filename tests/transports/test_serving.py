@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fakeazure.cli import run
-from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.cloud import SUBSCRIPTION, FakeAzure
 from fakeazure.events import Event, PoweredOn
 from fakeazure.transports.live import Pump, WallClock
 from fakeazure.transports.wire import Front
@@ -173,3 +173,19 @@ def test_serve_says_what_is_missing(
     assert "openssl" in capsys.readouterr().err
     assert run(["serve", "--region", "eastuss"]) == 2
     assert "did you mean 'eastus'" in capsys.readouterr().err
+
+
+def test_serve_keeps_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = FakeAzure(region="eastus")
+    first.state.add_group(SUBSCRIPTION, "mine", "eastus")
+    first.save(tmp_path)
+    arguments = ["serve", "--http-port", "0", "--https-port", "-1", "--for", "0.1", "--keep", str(tmp_path)]
+    (tmp_path / "world.snapshot").touch()
+    before = (tmp_path / "world.snapshot").stat().st_mtime_ns
+    assert run(arguments) == 0
+    assert (tmp_path / "world.snapshot").stat().st_mtime_ns > before
+    again = FakeAzure(region="eastus")
+    assert again.load(tmp_path)
+    assert again.state.group(SUBSCRIPTION, "mine")["location"] == "eastus"
+    assert run([*arguments, "--region", "westus2"]) == 2
+    assert "the snapshot is of another world: its location is eastus, not westus2" in capsys.readouterr().err
