@@ -44,6 +44,7 @@ from fakeazure.events import Subscriber, VirtualMachine
 from fakeazure.expectations import Calls
 from fakeazure.guids import Guids, guid_of
 from fakeazure.journal import Call, Journal, summarise
+from fakeazure.market.amendments import amended
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.faults import Fault
 from fakeazure.market.spec import build_market
@@ -101,6 +102,7 @@ class FakeAzure:
         self.clock = clock if clock is not None else ManualClock()
         known = catalogue if catalogue is not None else Catalogue.load()
         location = location_key(region)
+        known = amended(known, azure or {}, location)
         if location not in known.regions:
             known.region(location)  # the catalogue's own error knows the nearest names
         settings = Settings(

@@ -40,6 +40,8 @@ class RegionCatalogue:
     spot_prices: Mapping[str, float]
     evidence: Evidence | None = field(default=None, repr=False)
     source: str = "recorded"
+    given: frozenset[str] = frozenset()
+    """Sizes that somebody described for a world of their own: nothing of them is recorded, and nothing a guess."""
 
     def sku(self, name: str) -> Record:
         """The record of a size; UnknownSize if the region does not sell it."""
@@ -51,12 +53,12 @@ class RegionCatalogue:
     def guessed(self, name: str) -> Mapping[str, str]:
         """What of a size's record is a guess, and why: by capability name, and "zones"; empty for an imported one."""
         self.sku(name)
-        return _NOTHING if self.evidence is None else self.evidence.guessed(name)
+        return _NOTHING if self.evidence is None or name in self.given else self.evidence.guessed(name)
 
     def sources(self, name: str) -> Mapping[str, Source]:
         """Where a size's record is recorded, by group of fields; empty for an imported one."""
         self.sku(name)
-        return _NO_SOURCE if self.evidence is None else self.evidence.sources(name)
+        return _NO_SOURCE if self.evidence is None or name in self.given else self.evidence.sources(name)
 
 
 @dataclass(frozen=True, slots=True)

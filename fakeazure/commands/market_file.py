@@ -14,8 +14,8 @@ from fakeazure.market.spec import market_mistakes
 Place = tuple[str | int, ...]
 
 
-def read_market(path: Path, catalogue: CatalogueLike) -> Mapping[str, Any]:
-    """The description in a file. CatalogueError with a line for each mistake."""
+def read_market(path: Path, catalogue: CatalogueLike, region: str) -> Mapping[str, Any]:
+    """The description of the market of a world in `region`. CatalogueError with a line for each mistake."""
     import yaml  # only who gives a file needs it
 
     # YAML has no tabs where JSON may have them; outside of texts they mean a blank.
@@ -33,7 +33,7 @@ def read_market(path: Path, catalogue: CatalogueLike) -> Mapping[str, Any]:
         return {}
     if not isinstance(document, dict):
         raise CatalogueError(f"{path}:1:1: expected an object")
-    mistakes = market_mistakes(catalogue, document)
+    mistakes = market_mistakes(catalogue, document, region=region)
     if mistakes:
         found = sorted((_mark(node, mistake.place), str(mistake)) for mistake in mistakes)
         raise CatalogueError("\n".join(f"{path}:{line}:{column}: {text}" for (line, column), text in found))

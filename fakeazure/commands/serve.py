@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
     """Serves until SIGINT or SIGTERM; exit code 0, 2 for bad input, 3 if a port or openssl is missing."""
     few_arenas()
     clock, catalogue = WallClock(options.speed), Catalogue.load(options.as_of)
-    market = {} if options.market is None else read_market(options.market, catalogue)
+    market = {} if options.market is None else read_market(options.market, catalogue, options.region)
     kubeconfig = None if options.kubeconfig is None else text_of(options.kubeconfig)
     try:
         cloud = FakeAzure(

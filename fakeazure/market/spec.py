@@ -27,6 +27,7 @@ from functools import partial
 from typing import Any, cast
 
 from fakeazure.arm.texts import TEXTS
+from fakeazure.market.amendments import AMENDMENTS, amendment_mistakes
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.faults import ALWAYS, ON_THE_WIRE, STUCK, Fault, Faults
 from fakeazure.market.images import Images
@@ -47,9 +48,9 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1
 
 
 def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: float, seed: int = 0) -> Market:
-    """The market that `spec` describes. Durations in `when` count from `now`, seconds since the epoch;
-    `seed` is that of faults by chance."""
-    _known(spec, SECTIONS, "azure")
+    """The market that `spec` describes over a catalogue that is amended already. Durations in `when` count from `now`, seconds since
+    the epoch; `seed` is that of faults by chance."""
+    _known(spec, (*SECTIONS, *AMENDMENTS), "azure")
     images = Images()
     if "images" in spec:
         images.change(spec["images"])
@@ -69,9 +70,9 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
     )
 
 
-def market_mistakes(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> list[MarketError]:
-    """Every mistake in `spec`, of which `build_market` raises the first; empty when there is none."""
-    found: list[MarketError] = []
+def market_mistakes(catalogue: CatalogueLike, spec: Mapping[str, Any], *, region: str = "eastus") -> list[MarketError]:
+    """Every mistake in `spec`, of which `build_market` raises the first; empty when there is none. `region` is the world's."""
+    catalogue, found = amendment_mistakes(catalogue, spec, region)
     for check in _checks(catalogue, spec):
         try:
             check()
@@ -82,7 +83,7 @@ def market_mistakes(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> list[M
 
 def _checks(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
     """One call for each part of `spec`; it raises MarketError where the part is wrong."""
-    yield partial(_known, spec, SECTIONS, "azure")
+    yield partial(_known, spec, (*SECTIONS, *AMENDMENTS), "azure")
     yield partial(_preset, spec, catalogue)
     for section, check in (("quota", partial(_limits, catalogue=catalogue)), ("prices", _prices)):
         if _is_mapping(spec.get(section)):

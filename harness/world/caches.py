@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any
 
 from fakeazure.catalog import Catalogue, RegionCatalogue
+from fakeazure.market.amendments import amended
 from harness.karpenter.instancetypes import Prices
 from harness.karpenter.provider.instance_types import SharedLists
 from harness.karpenter.scheduling import CatalogIndexes
@@ -34,6 +36,14 @@ class Caches:
         What is computed from lists is kept by the lists, so that all days share it. Raises CatalogueError.
         """
         return self if as_of is None else replace(self, catalogue=self.catalogue.on_day(as_of))
+
+    def amended(self, azure: Mapping[str, Any], region: str) -> Caches:
+        """Caches of what `sizes` and `regions` of a market add and change, in a world in `region`; these where they say nothing.
+
+        Raises MarketError.
+        """
+        catalogue = amended(self.catalogue, azure, region)
+        return self if catalogue is self.catalogue else replace(self, catalogue=catalogue)
 
     def only(self, region: str, sizes: Collection[str]) -> Caches:
         """Caches of a catalogue that sells nothing but these sizes in a region. Fewer sizes make a world quicker."""

@@ -6,12 +6,13 @@ Scenario files and the command line ask here, and say where each mistake stands:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
 
 from fakeazure.catalog.errors import CatalogueError, places_text
+from fakeazure.market.amendments import amendment_mistakes
 from fakeazure.market.spec import market_mistakes
 from harness.karpenter.releases import (
     ALL_PROVIDER_RELEASES,
@@ -76,13 +77,15 @@ def input_mistakes(arguments: Mapping[str, Any], caches: Caches | None = None) -
         yield wrong_release
     if kubernetes is not None and (mistake := version_mistake(str(kubernetes))):
         yield InputMistake(("kubernetes",), mistake)
+    plain, place = caches.catalogue, str(region or provider(DEFAULT_RELEASE).defaults.region)
+    caches = replace(caches, catalogue=amendment_mistakes(caches.catalogue, market, place)[0])
     if region is not None and (wrong := region_mistake(str(region), caches)):
         yield wrong
     if arguments.get("provision_mode") is not None and not wrong_release:
         yield from _mode_mistake(str(arguments["provision_mode"]), release)
     known = provider(str(release or DEFAULT_RELEASE)).version if not wrong_release else None
     yield from typed_options(arguments.get("options") or {}, known)[1]
-    for error in market_mistakes(caches.catalogue, market):
+    for error in market_mistakes(plain, market, region=place):
         what, _, hint = error.what.partition("; ")
         yield InputMistake(("azure", *error.place), what, hint)
 

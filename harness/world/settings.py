@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
+from fakeazure.market.amendments import AMENDMENTS
 from fakeazure.timing import Timing as CloudTiming
 from harness.karpenter.lifecycle.pace import Pace
 from harness.karpenter.releases import (
@@ -93,7 +94,7 @@ def resolve(inputs: Inputs) -> Settings:
     release = provider(inputs.get("karpenter", DEFAULT_RELEASE))
     region = inputs.get("region") or release.defaults.region
     market = dict(inputs.get("azure") or {})
-    caches = (inputs.get("caches") or default_caches()).on_day(market.pop("asOf", None))
+    caches = (inputs.get("caches") or default_caches()).on_day(market.pop("asOf", None)).amended(market, region)
     kubelet = market.pop("kubelet", None)
     of_machines, of_karpenter = split_times(inputs.get("times") or {})
     crds = inputs.get("crds")
@@ -103,7 +104,7 @@ def resolve(inputs: Inputs) -> Settings:
         kubernetes=inputs.get("kubernetes") or release.defaults.kubernetes,
         region=region,
         options=_options(inputs, release, region),
-        market=market,
+        market={name: value for name, value in market.items() if name not in AMENDMENTS},
         kubelet=kubelet,
         seed=inputs.get("seed", 0),
         caches=caches,

@@ -165,15 +165,16 @@ def header_problems(document: Document, directory: Path) -> Iterator[Problem]:
 
     regions: list[str] = []
     days: list[str | None] = []
+    own = set(_own_regions(document.value))
     for path, key, text in _inputs(document.value):
         if key == "crds":
             unknown = unknown_crds(text, directory)
             if unknown is not None:
                 yield Problem(document.position(path), dotted(path), unknown.what, unknown.hint)
         elif key in ("karpenter", "region", "kubernetes"):
-            mistakes = list(input_mistakes({key: text}))
+            mistakes = [] if key == "region" and text in own else list(input_mistakes({key: text}))
             yield from (Problem(document.position(path), dotted(path), one.what, one.hint) for one in mistakes)
-            regions += [text] if key == "region" and not mistakes else []
+            regions += [text] if key == "region" and not mistakes and text not in own else []
     for path, day in _days(document.value):
         mistakes = list(input_mistakes({"azure": {"asOf": day}})) if day is not None else []
         yield from (Problem(document.position(path), dotted(path), one.what, one.hint) for one in mistakes)
@@ -184,6 +185,14 @@ def header_problems(document: Document, directory: Path) -> Iterator[Problem]:
         if found[0] is not None and all(found):
             more = "".join(f", {region}" for region in list(dict.fromkeys(regions))[1:])
             yield Problem(document.position(path), dotted(path), f"{found[0].what}{more}", found[0].hint)
+
+
+def _own_regions(header: Any) -> Iterator[str]:
+    """The regions that a scenario has beside Azure's."""
+    for _, given in _givens(header):
+        azure = given.get("azure")
+        regions = azure.get("regions") if isinstance(azure, dict) else None
+        yield from regions if isinstance(regions, dict) else ()
 
 
 def _is_plain(value: Any) -> bool:

@@ -20,7 +20,9 @@ __all__ = [
     "Market",
     "Price",
     "Prices",
+    "RegionChange",
     "Restriction",
+    "SizeChange",
     "When",
     "Where",
 ]
@@ -157,8 +159,32 @@ class Market(Model):
     )
 
 
+class SizeChange(Model):
+    """A size that is not as Azure sells it, or that Azure does not sell."""
+
+    like: Text | None = Field(None, description="The size that it is made from; itself when absent.")
+    family: Text | None = Field(None, description="Family of sizes, which quota counts.")
+    zones: list[Text] | None = Field(None, description="Zones that offer it; none for a size that is regional only.")
+    capabilities: dict[Text, Text | None] | None = Field(
+        None, description="Capabilities by Azure's names, for example {MaxDataDiskCount: 4}; one that is null is taken away."
+    )
+    price: Usd = Field(None, description="USD per hour on demand.")
+    spot: Usd = Field(None, description="USD per hour on spot; the price on demand when absent.")
+    regions: list[Text] | None = Field(None, min_length=1, description="Where it is sold so; in given.region when absent.")
+
+
+class RegionChange(Model):
+    """A region that is not as Azure has it, or that Azure does not have."""
+
+    like: Text | None = Field(None, description="The region that it sells the sizes and has the prices of.")
+    zones: list[Text] | None = Field(None, description="Its zones; those of the other when absent.")
+
+
 class Azure(Market):
-    """What Azure is short of, what it charges, and which of its lists of sizes is read."""
+    """What Azure is short of, what it charges, what it sells, and which of its lists of sizes is read."""
+
+    sizes: dict[Text, SizeChange] = Field(default_factory=dict, description="Sizes that are added or changed, by name.")
+    regions: dict[Text, RegionChange] = Field(default_factory=dict, description="Regions that are added or changed, by short name.")
 
     as_of: Text | None = Field(
         None,
