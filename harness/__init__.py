@@ -9,13 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from harness.sweep.result import Result
+    from harness.sweep.simulation import simulate
+    from harness.sweep.situation import Situation
     from harness.world import ObjectsRefused, World
 
-__all__ = ["ObjectsRefused", "World", "__version__"]
+__all__ = ["ObjectsRefused", "Result", "Situation", "World", "__version__", "simulate"]
 
 __version__ = "0.1.0"
 
-_HOMES = {"ObjectsRefused": "harness.world", "World": "harness.world"}
+_HOMES = {
+    "ObjectsRefused": "harness.world",
+    "Result": "harness.sweep.result",
+    "Situation": "harness.sweep.situation",
+    "World": "harness.world",
+    "simulate": "harness.sweep.simulation",
+}
 
 
 def __getattr__(name: str) -> Any:

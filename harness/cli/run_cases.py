@@ -134,27 +134,29 @@ class Progress(Protocol):
         """Nothing more is told."""
 
 
-def progress(count: int) -> Progress:
-    """A bar on a terminal if rich is installed; elsewhere a line when some time has passed."""
+def progress(count: int, noun: str = "cases") -> Progress:
+    """A bar on a terminal if rich is installed; elsewhere a line when some time has passed. Both say how long the rest may take."""
     if sys.stderr.isatty():
         try:
-            return _Bar(count)
+            return _Bar(count, noun)
         except ImportError:
             pass
-    return _Lines(count)
+    return _Lines(count, noun)
 
 
 class _Lines:
-    def __init__(self, count: int) -> None:
-        self._count, self._done, self._bad = count, 0, 0
-        self._last = perf_counter()
+    def __init__(self, count: int, noun: str) -> None:
+        self._count, self._noun, self._done, self._bad = count, noun, 0, 0
+        self._start = self._last = perf_counter()
 
     def advance(self, *, bad: bool) -> None:
         self._done += 1
         self._bad += bad
         if perf_counter() - self._last >= _SECONDS and self._done < self._count:
             self._last = perf_counter()
-            print(f"{self._done} of {self._count} cases, {self._bad} failed", file=sys.stderr, flush=True)
+            left = (self._last - self._start) / self._done * (self._count - self._done)
+            text = f"{self._done} of {self._count} {self._noun}, {self._bad} failed, about {left:.0f} s to go"
+            print(text, file=sys.stderr, flush=True)
 
     def show(self, text: str) -> None:
         print(text, flush=True)
@@ -166,18 +168,18 @@ class _Lines:
 class _Bar:
     """Raises ImportError without rich."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, noun: str) -> None:
         from rich.console import Console
         from rich.progress import Progress as RichProgress
 
         self._bar = RichProgress(console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("cases", total=count)
-        self._bad = 0
+        self._task = self._bar.add_task(noun, total=count)
+        self._noun, self._bad = noun, 0
         self._bar.start()
 
     def advance(self, *, bad: bool) -> None:
         self._bad += bad
-        self._bar.update(self._task, advance=1, description=f"cases, {self._bad} failed" if self._bad else "cases")
+        self._bar.update(self._task, advance=1, description=f"{self._noun}, {self._bad} failed" if self._bad else self._noun)
 
     def show(self, text: str) -> None:
         self._bar.stop()

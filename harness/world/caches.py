@@ -14,12 +14,30 @@ from harness.karpenter.provider.instance_types import SharedLists
 from harness.karpenter.scheduling import CatalogIndexes
 
 
+class ListsInUse:
+    """Instance types by region and release, of the `most` pairs that were asked for last: a pair takes about 6 MiB."""
+
+    def __init__(self, most: int = 48) -> None:
+        self._most = most
+        self._found: dict[tuple[str, str], SharedLists] = {}
+
+    def of(self, region: str, release: str) -> SharedLists:
+        """Returns what worlds of a region and a release share; who holds it keeps it."""
+        found = self._found.pop((region, release), None)
+        if found is None:
+            found = SharedLists()
+            while len(self._found) >= self._most:
+                del self._found[next(iter(self._found))]
+        self._found[region, release] = found  # the newest is the last
+        return found
+
+
 @dataclass(frozen=True)
 class Caches:
     """The catalogue, instance types and prices; one object serves any number of worlds."""
 
     catalogue: Catalogue = field(default_factory=Catalogue.load)
-    lists: SharedLists = field(default_factory=SharedLists)
+    lists: ListsInUse = field(default_factory=ListsInUse)
     indexes: CatalogIndexes = field(default_factory=CatalogIndexes)
     _prices: dict[int, tuple[RegionCatalogue, Prices]] = field(default_factory=dict)
 

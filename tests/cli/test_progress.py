@@ -23,7 +23,7 @@ def test_lines_when_some_time_has_passed(monkeypatch: pytest.MonkeyPatch, capsys
     for bad in (False, True, False, False):
         told.advance(bad=bad)
     told.end()
-    assert capsys.readouterr() == ("", "2 of 4 cases, 1 failed\n")
+    assert capsys.readouterr() == ("", "2 of 4 cases, 1 failed, about 6 s to go\n")
 
 
 def test_a_bar_on_a_terminal_makes_room_for_what_is_shown(

@@ -62,6 +62,21 @@ class SharedLists:
         return found
 
 
+class _Same:
+    """An object in a key, equal to itself alone. It is kept with the key: another one at its address would be taken for it."""
+
+    __slots__ = ("it",)
+
+    def __init__(self, it: object) -> None:
+        self.it = it
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.it is other.it
+
+    def __hash__(self) -> int:
+        return id(self.it)
+
+
 @dataclass(frozen=True, slots=True)
 class _Kept:
     """A list, the number of the failures that it knows of, and the prices, records and quota that it was made with."""
@@ -244,8 +259,8 @@ class InstanceTypeProvider:
             self._options_key,
             settings,
             self._usages_key,
-            id(self._prices()),
-            id(self._records()),
+            _Same(self._prices()),
+            _Same(self._records()),
         )
 
     def _current_usages(self) -> Usages:

@@ -28,12 +28,16 @@ __all__ = ["Case", "Entry", "Source", "expanded"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a scenario comes from: its file's name for messages, the folder of files that it names, the release that replaces its own."""
+    """Where a scenario comes from: its file's name for messages, the folder of files that it names, the release that replaces its own.
+
+    `header` is what its headers have to be.
+    """
 
     file: str
     directory: Path
     files: ManifestFiles
     release: str | None = None
+    header: type[Header] = Header
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,7 @@ def _expanded(document: Document, manifests: Sequence[Manifest], source: Source)
         if source.release is not None and "karpenter" in axes.matrix:
             axes = axes.model_copy(update={"matrix": {**axes.matrix, "karpenter": [source.release]}})
     if axes is None or problems:
-        return [], [*problems, *_other_problems(document)]
+        return [], [*problems, *_other_problems(document, source.header)]
     cases: list[Case] = []
     ids: set[str] = set()
     seen: list[Mapping[str, str]] = []
@@ -178,10 +182,10 @@ def _expanded(document: Document, manifests: Sequence[Manifest], source: Source)
     return cases, problems
 
 
-def _other_problems(document: Document) -> Iterator[Problem]:
+def _other_problems(document: Document, header: type[Header]) -> Iterator[Problem]:
     """What else is wrong with a header whose axes are; fields that wait for a value of $(NAME) are not judged."""
     value = {key: item for key, item in document.value.items() if key not in ("matrix", "cases")}
-    _, problems = validated(Header, value, document.position, document.has)
+    _, problems = validated(header, value, document.position, document.has)
     yield from (problem for problem in problems if problem.path and "$(" not in problem.what)
 
 
@@ -278,7 +282,7 @@ def _case(
             return document.position(("matrix", path[1]))
         return document.position(origin(path))
 
-    header, problems = validated(Header, value, locate, lambda path: document.has(origin(path)))
+    header, problems = validated(source.header, value, locate, lambda path: document.has(origin(path)))
     if header is None:
         return None, [*problems, *(problem for manifest in manifests for problem in core_problems(manifest))]
     objects, problems = objects_of(header.given, manifests, document, origin, source.files)

@@ -16,6 +16,7 @@ from harness.scenario.language.cases import Case, Source, expanded
 from harness.scenario.language.core_objects import field_problems
 from harness.scenario.language.inputs import header_problems
 from harness.scenario.language.manifest_files import ManifestFiles
+from harness.scenario.language.models import Header
 
 __all__ = ["Scenario", "load", "load_text"]
 
@@ -30,16 +31,26 @@ class Scenario:
     cases: tuple[Case, ...]
 
 
-def load(path: Path, file: str | None = None, *, release: str | None = None) -> tuple[Scenario, ...]:
+def load(
+    path: Path, file: str | None = None, *, release: str | None = None, header: type[Header] = Header
+) -> tuple[Scenario, ...]:
     """The scenarios of a file. Raises ScenarioError with every mistake in it; `file` is the name to print.
 
     `release` is the provider's in place of what the file says: a matrix of releases has then this one value.
+    `header` is what headers have to be: SweepHeader for a sweep's plan.
     """
     name = file or str(path)
-    return load_text(read_text(path, name), file=name, directory=path.parent, release=release)
+    return load_text(read_text(path, name), file=name, directory=path.parent, release=release, header=header)
 
 
-def load_text(text: str, *, file: str, directory: Path = Path("."), release: str | None = None) -> tuple[Scenario, ...]:
+def load_text(
+    text: str,
+    *,
+    file: str,
+    directory: Path = Path("."),
+    release: str | None = None,
+    header: type[Header] = Header,
+) -> tuple[Scenario, ...]:
     """As `load`, for a text that is already read; `directory` is where the files that it names are."""
     found, problems = documents(text, file)
     if not found and not problems:
@@ -58,7 +69,7 @@ def load_text(text: str, *, file: str, directory: Path = Path("."), release: str
             problems.append(Problem(document.position(), "", what, "begin the file with 'scenario: NAME'"))
     scenarios: list[Scenario] = []
     names: dict[str, Mark] = {}
-    source = Source(file, directory, ManifestFiles(file, directory), release)
+    source = Source(file, directory, ManifestFiles(file, directory), release, header)
     for document, manifests in groups:
         cases, issues = expanded(document, manifests, source)
         problems += issues

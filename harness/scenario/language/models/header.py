@@ -125,3 +125,11 @@ class Header(Model):
         if not self.then and not any(case.then for case in self.cases):
             raise PydanticCustomError("no_expectation", "nothing is expected: 'then' is missing or empty")
         return self
+
+
+class SweepHeader(Header):
+    """The header of a sweep's plan: its result is a table, so nothing has to be expected."""
+
+    @model_validator(mode="after")
+    def _expects(self) -> SweepHeader:
+        return self

@@ -1,0 +1,209 @@
+"""`harness sweep`: many situations in, one row each out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.output import bad_input, counted, display_name, no_environment, print_json, show
+
+if TYPE_CHECKING:
+    from harness.sweep.engines import Engine
+    from harness.sweep.plan import Plan
+    from harness.sweep.table import Store
+
+__all__ = ["add_arguments", "run"]
+
+INTERRUPTED = 130  # as a shell tells SIGINT
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness sweep`."""
+    parser.add_argument(
+        "plan", type=Path, metavar="PLAN", help="a scenario file without `then`: its matrix and cases are the axes"
+    )
+    parser.add_argument("--releases", metavar="R[,R…]", help="releases of the provider as a further axis, or `all`")
+    parser.add_argument("--regions", metavar="R[,R…]", help="Azure regions as a further axis, or `all`")
+    parser.add_argument("--seeds", type=int, metavar="N", help="seeds from 0 on as a further axis")
+    parser.add_argument(
+        "--until", metavar="TIME", help="virtual time that passes, for example 72h, in place of what the plan says"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="the table, as .parquet, .csv or .jsonl; what is known of it is not run again",
+    )
+    parser.add_argument(
+        "--engine", default="local", metavar="E", help="local (default), or dask://HOST:PORT of a Dask scheduler"
+    )
+    parser.add_argument(
+        "-n",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes of the local engine (default %(default)s)",
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the output (default text)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the plan: 0 when each situation has a row, 1 when one failed, 2 for bad input, 3 without an engine, 130 after an interrupt."""
+    from harness.cli.worlds import InputError
+    from harness.reading.problems import ScenarioError
+    from harness.sweep.engines import EngineMissing
+    from harness.sweep.plan import read_plan
+    from harness.sweep.table import TableError
+
+    try:
+        _check(arguments)
+        plan = read_plan(
+            arguments.plan, display_name(arguments.plan), until=_until(arguments.until), more=_axes(arguments)
+        )
+        return _run(plan, _engine(arguments), arguments)
+    except InputError as error:
+        return bad_input(f"harness sweep: {error}")
+    except ScenarioError as error:
+        return bad_input(error, arguments.format)
+    except TableError as error:
+        return bad_input(f"harness sweep: {error}")
+    except EngineMissing as error:
+        return no_environment(f"harness sweep: {error}")
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raises InputError, TableError."""
+    from harness.cli.worlds import InputError
+    from harness.sweep.table import check_format
+
+    if arguments.n < 1:
+        raise InputError(f"-n {arguments.n}: a number from 1 is expected")
+    if arguments.seeds is not None and arguments.seeds < 1:
+        raise InputError(f"--seeds {arguments.seeds}: a number from 1 is expected")
+    output: Path | None = arguments.output
+    if output is not None:
+        check_format(output)
+    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
+        what = "is a folder" if output.is_dir() else f"there is no folder {output.parent}"
+        raise InputError(f"--output {output}: {what}")
+
+
+def _engine(arguments: argparse.Namespace) -> Engine:
+    """Raises InputError, EngineMissing."""
+    from harness.cli.worlds import InputError
+    from harness.sweep.engines import engine_of
+
+    try:
+        return engine_of(arguments.engine, arguments.n)
+    except ValueError as error:
+        raise InputError(f"--engine {error}") from error
+
+
+def _until(text: str | None) -> float | None:
+    """Seconds. Raises InputError."""
+    from harness.cli.worlds import InputError
+    from harness.kube.go.durations import DurationError, parse_duration
+
+    if text is None:
+        return None
+    try:
+        seconds = parse_duration(text) / 1e9
+    except DurationError:
+        seconds = -1.0
+    if seconds < 0:
+        raise InputError(f"--until: a duration such as 72h is expected, not '{text}'")
+    return seconds
+
+
+def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
+    """The axes of the options, which come after the plan's own. Raises InputError."""
+    from fakeazure.catalog.regions import REGIONS
+    from harness.cli.worlds import InputError, check_release
+    from harness.karpenter.releases import ALL_PROVIDER_RELEASES
+    from harness.wording import did_you_mean
+
+    axes: dict[str, Sequence[str | int]] = {}
+    if arguments.releases is not None:
+        names = ALL_PROVIDER_RELEASES if arguments.releases == "all" else arguments.releases.split(",")
+        for name in names:
+            check_release(name)
+        axes["karpenter"] = names
+    if arguments.regions is not None:
+        names = sorted(REGIONS) if arguments.regions == "all" else arguments.regions.split(",")
+        for name in names:
+            if name not in REGIONS:
+                raise InputError(
+                    f"--regions: unknown region '{name}'; {did_you_mean(name, REGIONS)}".removesuffix("; ")
+                )
+        axes["region"] = names
+    if arguments.seeds is not None:
+        axes["seed"] = range(arguments.seeds)
+    return axes
+
+
+def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
+    from harness.sweep.engines import batches
+    from harness.sweep.table import Store, rows_of, write_table
+
+    store = Store(arguments.output) if arguments.output is not None else None
+    known = store.read() if store is not None else {}
+    todo = batches(plan, known)
+    before, start = sum(each.key in known for each in plan.planned), perf_counter()
+    interrupted = False
+    try:
+        _work(engine, todo, known, store, len({each.key for each in plan.planned}) - before)
+    except KeyboardInterrupt:
+        interrupted = True
+    rows = rows_of(plan, known)
+    if store is not None:
+        if not interrupted:
+            write_table(arguments.output, plan.axes, rows)
+        store.close(done=not interrupted)
+    facts = {"plan": plan.name, "situations": len(plan.planned), "ran": len(rows) - before, "known_before": before}
+    _tell(plan, rows, facts, perf_counter() - start, arguments)
+    if interrupted:
+        kept = f"; {store.path} keeps what is known: the same command goes on" if store is not None else ""
+        print(f"interrupted after {len(rows)} of {len(plan.planned)}{kept}", file=sys.stderr)
+        return INTERRUPTED
+    return int(any(row["error"] for row in rows))
+
+
+def _work(engine: Engine, todo: Sequence[Any], known: dict[str, Any], store: Store | None, count: int) -> None:
+    from harness.cli.run_cases import progress
+
+    told = progress(count, noun="situations")
+    try:
+        for rows in engine(todo):
+            known.update(rows)
+            if store is not None:
+                store.add(rows)
+            for _, row in rows:
+                told.advance(bad=bool(row["error"]))
+    finally:
+        told.end()
+
+
+def _tell(
+    plan: Plan,
+    rows: Sequence[Mapping[str, Any]],
+    facts: Mapping[str, Any],
+    seconds: float,
+    arguments: argparse.Namespace,
+) -> None:
+    from harness.sweep.summary import summary_lines
+
+    if arguments.format == "json":
+        print_json({**facts, "rows": list(rows)})
+        return
+    known = f", {facts['known_before']} known before" if facts["known_before"] else ""
+    print(f"{plan.name}: {counted(len(plan.planned), 'situation')}, {facts['ran']} ran in {seconds:.1f} s{known}")
+    for line in summary_lines(plan.axes, rows, over_time=any(each.situation.until for each in plan.planned)):
+        show(line)
+    if arguments.output is not None and len(rows) == len(plan.planned):
+        print(f"{counted(len(rows), 'row')} in {arguments.output}")

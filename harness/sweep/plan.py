@@ -1,0 +1,124 @@
+"""A plan: a scenario whose cases become rows of a table. Its matrix and its named cases are the axes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from harness.kube.api.objects import Object
+from harness.reading.problems import Problem, ScenarioError
+from harness.scenario.language.cases import Case
+from harness.scenario.language.files import load
+from harness.scenario.language.models import SweepHeader
+from harness.scenario.running.worlds import world_inputs
+from harness.sweep.result import OUTCOME
+from harness.sweep.situation import Situation
+
+__all__ = ["Plan", "Planned", "read_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One row to be: its place in the plan, its value on each axis, the situation, and the digest of its manifests.
+
+    `key` is the same whenever the same question is asked, so that a row that is known need not be made again.
+    """
+
+    number: int
+    axes: Mapping[str, str]
+    situation: Situation
+    manifests: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All rows to be, in order. `axes` are the names of the axes, `manifests` the objects by their digest."""
+
+    name: str
+    axes: tuple[str, ...]
+    planned: tuple[Planned, ...]
+    manifests: Mapping[str, Sequence[Object]]
+
+
+def read_plan(
+    path: Path, file: str, *, until: float | None = None, more: Mapping[str, Sequence[Any]] | None = None
+) -> Plan:
+    """Reads a plan; `file` is the name to print, `until` replaces the time that its steps let pass, in seconds.
+
+    `more` are axes besides the plan's own: a field of Situation (karpenter, region, seed) and its values.
+    Raises ScenarioError with every mistake.
+    """
+    cases = [case for scenario in load(path, file, header=SweepHeader) for case in scenario.cases]
+    extra: dict[str, Sequence[Any]] = dict(more or {})
+    problems = [problem for case in cases for problem in _not_for_a_plan(case)]
+    problems += _columns(cases, extra)
+    if problems:
+        raise ScenarioError(list(dict.fromkeys(problems)))
+    several = len({case.scenario for case in cases}) > 1
+    planned: list[Planned] = []
+    manifests: dict[str, Sequence[Object]] = {}
+    for case in cases:
+        objects = [manifest.object for manifest in case.manifests]
+        digest = hashlib.sha256(json.dumps(objects, sort_keys=True, default=str).encode()).hexdigest()[:16]
+        manifests.setdefault(digest, objects)
+        situation = _situation(case, until)
+        named = {"scenario": case.scenario, **case.axes} if several else dict(case.axes)
+        for values in product(*extra.values()):
+            chosen: dict[str, Any] = dict(zip(extra, values, strict=True))
+            axes = {**named, **{name: str(value) for name, value in chosen.items()}}
+            planned.append(_planned(len(planned), axes, replace(situation, **chosen), digest))
+    names = dict.fromkeys(axis for each in planned for axis in each.axes)
+    return Plan(cases[0].scenario if not several else file, tuple(names), tuple(planned), manifests)
+
+
+def _planned(number: int, axes: Mapping[str, str], situation: Situation, digest: str) -> Planned:
+    from harness import __version__
+
+    key = hashlib.sha256("\n".join([__version__, situation.text(), digest]).encode()).hexdigest()[:16]
+    return Planned(number, axes, situation, digest, key)
+
+
+def _situation(case: Case, until: float | None) -> Situation:
+    inputs: dict[str, Any] = {
+        name: value for name, value in world_inputs(case).items() if name != "caches" and value is not None
+    }
+    passing = sum(step.advance or 0.0 for step in case.header.when if not isinstance(step, str))
+    return Situation(**inputs, until=passing if until is None else until)
+
+
+def _not_for_a_plan(case: Case) -> list[Problem]:
+    """What a plan cannot say: steps other than time that passes, and expectations."""
+    problems = []
+    for step, mark in zip(case.header.when, case.when_marks, strict=True):
+        if not isinstance(step, str) and set(step.model_fields_set) - {"only"} != {"advance"}:
+            what = "a sweep knows the step `advance` only, which lets time pass"
+            problems.append(Problem(mark, "when", what, "other steps are for `harness run`"))
+    if case.then:
+        what = "a sweep has no expectations: its result is a table"
+        problems.append(Problem(case.then[0].mark(), "then", what, "whether they hold is told by `harness run`"))
+    if case.given.crds is not None and "/" in case.given.crds:
+        problems.append(
+            Problem(case.given_mark("crds"), "given.crds", "CRD files are not sent to other machines; name a release")
+        )
+    return problems
+
+
+def _columns(cases: Sequence[Case], more: Mapping[str, object]) -> list[Problem]:
+    """Axes whose name is that of another column."""
+    problems = []
+    for case in cases:
+        for axis in case.axes:
+            taken = (
+                "a column of the result" if axis in OUTCOME else "an axis of the command, too" if axis in more else ""
+            )
+            if taken:
+                problems.append(
+                    Problem(case.given_document.position(("matrix", axis)), f"matrix.{axis}", f"'{axis}' is {taken}")
+                )
+    return problems

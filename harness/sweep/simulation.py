@@ -1,0 +1,116 @@
+"""One situation, from manifests to a result: `harness.simulate`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of, spec_of, uid_of
+from harness.sweep.result import NodeRow, PodRow, RefusalRow, Result
+from harness.sweep.situation import Situation
+from harness.world import World
+from harness.world.bill import Bill
+from harness.world.prices import machine_prices
+from harness.world.refused import is_mistake
+
+if TYPE_CHECKING:
+    from harness.reading.sources import Source
+    from harness.world import Caches
+
+__all__ = ["simulate"]
+
+_DAY = 24 * 3600.0
+
+
+def simulate(*manifests: Object | Source, situation: Situation | None = None, caches: Caches | None = None) -> Result:
+    """Runs one situation to its end, and returns what came of it.
+
+    `manifests` are what `World.apply` takes: objects, paths of files, or YAML text. What an API server refuses is told by the
+    result, as are pods that stay pending. `caches` are what worlds share; by default those of the process. Raises what World raises
+    for inputs that do not exist, and OSError, ScenarioError for files.
+    """
+    asked = situation or Situation()
+    world = World(**asked.arguments(), caches=caches)
+    bill = Bill(world)
+    world.apply(*manifests)
+    settled = world.settle(allow_rejections=True)
+    end = world.clock.seconds + asked.until
+    while settled.quiescent and world.clock.seconds < end:
+        settled = world.advance(min(_DAY, end - world.clock.seconds))
+    return Result(
+        pods=tuple(_pods(world)),
+        nodes=tuple(_nodes(world)),
+        refused=tuple(_refused(world)),
+        rejected=tuple(f"{each.object}: {each.text}" for each in world.rejections if is_mistake(each)),
+        usd_per_hour=world.cost(),
+        usd=bill.usd(),
+        seconds=world.clock.seconds,
+        machines=bill.machines,
+        disruptions=len(world.disruptions),
+        motion=str(settled.runaway or settled.exhausted or ""),
+    )
+
+
+def _pods(world: World) -> Iterable[PodRow]:
+    reasons = _reasons(world)
+    owners = {uid_of(each): each for each in world.list("ReplicaSet")}
+    for pod in world.list("Pod"):
+        name = f"{namespace_of(pod)}/{name_of(pod)}"
+        node = str(spec_of(pod).get("nodeName") or "")
+        yield PodRow(name, _owner(pod, owners), node, "" if node else reasons.get(name, ""))
+
+
+def _reasons(world: World) -> dict[str, str]:
+    """Pod → why it waits: Karpenter's last sentence, else what Azure answered, else kube-scheduler's."""
+    said: dict[str, dict[bool, str]] = {}
+    for event in world.events:
+        if event.reason == "FailedScheduling" and event.object.kind == "Pod":
+            name = f"{event.object.namespace}/{event.object.name}"
+            said.setdefault(name, {})[event.source == "karpenter"] = event.message
+    refused = world.refused_calls()
+    azure = (
+        f"Azure refused {refused[-1].summary.get('size') or refused[-1].resource} with {refused[-1].code}"
+        if refused
+        else ""
+    )
+    return {name: sentences.get(True) or azure or sentences[False] for name, sentences in said.items()}
+
+
+def _owner(pod: Object, replicasets: Mapping[str, Object]) -> str:
+    """Returns the workload that people know: the Deployment, not its ReplicaSet."""
+    reference = controller_of(pod)
+    if reference is None:
+        return ""
+    between = replicasets.get(str(reference["uid"]))
+    above = controller_of(between) if between is not None else None
+    return "{kind}/{name}".format_map(above or reference)
+
+
+def _nodes(world: World) -> Iterable[NodeRow]:
+    prices = machine_prices(world)
+    bound = Counter(str(spec_of(pod).get("nodeName") or "") for pod in world.list("Pod"))
+    for node in world.list("Node"):
+        labels, name = labels_of(node), name_of(node)
+        price = prices.get(name)
+        yield NodeRow(
+            name=name,
+            nodepool=labels.get(NODEPOOL, ""),
+            size=labels.get(INSTANCE_TYPE, ""),
+            zone=labels.get(ZONE, ""),
+            capacity_type=labels.get(CAPACITY_TYPE, ""),
+            price=price.usd if price is not None else None,
+            pods=bound[name],
+        )
+
+
+def _refused(world: World) -> Iterable[RefusalRow]:
+    calls = world.refused_calls()
+    counts = Counter(
+        (call.code or str(call.status), str(call.summary.get("size") or ""), str(call.summary.get("zone") or ""))
+        for call in calls
+    )
+    for (code, size, zone), count in sorted(counts.items()):
+        yield RefusalRow(code, size, zone, count)

@@ -1,0 +1,40 @@
+"""A situation: everything but the manifests that decides how a world ends. Plain values, so that it can be sent anywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+__all__ = ["Situation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What `harness.simulate` is told besides the manifests; the fields are those of `harness.World`, None for its default.
+
+    `until` are virtual seconds that pass after the world came to rest for the first time.
+    """
+
+    karpenter: str | None = None
+    region: str | None = None
+    kubernetes: str | None = None
+    provision_mode: str | None = None
+    crds: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    azure: Mapping[str, Any] = field(default_factory=dict)
+    times: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+    attempt_seconds: float | None = None
+    time_limit: float | None = None
+    until: float = 0.0
+
+    def arguments(self) -> dict[str, Any]:
+        """Returns the keyword arguments of World, only what is said."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "until"}
+        return {name: value for name, value in values.items() if value is not None and value != {}}
+
+    def text(self) -> str:
+        """Returns the same text for the same situation, whatever the order of its mappings."""
+        return json.dumps({**self.arguments(), "until": self.until}, sort_keys=True, default=str)

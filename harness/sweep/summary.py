@@ -1,0 +1,77 @@
+"""What a table says at a glance: the cheapest rows, what stays pending, and which axis changes where pods go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from harness.sweep.result import Value
+
+__all__ = ["summary_lines"]
+
+Row = Mapping[str, Value]
+
+_FEW = 5
+
+
+def summary_lines(axes: Sequence[str], rows: Sequence[Row], *, over_time: bool) -> Iterator[str]:
+    """Yields the summary's lines. `over_time`: rows are compared by what they cost in all, not per hour at the end."""
+    failed = [row for row in rows if row["error"]]
+    ran = [row for row in rows if not row["error"]]
+    whole = [row for row in ran if not row["pending"] and not row["rejected"] and row["settled"]]
+    for row in failed[:_FEW]:
+        yield f"failed: {_where(axes, row)}: {row['error']}"
+    column = "usd" if over_time else "usd_per_hour"
+    if whole:
+        best = sorted(whole, key=lambda row: float(row[column] or 0.0))
+        shown = best[:_FEW]
+        yield f"cheapest of {len(whole)} in which every pod has its place:"
+        yield from _table([*axes, column, "nodes", "pods", "sizes"], shown)
+        if len(best) > _FEW:
+            last = best[-1]
+            yield f"  … dearest: {last[column]} ({_where(axes, last)})"
+    short = [row for row in ran if row not in whole]
+    if short:
+        yield f"{len(short)} in which not every pod has its place:"
+        by_reason: dict[str, list[Row]] = {}
+        for row in short:
+            by_reason.setdefault(str(row["reason"] or "not settled"), []).append(row)
+        for reason, those in list(by_reason.items())[:_FEW]:
+            more = f" and {len(those) - 1} more" if len(those) > 1 else ""
+            yield f"  {those[0]['pending']} of {those[0]['pods']} pods, {_where(axes, those[0])}{more}: {reason}"
+    yield from _changes(axes, ran)
+
+
+def _changes(axes: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
+    """For each axis with several values: from which value on workloads get other sizes, all else alike."""
+    for axis in axes:
+        values = list(dict.fromkeys(str(row[axis]) for row in rows))
+        if len(values) < 2 or axis == "seed":
+            continue
+        found: dict[tuple[Value, ...], dict[str, Value]] = {}
+        for row in rows:
+            found.setdefault(tuple(row[each] for each in axes if each != axis), {})[str(row[axis])] = row["placement"]
+        changed = [
+            value
+            for before, value in pairwise(values)
+            if any(before in one and value in one and one[before] != one[value] for one in found.values())
+        ]
+        yield f"{axis}: {_changed(changed, values)}"
+
+
+def _changed(changed: Sequence[str], values: Sequence[str]) -> str:
+    if not changed:
+        return f"workloads get the same sizes at all {len(values)} values"
+    more = f" and {len(changed) - _FEW} more" if len(changed) > _FEW else ""
+    return f"workloads get other sizes than at the value before at {', '.join(changed[:_FEW])}{more}"
+
+
+def _where(axes: Sequence[str], row: Row) -> str:
+    return ", ".join(f"{axis} {row[axis]}" for axis in axes if row[axis]) or "the one situation"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
+    cells = [list(columns), *([str(row[column]) for column in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        yield "  " + "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()

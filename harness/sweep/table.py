@@ -1,0 +1,131 @@
+"""Where rows are kept: a file that grows by lines while a sweep runs, and the table in Parquet, CSV or JSON lines at its end."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.sweep.result import OUTCOME, Value
+
+if TYPE_CHECKING:
+    from harness.sweep.plan import Plan
+
+__all__ = ["FORMATS", "Store", "TableError", "check_format", "rows_of", "write_table"]
+
+FORMATS = (".parquet", ".csv", ".jsonl")
+"""The table's format is the end of the file's name."""
+
+
+class TableError(Exception):
+    """A file that cannot be written or read."""
+
+
+class Store:
+    """Rows by key in `FILE.part`, a line each, so that a sweep that was stopped goes on where it was."""
+
+    def __init__(self, table: Path) -> None:
+        self.path = table.with_name(f"{table.name}.part")
+        self._file: Any = None
+
+    def read(self) -> dict[str, dict[str, Value]]:
+        """Returns what is known. A last line that is not whole is forgotten. Raises TableError."""
+        if not self.path.exists():
+            return {}
+        known: dict[str, dict[str, Value]] = {}
+        try:
+            lines = self.path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise TableError(f"{self.path}: {error}") from error
+        for number, line in enumerate(lines, 1):
+            try:
+                key, row = json.loads(line)
+                known[key] = {name: row[name] for name in OUTCOME}
+            except (ValueError, TypeError, KeyError) as error:
+                if number < len(lines):
+                    raise TableError(
+                        f"{self.path}:{number}: not a row of a sweep; remove the file to begin anew"
+                    ) from error
+        return known
+
+    def add(self, rows: Iterable[tuple[str, Mapping[str, Value]]]) -> None:
+        """Keeps rows, also when the next moment ends the process. Raises TableError."""
+        try:
+            if self._file is None:
+                self._file = self.path.open("a", encoding="utf-8")
+                if self._file.tell() and not self.path.read_bytes().endswith(b"\n"):
+                    self._file.write("\n")
+            for key, row in rows:
+                self._file.write(json.dumps([key, row], ensure_ascii=False) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise TableError(f"{self.path}: {error.strerror}") from error
+
+    def close(self, *, done: bool) -> None:
+        """Ends; the file goes when the table is written."""
+        if self._file is not None:
+            self._file.close()
+        if done:
+            self.path.unlink(missing_ok=True)
+
+
+def rows_of(plan: Plan, known: Mapping[str, Mapping[str, Value]]) -> list[dict[str, Value]]:
+    """Returns the rows that are there, in the plan's order: the axes, then what came of it."""
+    return [
+        {**{axis: each.axes.get(axis, "") for axis in plan.axes}, **known[each.key]}
+        for each in plan.planned
+        if each.key in known
+    ]
+
+
+def check_format(path: Path) -> None:
+    """Raises TableError where the table could not be written in the form that its name asks for."""
+    if path.suffix not in FORMATS:
+        raise TableError(f"--output {path}: a name that ends with {', '.join(FORMATS)} is expected")
+    if path.suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise TableError(
+            "Parquet needs the package pyarrow: pip install 'karpenter-azure-harness[sweep]', or name a .csv"
+        )
+
+
+def write_table(path: Path, axes: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> None:
+    """Writes the table, at once or not at all. Raises TableError."""
+    columns = {**dict.fromkeys(axes, str), **OUTCOME}
+    new = path.with_name(f"{path.name}.new")
+    try:
+        {".parquet": _parquet, ".csv": _csv, ".jsonl": _json_lines}[path.suffix](new, columns, rows)
+        os.replace(new, path)
+    except OSError as error:
+        raise TableError(f"{path}: {error.strerror or error}") from error
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _parquet(path: Path, columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    types: dict[type, Any] = {
+        int: pyarrow.int64(),
+        float: pyarrow.float64(),
+        bool: pyarrow.bool_(),
+        str: pyarrow.string(),
+    }
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in columns.items()])
+    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows], schema=schema), path)
+
+
+def _csv(path: Path, columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(columns))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _json_lines(path: Path, columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps({name: row[name] for name in columns}, ensure_ascii=False) + "\n" for row in rows)

@@ -1,0 +1,41 @@
+"""What the machines of a world cost while virtual time passes, by the second, at the price that they had when they powered on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fakeazure.events import Deleted, Event, PoweredOff, PoweredOn
+from harness.karpenter.labels.core import ON_DEMAND, SPOT
+
+if TYPE_CHECKING:
+    from harness.world import World
+
+__all__ = ["Bill"]
+
+_HOUR = 3600.0
+
+
+class Bill:
+    """Adds up what runs. Make it before anything runs; it listens to the cloud of the world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._running: dict[str, tuple[float, float]] = {}
+        self._ended = 0.0
+        self.machines = 0
+        """How many machines were ever powered on."""
+        world.cloud.subscribe(self._hear)
+
+    def usd(self) -> float:
+        """Returns USD for all machines from the start of the world until now; a size without a price counts as nothing."""
+        now = self._world.cloud.now()
+        return self._ended + sum(price * (now - since) / _HOUR for since, price in self._running.values())
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, PoweredOn):
+            kind = SPOT if event.vm.priority == "Spot" else ON_DEMAND
+            self._running[event.vm.id] = event.at, self._world.price(event.vm.size, kind).usd or 0.0
+            self.machines += not event.restarted
+        elif isinstance(event, (Deleted, PoweredOff)) and event.vm.id in self._running:
+            since, price = self._running.pop(event.vm.id)
+            self._ended += price * (event.at - since) / _HOUR

@@ -1,0 +1,253 @@
+"""`harness sweep`: a plan in, a row for each situation out; stopped and resumed, by one process or several."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import main
+from harness.sweep import engines
+from harness.sweep.engines import batches, run_batch
+from harness.sweep.plan import read_plan
+from harness.sweep.result import OUTCOME
+from harness.sweep.table import Store
+from harness.world.caches import ListsInUse
+from tests.sweep.test_simulate import POOL, WEB
+
+PLAN = f"""scenario: which is cheapest
+given: {{region: eastus}}
+matrix: {{karpenter: [1.6.5, 1.14.0]}}
+cases:
+- case: as it is
+- case: no spot
+  given: {{azure: {{quota: {{lowPriorityCores: 0}}}}}}
+---
+{POOL}---
+{WEB}"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN)
+    return path
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_row_for_each_situation(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv"]) == 0
+    found = rows(plan.parent / "rows.csv")
+    assert [(row["case"], row["karpenter"]) for row in found] == [
+        ("as it is", "1.6.5"),
+        ("as it is", "1.14.0"),
+        ("no spot", "1.6.5"),
+        ("no spot", "1.14.0"),
+    ]
+    assert list(found[0]) == ["case", "karpenter", *OUTCOME]
+    assert [row["spot_nodes"] != "0" for row in found] == [True, True, False, False]
+    assert all(row["pending"] == "0" and row["error"] == "" for row in found)
+    out = capsys.readouterr().out
+    assert "cheapest of 4 in which every pod has its place" in out
+    assert "4 rows in rows.csv" in out
+    assert not (plan.parent / "rows.csv.part").exists()
+
+
+def test_several_processes_give_the_same_rows(plan: Path) -> None:
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "one.csv"]) == 0
+    assert main(["sweep", "plan.yaml", "-n", "2", "-o", "two.csv"]) == 0
+    assert (plan.parent / "one.csv").read_bytes() == (plan.parent / "two.csv").read_bytes()
+
+
+def test_what_is_known_is_not_run_again(
+    plan: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[str] = []
+
+    def stopping(batch: engines.Batch) -> Any:
+        if ran:
+            raise KeyboardInterrupt
+        found = run_batch(batch)
+        ran.extend(key for key, _ in found)
+        return found
+
+    monkeypatch.setattr(engines, "run_batch", stopping)
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv"]) == 130
+    assert len(ran) == 2
+    assert (
+        "interrupted after 2 of 4; rows.csv.part keeps what is known: the same command goes on"
+        in capsys.readouterr().err
+    )
+    assert not (plan.parent / "rows.csv").exists()
+    part = plan.parent / "rows.csv.part"
+    part.write_text(part.read_text() + '["half a li')  # killed while it wrote
+
+    again: list[str] = []
+
+    def counting(batch: engines.Batch) -> Any:
+        again.extend(each.key for each in batch.planned)
+        return run_batch(batch)
+
+    monkeypatch.setattr(engines, "run_batch", counting)
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv"]) == 0
+    assert len(again) == 2
+    assert not set(again) & set(ran)
+    assert "4 situations, 2 ran in" in capsys.readouterr().out
+    resumed = (plan.parent / "rows.csv").read_bytes()
+    monkeypatch.undo()
+    assert main(["sweep", str(plan), "-n", "1", "-o", str(plan.parent / "whole.csv")]) == 0
+    assert (plan.parent / "whole.csv").read_bytes() == resumed
+
+
+def test_a_situation_that_cannot_be_run_is_a_row(
+    plan: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(*manifests: object, situation: Any, caches: object) -> Any:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr("harness.sweep.simulation.simulate", failing)
+    assert main(["sweep", "plan.yaml", "-n", "1", "--format", "json"]) == 1
+    value = json.loads(capsys.readouterr().out)
+    assert [row["error"] for row in value["rows"]] == ["RuntimeError: out of luck"] * 4
+    assert value["rows"][0]["pods"] is None
+
+
+def test_axes_of_the_command_come_after_those_of_the_plan(plan: Path) -> None:
+    found = read_plan(plan, "plan.yaml", more={"region": ["eastus", "westeurope"], "seed": range(2)})
+    assert found.axes == ("case", "karpenter", "region", "seed")
+    assert len(found.planned) == 16
+    assert found.planned[3].axes == {"case": "as it is", "karpenter": "1.6.5", "region": "westeurope", "seed": "1"}
+    assert len({each.key for each in found.planned}) == 16
+    assert len(found.manifests) == 1
+
+
+def test_batches_share_region_and_release(plan: Path) -> None:
+    found = read_plan(plan, "plan.yaml", more={"seed": range(20)})
+    parts = batches(found, {})
+    assert sum(len(part.planned) for part in parts) == 80
+    assert all(len({(each.situation.region, each.situation.karpenter) for each in part.planned}) == 1 for part in parts)
+    assert max(len(part.planned) for part in parts) <= 16
+
+
+def test_time_of_the_plan_and_of_the_command(plan: Path) -> None:
+    plan.write_text(PLAN.replace("given: {region", "when: [settle, {advance: 1h}, {advance: 30m}]\ngiven: {region"))
+    assert {each.situation.until for each in read_plan(plan, "plan.yaml").planned} == {5400.0}
+    assert {each.situation.until for each in read_plan(plan, "plan.yaml", until=60.0).planned} == {60.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            ("given:", "then: [{cost: {perHour: {atMost: 1}}}]\ngiven:"),
+            "a sweep has no expectations: its result is a table",
+        ),
+        (
+            ("given:", "when: [{restart: karpenter}]\ngiven:"),
+            "a sweep knows the step `advance` only, which lets time pass",
+        ),
+        (("matrix: {", "description: $(usd)\nmatrix: {usd: [a], "), "'usd' is a column of the result"),
+        (("eastus", "eastuss"), "eastuss"),
+    ],
+)
+def test_what_a_plan_cannot_say(
+    plan: Path, capsys: pytest.CaptureFixture[str], change: tuple[str, str], said: str
+) -> None:
+    plan.write_text(PLAN.replace(*change, 1))
+    assert main(["sweep", "plan.yaml"]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.startswith("plan.yaml:")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--regions", "eastuss"], "--regions: unknown region 'eastuss'; did you mean 'eastus'"),
+        (["--releases", "1.99.0"], "1.99.0"),
+        (["--seeds", "0"], "--seeds 0: a number from 1 is expected"),
+        (["--until", "soon"], "--until: a duration such as 72h is expected, not 'soon'"),
+        (["-n", "0"], "-n 0: a number from 1 is expected"),
+        (["-o", "rows.txt"], "a name that ends with .parquet, .csv, .jsonl is expected"),
+        (["-o", "nowhere/rows.csv"], "there is no folder nowhere"),
+        (["--engine", "spark"], "--engine 'spark': local or dask://HOST:PORT is expected"),
+        (["--releases", "1.6.5"], "'karpenter' is an axis of the command, too"),
+    ],
+)
+def test_mistakes_of_the_command_are_one_line(
+    plan: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    assert main(["sweep", "plan.yaml", *options]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_a_file_that_is_not_a_sweeps(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (plan.parent / "rows.csv.part").write_text("something\nelse\n")
+    assert main(["sweep", "plan.yaml", "-o", "rows.csv"]) == 2
+    assert "rows.csv.part:1: not a row of a sweep; remove the file to begin anew" in capsys.readouterr().err
+
+
+def test_a_store_keeps_rows_line_by_line(tmp_path: Path) -> None:
+    store = Store(tmp_path / "rows.csv")
+    row = dict.fromkeys(OUTCOME, 1)
+    store.add([("a", row)])
+    assert Store(tmp_path / "rows.csv").read() == {"a": row}
+    store.close(done=True)
+    assert Store(tmp_path / "rows.csv").read() == {}
+
+
+def test_parquet_holds_what_csv_holds(plan: Path) -> None:
+    parquet = pytest.importorskip(
+        "pyarrow.parquet", reason="Parquet needs pyarrow: pip install 'karpenter-azure-harness[sweep]'"
+    )
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.parquet"]) == 0
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv"]) == 0
+    found = parquet.read_table(plan.parent / "rows.parquet").to_pylist()
+    assert [{name: str(value) for name, value in row.items()} for row in found] == rows(plan.parent / "rows.csv")
+
+
+def test_without_pyarrow_parquet_is_refused_before_anything_runs(
+    plan: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("harness.sweep.table.find_spec", lambda name: None)
+    assert main(["sweep", "plan.yaml", "-o", "rows.parquet"]) == 2
+    assert "Parquet needs the package pyarrow" in capsys.readouterr().err
+    assert list(plan.parent.iterdir()) == [plan]
+
+
+def test_a_dask_cluster_gives_the_same_rows(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'karpenter-azure-harness[sweep]'")
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "one.csv"]) == 0
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None
+    ) as cluster:
+        engine = cluster.scheduler_address.replace("tcp://", "dask://")
+        assert main(["sweep", "plan.yaml", "--engine", engine, "-o", "two.csv"]) == 0, capsys.readouterr().err
+    assert (plan.parent / "one.csv").read_bytes() == (plan.parent / "two.csv").read_bytes()
+
+
+def test_lists_of_few_regions_and_releases_are_kept() -> None:
+    lists = ListsInUse(most=2)
+    first = lists.of("eastus", "1.14.0")
+    assert lists.of("eastus", "1.14.0") is first
+    lists.of("eastus", "1.6.5")
+    assert lists.of("eastus", "1.14.0") is first
+    lists.of("westus", "1.14.0")  # one too many: 1.6.5 was asked for least lately
+    assert lists.of("eastus", "1.14.0") is first
+
+
+def test_no_summary_line_calls_a_pending_fleet_cheap(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan.write_text(PLAN.replace('cpu: "3"', 'cpu: "300"'))
+    assert main(["sweep", "plan.yaml", "-n", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "cheapest of" not in out
+    assert "4 in which not every pod has its place" in out
+    assert "Failed to schedule pod" in out
