@@ -27,6 +27,8 @@ class Tokens:
         """Issue tokens of `tenant` that live a day from `now`, seconds since the epoch on the clients' clock."""
         self._tenant = tenant
         self.now = now
+        self.lifetime = LIFETIME
+        """How many seconds the tokens live that are given out from now on."""
 
     def answer(
         self,
@@ -53,10 +55,13 @@ class Tokens:
             return self._token(path, dict(_form(raw)))
         return None
 
-    def token(self, audience: str = "https://management.azure.com", client: str = "", lifetime: int = LIFETIME) -> str:
+    def token(
+        self, audience: str = "https://management.azure.com", client: str = "", lifetime: int | None = None
+    ) -> str:
         """A signed JWT for `audience`."""
+        seconds = self.lifetime if lifetime is None else lifetime
         return sign(
-            claims_of(self._tenant, audience=audience, client=client, now=self.now(), lifetime=lifetime), self._tenant
+            claims_of(self._tenant, audience=audience, client=client, now=self.now(), lifetime=seconds), self._tenant
         )
 
     def _token(self, path: str, form: Mapping[str, str]) -> Response:
@@ -72,10 +77,10 @@ class Tokens:
             return _refused(
                 "invalid_request", "AADSTS900144: The request body must contain the following parameter: 'scope'."
             )
-        body: dict[str, Any] = {"token_type": "Bearer", "expires_in": LIFETIME, "ext_expires_in": LIFETIME}
+        body: dict[str, Any] = {"token_type": "Bearer", "expires_in": self.lifetime, "ext_expires_in": self.lifetime}
         if "resource" in form:  # the older endpoint tells more, as text
             now = int(self.now())
-            body |= {"expires_on": str(now + LIFETIME), "not_before": str(now), "resource": audience}
+            body |= {"expires_on": str(now + self.lifetime), "not_before": str(now), "resource": audience}
         return Response(200, body={**body, "access_token": self.token(audience, form["client_id"])})
 
     def _foreign(self, tenant: str) -> bool:
@@ -96,8 +101,8 @@ class Tokens:
             200,
             body={
                 "access_token": self.token(resource, given.get("client_id", "")),
-                "expires_on": str(now + LIFETIME),
-                "expires_in": str(LIFETIME),
+                "expires_on": str(now + self.lifetime),
+                "expires_in": str(self.lifetime),
                 "not_before": str(now),
                 "resource": resource,
                 "token_type": "Bearer",
@@ -110,7 +115,7 @@ class Tokens:
         scope = query.get("scope", "")
         if not scope:
             return Response(400, body={"error": "invalid_scope", "error_description": "scope is missing"})
-        expires = datetime.fromtimestamp(int(self.now()) + LIFETIME, UTC).isoformat()
+        expires = datetime.fromtimestamp(int(self.now()) + self.lifetime, UTC).isoformat()
         token = self.token(scope.removesuffix("/.default"))
         return Response(200, body={"Token": token, "ExpiresOn": expires, "RefreshOn": expires})
 

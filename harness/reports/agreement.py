@@ -23,6 +23,8 @@ def _lines(found: Sequence[Comparison], verbose: bool) -> Iterator[str]:
         f"needs virtual time {count[Result.VIRTUAL]}, not applicable {count[Result.NOT_APPLICABLE]}"
     )
     yield f"facts that are the same: {sum(each.facts for each in found)}"
+    if rows_of_nodes := sum(each.rows for each in found):
+        yield f"rows of label tables that a real Node shows the same: {rows_of_nodes}"
     rows = Counter(
         (each.release, each.mode, str(each.result)) for each in found if each.result in (Result.AGREE, Result.DIFFER)
     )

@@ -156,7 +156,7 @@ def test_without_a_controller_it_says_so(http: HttpCluster, capsys: pytest.Captu
     assert "harness attach: no controller has asked Azure anything in" in capsys.readouterr().err
     variables = Path("azure.env").read_text()
     assert "export KUBECONFIG=" in variables
-    assert "export ARM_SUBSCRIPTION_ID=" in variables or "export AZURE_SUBSCRIPTION_ID=" in variables
+    assert "export ARM_SUBSCRIPTION_ID=" in variables
 
 
 def test_objects_of_others_are_left_alone(http: HttpCluster, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,7 +71,7 @@ def test_options_become_variables() -> None:
     assert found["NETWORK_DATAPLANE"] == ""  # unset would be cilium
     assert (found["BATCH_IDLE_DURATION"], found["ADDITIONAL_TAGS"], found["USE_SIG"]) == ("0.5s", "a=b,c=d", "true")
     assert found["LOCATION"] == "westeurope"
-    assert found["AZURE_SUBSCRIPTION_ID"] == ProviderOptions().subscription_id
+    assert found["ARM_SUBSCRIPTION_ID"] == ProviderOptions().subscription_id
 
 
 def test_a_release_gets_only_the_options_that_it_has() -> None:

@@ -49,6 +49,8 @@ class Comparison:
     facts: int = 0
     drawn: Mapping[str, Sequence[str]] = field(default_factory=dict)
     seconds: float = 0.0
+    rows: int = 0
+    """Rows of label tables that are about a Node, and of which the real one says the same."""
 
     @property
     def kept(self) -> Sequence[Difference]:
@@ -72,6 +74,7 @@ class Comparison:
             "facts": self.facts,
             "drawn": {name: list(each) for name, each in self.drawn.items()},
             "seconds": self.seconds,
+            "rows": self.rows,
         }
 
     @classmethod

@@ -94,8 +94,8 @@ class RealRuns:
         result = Result.DIFFER if any(not each.kept for each in differences) else Result.AGREE
         drawn = {"simulated": expected.drawn, "real": found.drawn}
         count = _count(expected.found) - len(differences)
-        seconds = watch()
-        return Comparison(name, release, mode, result, "", tuple(differences), count, drawn, seconds)
+        rows = _rows_of_nodes(verdicts, real)
+        return Comparison(name, release, mode, result, "", tuple(differences), count, drawn, watch(), rows)
 
     def replay(self, case: Case, recording: Recording) -> list[Difference]:
         """Where the simulated loop comes to something else than a recorded run did; known differences are left out."""
@@ -202,6 +202,11 @@ def _verdicts(run: Run) -> dict[str, str]:
     """The expectations of the file: `holds`, or what was found."""
     seen = ((each.label, each.differences) for each in outside_verdicts(run))
     return {label: f"{found[0].path}: {found[0].actual}" if found else "holds" for label, found in seen}
+
+
+def _rows_of_nodes(verdicts: Mapping[str, str], real: Mapping[str, str]) -> int:
+    """How many cells of label tables about a Node (`written`) come out the same."""
+    return sum(label.endswith(".written") and real.get(label) == said for label, said in verdicts.items())
 
 
 def _look(case: Case, shared: Shared, new_world: Any) -> None:

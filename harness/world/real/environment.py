@@ -17,8 +17,6 @@ from harness.karpenter.releases.option_table import options_of
 
 __all__ = ["Endpoints", "controller_environment", "write_cloud"]
 
-_OTHER_NAMES = {"tenant_id": "AZURE_TENANT_ID", "subscription_id": "AZURE_SUBSCRIPTION_ID"}
-
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
@@ -70,9 +68,8 @@ def controller_environment(
         "LOG_LEVEL": "debug",
     }
     for option in options_of(release):
-        name = _OTHER_NAMES.get(option.field) or option.environment
-        if name:
-            environment[name] = _text(option.field, getattr(options, option.field))
+        if option.environment:
+            environment[option.environment] = _text(option.field, getattr(options, option.field))
     return {name: value for name, value in environment.items() if value or name not in _LEFT_OUT_WHEN_EMPTY}
 
 

@@ -27,7 +27,7 @@ from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.remote.foreign import ForeignCluster
 from harness.clusters.remote.live import LiveRemoteCluster
-from harness.clusters.waiting import Patience, crowding
+from harness.clusters.waiting import Patience, crowding, stopwatch
 from harness.engine.engine import Settled
 from harness.engine.ports import Change
 from harness.nodes.boot import BootPlan
@@ -50,6 +50,8 @@ CLOUD_TIMING = CloudTiming(vm_create=1.0, vm_delete=1.0, vm_power=0.5, extension
 """How long Azure takes there."""
 
 _LOOK_EVERY, _LOOK_SELDOM = 0.05, 0.5
+_CALM = 1.5
+"""Seconds without a write after which a world that has come to what is expected of it is at rest: longer than a batch of pods waits."""
 _QUIET = 2.0
 """Seconds without a write after which a world that owes nothing is at rest."""
 _STUCK = 8.0
@@ -102,7 +104,7 @@ class RealWorld(World):
 
     def _serve_azure(self, authority: Path, ports: tuple[int, int]) -> None:
         self._pki = make_pki(authority)
-        front = AzureFront(self, self._wall)
+        front = self.front = AzureFront(self, self._wall)
         for port, context in zip(ports, (None, self._pki.server_context()), strict=True):
             server = self._open.enter_context(HttpServer(front, port=port, context=context))
             if context is None:
@@ -184,17 +186,21 @@ class RealWorld(World):
         patience, began, first = Patience(_PATIENCE), self.clock.seconds, self.engine.steps
         exhausted: str | None = None
         quiet = _Quiet(self)
-        while not quiet.over(_STUCK) and not (
-            quiet.over(_QUIET) and (not any(outstanding_work(self)) or self.satisfied())
-        ):
+        while not quiet.over(_STUCK) and not self._rests(quiet):
             if patience.passed:
                 what = ", ".join([*outstanding_work(self), *self.engine.waiting()][:5])
                 exhausted = f"still moving after {patience.waited}: {what}"
                 break
-            self._wait(_LOOK_EVERY if not quiet.over(_QUIET) else _LOOK_SELDOM)
+            self._wait(_LOOK_EVERY if not quiet.over(_CALM) else _LOOK_SELDOM)
             quiet.look()
         self.refusals(allow=allow_rejections)
         return Settled(self.engine.steps - first, self.clock.seconds - began, None, exhausted)
+
+    def _rests(self, quiet: _Quiet) -> bool:
+        """Whether it owes nothing more, or is where it should be."""
+        if quiet.over(_QUIET) and not any(outstanding_work(self)):
+            return True
+        return quiet.over(_CALM) and self.satisfied()
 
     def advance(self, seconds: float) -> Settled:
         """Waits that long."""
@@ -276,14 +282,18 @@ class AzureFront(Front):
         super().__init__(world.cloud)
         self.lock = world.lock
         self._wall = wall
+        self.slowest = 0.0
+        """Real seconds that the slowest answer took, waiting for its turn included."""
 
     def handle(self, method: str, url: str, headers: Mapping[str, str], raw: bytes, *, origin: str) -> Reply:
         """Answers one request, and lets its consequences happen."""
+        watch = stopwatch()
         with self.lock:
             self._wall.catch_up()
         reply = super().handle(method, url, headers, raw, origin=origin)
         with self.lock:
             self._wall.catch_up()
+            self.slowest = max(self.slowest, watch())
         return reply
 
 
