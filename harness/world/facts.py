@@ -62,8 +62,14 @@ class Facts:
 
 
 def facts_of(world: World, *, capacity: bool = True) -> Facts:
-    """The facts of a world as it is now. Without `capacity` what a node container has of its host is left out."""
+    """The facts of a world as it is now.
+
+    Without `capacity` what a node container has of its host is left out, and what NodeClaims ask for: a kind cluster's own DaemonSets
+    are part of it.
+    """
     claims = _claims(world)
+    if not capacity:
+        claims = {name: {**claim, "requests": {}} for name, claim in claims.items()}
     machines = _machines(world, claims)
     told = _events(world)
     nodes = {name_of(node): node for node in world.list("Node")}

@@ -75,26 +75,30 @@ def settled(world: World, count: int) -> None:
     raise AssertionError(f"{len(bound(world))} of {count} pods are bound; the end of the controller's log:\n{log}")
 
 
+def _wait_until(world: World, come: Callable[[], bool]) -> None:
+    """Lets time pass until something has come. Raises AssertionError."""
+    patience = Patience(60.0)
+    while not come():
+        assert not patience.passed, f"nothing came in {patience.waited}"
+        world.advance(0.05)
+
+
 def _nothing(world: World) -> None:
     """Pods come, and that is all."""
 
 
 def _killed(world: World) -> None:
     """Karpenter dies when Azure has taken the first machine, before its NodeClaim says so."""
-    for _ in range(2400):
-        if any(call.method == "PUT" and call.resource == "virtualMachines" for call in world.cloud.journal):
-            break
-        world.advance(0.05)
+    _wait_until(
+        world, lambda: any(each.method == "PUT" and each.resource == "virtualMachines" for each in world.cloud.journal)
+    )
     world.restart_karpenter()
 
 
 def _api_restarted(world: World) -> None:
     """The API server ends, with all watches, while machines come up."""
     if isinstance(world, RealWorld):
-        for _ in range(2400):
-            if world.list("NodeClaim"):
-                break
-            world.advance(0.05)
+        _wait_until(world, lambda: bool(world.list("NodeClaim")))
         world.restart_api_server()
 
 
@@ -141,12 +145,12 @@ class Situation:
 SITUATIONS = (
     Situation("1 pod", 1),
     Situation("30 pods with anti-affinity", 30),
-    Situation("300 pods with anti-affinity", 300),
     Situation("killed between PUT and status", 3, _killed, smoke=True),
     Situation("the API server restarts", 3, _api_restarted, simulated=False),
     Situation("six answers of 429", 2, refusal="TooManyRequests"),
     Situation("six answers of 500", 2, refusal="InternalServerError"),
     Situation("tokens expire", 3, _tokens_expire, first=0, simulated=False),
+    Situation("300 pods with anti-affinity", 300),
 )
 
 

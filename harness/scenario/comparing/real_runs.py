@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from harness.clusters.waiting import stopwatch
+from harness.clusters.waiting import Patience, stopwatch
 from harness.scenario.comparing.comparison import Comparison, Difference, Result
 from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
@@ -34,8 +34,8 @@ __all__ = ["LONGEST", "RealRuns"]
 LONGEST = 60.0
 """Seconds of virtual time that a case may take to be run in real time."""
 
-_LATE = 25
-"""Seconds in which a real world that looks at rest may still come to what the simulated one came to."""
+_LATE = 25.0
+"""Seconds of an idle machine in which a real world that looks at rest may still come to what the simulated one came to."""
 
 _QUESTIONS = frozenset({"requirements"})
 
@@ -157,12 +157,12 @@ class RealRuns:
 
         world.satisfied = agrees
         run = walk(case, world, shared)
-        for _ in range(_LATE):
+        patience = Patience(_LATE)
+        while True:
             found, held = facts_of(world, capacity=capacity), _verdicts(run)
-            if not self._differences(case, release, expected, verdicts, held, found, only_new=True):
-                break
+            if patience.passed or not self._differences(case, release, expected, verdicts, held, found, only_new=True):
+                return held, found
             world.advance(1.0)
-        return held, found
 
     def _new_real(self, case: Case, shared: Shared, open_worlds: ExitStack) -> RealWorld:
         from harness.world.real.world import RealWorld

@@ -1,0 +1,34 @@
+"""Heartbeats for clusters that listen to them."""
+
+from __future__ import annotations
+
+from harness.engine.ports import ADMIN
+from harness.nodes.node_leases import NodeLeases
+from harness.world import World
+from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod
+
+
+def test_each_node_of_a_machine_renews_its_lease_as_long_as_the_machine_runs() -> None:
+    world = World()
+    world.engine.add(NodeLeases(world.engine, world.cluster.view, world.cluster.writer, world.machines))
+    world.apply(nodeclass(), nodepool(SMALL), pod())
+    world.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "of-somebody-else"}})
+    world.settle()
+    (node,) = (
+        each["metadata"]["name"] for each in world.list("Node") if each["metadata"]["name"] != "of-somebody-else"
+    )
+    first = world.get("Lease", node, "kube-node-lease")
+    assert first is not None
+    assert first["spec"]["holderIdentity"] == node
+    assert first["metadata"]["ownerReferences"][0]["name"] == node
+    world.advance(30)
+    later = world.get("Lease", node, "kube-node-lease")
+    assert later is not None
+    assert later["spec"]["renewTime"] > first["spec"]["renewTime"]
+    assert [each["metadata"]["name"] for each in world.list("Lease", namespace="kube-node-lease")] == [node]
+    world.cluster.writer(ADMIN).delete("NodeClaim", world.list("NodeClaim")[0]["metadata"]["name"])
+    world.delete("Pod", "p1")
+    world.advance(120)
+    last = world.get("Lease", node, "kube-node-lease")
+    world.advance(60)
+    assert world.get("Lease", node, "kube-node-lease") == last
