@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from harness.capture.pseudonyms import Pseudonyms
+from harness.karpenter.labels.core import DO_NOT_DISRUPT
 
 __all__ = [
     "ANNOTATIONS",
@@ -41,7 +42,7 @@ __all__ = [
 NOTHING: Final = object()
 Rule: TypeAlias = Callable[[Any, Pseudonyms], Any]
 
-_KEPT_ANNOTATIONS = frozenset({"karpenter.sh/do-not-disrupt", "controller.kubernetes.io/pod-deletion-cost"})
+_KEPT_ANNOTATIONS = frozenset({DO_NOT_DISRUPT, "controller.kubernetes.io/pod-deletion-cost"})
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte", "Equal")
 
 

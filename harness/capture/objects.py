@@ -31,6 +31,7 @@ from harness.capture.fields import (
     words,
 )
 from harness.capture.pseudonyms import Pseudonyms
+from harness.kube.api.labels import NOT_READY, UNREACHABLE
 
 __all__ = ["NODE", "WORKLOADS", "kept"]
 
@@ -80,7 +81,7 @@ def _tolerations(value: Any, names: Pseudonyms) -> Any:
     """Without those that every pod is given."""
     if not isinstance(value, list):
         return NOTHING
-    added = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
+    added = {NOT_READY, UNREACHABLE}
     own = [one for one in value if not (one.get("key") in added and one.get("tolerationSeconds") == _ADDED_SECONDS)]
     return TAINTS(own, names) if own else NOTHING
 
@@ -130,14 +131,31 @@ _POD = fields(
 )
 _TEMPLATE = fields(metadata=fields(labels=LABELS, annotations=ANNOTATIONS), spec=_POD)
 _WORKLOAD = fields(
-    replicas=NUMBER, parallelism=NUMBER, completions=NUMBER, serviceName=name("service"), selector=SELECTOR, template=_TEMPLATE,
+    replicas=NUMBER,
+    parallelism=NUMBER,
+    completions=NUMBER,
+    serviceName=name("service"),
+    selector=SELECTOR,
+    template=_TEMPLATE,
     volumeClaimTemplates=each(fields(metadata=fields(name=name("volume")), spec=_CLAIM)),
 )
 _CONDITIONS = each(
     fields(
         type=words(
-            "Ready", "Launched", "Registered", "Initialized", "Drifted", "Consolidatable", "Drained", "DisruptionReason",
-            "InstanceTerminating", "VolumesDetached", "Disrupted", "ConsistentStateFound", "DisruptionTarget", "PodScheduled",
+            "Ready",
+            "Launched",
+            "Registered",
+            "Initialized",
+            "Drifted",
+            "Consolidatable",
+            "Drained",
+            "DisruptionReason",
+            "InstanceTerminating",
+            "VolumesDetached",
+            "Disrupted",
+            "ConsistentStateFound",
+            "DisruptionTarget",
+            "PodScheduled",
         ),
         status=words("True", "False", "Unknown"),
         lastTransitionTime=TIME,
@@ -145,7 +163,11 @@ _CONDITIONS = each(
 )
 _CLASS_REF = fields(group=words("karpenter.azure.com"), kind=words("AKSNodeClass"), name=name("nodeclass"))
 _CLAIMED = {
-    "taints": TAINTS, "startupTaints": TAINTS, "requirements": REQUIREMENTS, "expireAfter": SPAN, "terminationGracePeriod": SPAN,
+    "taints": TAINTS,
+    "startupTaints": TAINTS,
+    "requirements": REQUIREMENTS,
+    "expireAfter": SPAN,
+    "terminationGracePeriod": SPAN,
     "nodeClassRef": _CLASS_REF,
 }
 _BUDGET = fields(
@@ -160,15 +182,19 @@ _NODE_CLASS = fields(
     gpu=fields(mode=words("Driver", "None", "Install", "Disabled")),
     security=fields(encryptionAtHost=FLAG, trustedLaunch=fields(secureBoot=FLAG, vtpm=FLAG)),
     kubelet=fields(
-        cpuCFSQuota=FLAG, cpuManagerPolicy=words("none", "static"), failSwapOn=FLAG, podPidsLimit=NUMBER,
-        imageGCHighThresholdPercent=NUMBER, imageGCLowThresholdPercent=NUMBER, containerLogMaxFiles=NUMBER,
-        containerLogMaxSize=QUANTITY, cpuCFSQuotaPeriod=SPAN,
+        cpuCFSQuota=FLAG,
+        cpuManagerPolicy=words("none", "static"),
+        failSwapOn=FLAG,
+        podPidsLimit=NUMBER,
+        imageGCHighThresholdPercent=NUMBER,
+        imageGCLowThresholdPercent=NUMBER,
+        containerLogMaxFiles=NUMBER,
+        containerLogMaxSize=QUANTITY,
+        cpuCFSQuotaPeriod=SPAN,
         topologyManagerPolicy=words("none", "best-effort", "restricted", "single-numa-node"),
     ),
 )
-_DRIVER = fields(
-    name=name("driver"), nodeID=name(NODE), allocatable=fields(count=NUMBER), topologyKeys=each(key)
-)
+_DRIVER = fields(name=name("driver"), nodeID=name(NODE), allocatable=fields(count=NUMBER), topologyKeys=each(key))
 _PUBLIC_ZONES = each(fields(matchLabelExpressions=REQUIREMENTS))
 
 _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
@@ -180,7 +206,9 @@ _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
         {
             "spec": fields(taints=TAINTS, unschedulable=FLAG, providerID=_PROVIDER),
             "status": fields(
-                capacity=RESOURCES, allocatable=RESOURCES, conditions=_CONDITIONS,
+                capacity=RESOURCES,
+                allocatable=RESOURCES,
+                conditions=_CONDITIONS,
                 nodeInfo=fields(kubeletVersion=VERSION),
             ),
         },
@@ -189,11 +217,14 @@ _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
         "nodepool",
         {
             "spec": fields(
-                weight=NUMBER, replicas=NUMBER, limits=RESOURCES,
+                weight=NUMBER,
+                replicas=NUMBER,
+                limits=RESOURCES,
                 template=fields(metadata=fields(labels=LABELS), spec=fields(**_CLAIMED)),
                 disruption=fields(
                     consolidationPolicy=words("WhenEmpty", "WhenEmptyOrUnderutilized", "WhenUnderutilized", "Balanced"),
-                    consolidateAfter=SPAN, budgets=each(_BUDGET),
+                    consolidateAfter=SPAN,
+                    budgets=each(_BUDGET),
                 ),
             ),
         },
@@ -204,23 +235,35 @@ _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
         {
             "spec": fields(**_CLAIMED, resources=fields(requests=RESOURCES)),
             "status": fields(
-                nodeName=name(NODE), providerID=_PROVIDER, capacity=RESOURCES, allocatable=RESOURCES, conditions=_CONDITIONS,
+                nodeName=name(NODE),
+                providerID=_PROVIDER,
+                capacity=RESOURCES,
+                allocatable=RESOURCES,
+                conditions=_CONDITIONS,
                 lastPodEventTime=TIME,
             ),
         },
     ),
     "NodeOverlay": (
         "overlay",
-        {"spec": fields(weight=NUMBER, price=QUANTITY, priceAdjustment=QUANTITY, capacity=RESOURCES, requirements=REQUIREMENTS)},
+        {
+            "spec": fields(
+                weight=NUMBER, price=QUANTITY, priceAdjustment=QUANTITY, capacity=RESOURCES, requirements=REQUIREMENTS
+            )
+        },
     ),
     "PodDisruptionBudget": (
         "budget",
         {
             "spec": fields(
-                selector=SELECTOR, minAvailable=QUANTITY, maxUnavailable=QUANTITY,
+                selector=SELECTOR,
+                minAvailable=QUANTITY,
+                maxUnavailable=QUANTITY,
                 unhealthyPodEvictionPolicy=words("IfHealthyBudget", "AlwaysAllow"),
             ),
-            "status": fields(disruptionsAllowed=NUMBER, currentHealthy=NUMBER, desiredHealthy=NUMBER, expectedPods=NUMBER),
+            "status": fields(
+                disruptionsAllowed=NUMBER, currentHealthy=NUMBER, desiredHealthy=NUMBER, expectedPods=NUMBER
+            ),
         },
     ),
     "PriorityClass": (
@@ -241,8 +284,10 @@ _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
         "volume",
         {
             "spec": fields(
-                capacity=RESOURCES, accessModes=each(words("ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany", "ReadWriteOncePod")),
-                storageClassName=name("storageclass"), volumeMode=words("Filesystem", "Block"),
+                capacity=RESOURCES,
+                accessModes=each(words("ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany", "ReadWriteOncePod")),
+                storageClassName=name("storageclass"),
+                volumeMode=words("Filesystem", "Block"),
                 persistentVolumeReclaimPolicy=words("Delete", "Retain"),
                 claimRef=fields(namespace=name("namespace"), name=name("claim")),
                 csi=fields(driver=name("driver"), volumeHandle=name("disk")),
@@ -263,9 +308,9 @@ def kept(obj: Mapping[str, Any], names: Pseudonyms) -> dict[str, Any] | None:
     if found is None:
         return None
     category, rules = found
-    metadata = fields(
-        name=name(category), namespace=name("namespace"), labels=LABELS, annotations=ANNOTATIONS
-    )(obj.get("metadata"), names)
+    metadata = fields(name=name(category), namespace=name("namespace"), labels=LABELS, annotations=ANNOTATIONS)(
+        obj.get("metadata"), names
+    )
     left = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": metadata}
     below = fields(**rules)(obj, names)
     return {**left, **(below if below is not NOTHING else {})}

@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("harness.cli.simulate", "manifests in; plan, price and explanation out"),
     "capture": ("harness.cli.capture", "a runnable, anonymous scenario from a dump or a live cluster"),
     "sweep": ("harness.cli.sweep", "many situations, one row each: regions, releases, markets, NodePools, seeds"),
+    "shrink": ("harness.cli.shrink", "the smallest scenario that comes to the same"),
     "upgrade-check": ("harness.cli.upgrade_check", "what an upgrade of the provider does to manifests"),
     "ci-matrix": ("harness.cli.ci_matrix", "the matrix of the nightly run on clusters"),
     "defaults": ("harness.cli.defaults", "what a scenario gets where it says nothing"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +10,9 @@ from harness.cli.manifests import add_live
 from harness.cli.output import bad_input, no_environment
 
 if TYPE_CHECKING:
-    from harness.cli.assumptions import Inputs
+    from harness.scenario.language.dumps import Dump
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "given_of", "run"]
 
 _OPTIONS = ("network_plugin", "network_plugin_mode", "network_policy", "network_dataplane", "feature_gates")
 """Options of the controller that say nothing of whose cluster it is."""
@@ -22,13 +21,21 @@ _OPTIONS = ("network_plugin", "network_plugin_mode", "network_policy", "network_
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness capture`."""
     parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="what kubectl get -o yaml prints; folders; - is standard input"
+        "files",
+        nargs="*",
+        type=Path,
+        metavar="FILE",
+        help="what kubectl get -o yaml prints; folders; - is standard input",
     )
     add_live(parser)
     about = parser.add_mutually_exclusive_group()
-    about.add_argument("--pod", default="", metavar="NS/NAME", help="only what decides about this pod, or Deployment/NAME")
+    about.add_argument(
+        "--pod", default="", metavar="NS/NAME", help="only what decides about this pod, or Deployment/NAME"
+    )
     about.add_argument("--node", default="", metavar="NAME", help="what decides about this Node, with what runs where")
-    parser.add_argument("--anonymise", action="store_true", help="other names, labels and values; the same for the same")
+    parser.add_argument(
+        "--anonymise", action="store_true", help="other names, labels and values; the same for the same"
+    )
     parser.add_argument(
         "--keep-placement", action="store_true", help="bound pods stay on their Nodes, in place of their controllers"
     )
@@ -36,28 +43,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--release", metavar="R", help="release of the provider (default: what the files say)")
     parser.add_argument("--region", metavar="R", help="Azure region (default: what the files say)")
     parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version (default: what the files say)")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the scenario file (default: standard output)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="the scenario file (default: standard output)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the scenario. Exit code 0; 2 for input that cannot be captured."""
     from harness.capture.case import NotRepeated, captured
     from harness.capture.selection import NothingNamed, Question
-    from harness.cli.assumptions import inputs_of
     from harness.cli.live import Environment, read_given
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError, did_you_mean
 
     try:
         dump = read_given(arguments)
-        said = {
-            "karpenter": ("--release", arguments.release),
-            "region": ("--region", arguments.region),
-            "kubernetes": ("--kubernetes", arguments.kubernetes),
-        }
-        inputs = inputs_of([*dump.manifests, *dump.not_simulated], said, {})
+        given = given_of(dump, arguments.release, arguments.region, arguments.kubernetes)
+        given |= {"seed": arguments.seed} if arguments.seed else {}
         question = Question(arguments.pod, arguments.node, arguments.keep_placement)
-        text = captured(dump, _given(inputs, arguments.seed), question, anonymise=arguments.anonymise)
+        text = captured(dump, given, question, anonymise=arguments.anonymise)
     except InputError as error:
         return bad_input(f"harness capture: {error}")
     except Environment as error:
@@ -78,12 +82,24 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _given(inputs: Inputs, seed: int) -> Mapping[str, Any]:
-    """What the scenario is given: what the command line or the files say, and of the controller's options those that may be told."""
+def given_of(
+    dump: Dump, release: str | None = None, region: str | None = None, kubernetes: str | None = None
+) -> dict[str, Any]:
+    """What a scenario of the dump is given: what is said here, else what the dump says; of the controller's options those that may be told.
+
+    Raises ScenarioError.
+    """
+    from harness.cli.assumptions import inputs_of
     from harness.karpenter.releases import DEFAULT_RELEASE, find_option, provider
 
-    region = provider(DEFAULT_RELEASE).defaults.region
-    given: dict[str, Any] = {"karpenter": DEFAULT_RELEASE, "region": region, **inputs.arguments}
+    said = {
+        "karpenter": ("--release", release),
+        "region": ("--region", region),
+        "kubernetes": ("--kubernetes", kubernetes),
+    }
+    inputs = inputs_of([*dump.manifests, *dump.not_simulated], said, {})
+    default = provider(DEFAULT_RELEASE).defaults.region
+    given: dict[str, Any] = {"karpenter": DEFAULT_RELEASE, "region": default, **inputs.arguments}
     if any(fact.name == "hosting" and fact.value == "nap" for fact in inputs.read):
         given["hosting"] = "nap"
     options = {}
@@ -91,6 +107,4 @@ def _given(inputs: Inputs, seed: int) -> Mapping[str, Any]:
         option = find_option(name)
         if option is not None and option.field in _OPTIONS:
             options[option.name] = str(value)
-    if options:
-        given["options"] = options
-    return {**given, **({"seed": seed} if seed else {})}
+    return {**given, **({"options": options} if options else {})}

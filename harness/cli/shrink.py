@@ -1,0 +1,90 @@
+"""`harness shrink`: the smallest scenario that comes to the same, to be read and to be shown."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.cli.output import bad_input, display_name
+
+if TYPE_CHECKING:
+    from harness.scenario.language.cases import Case
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness shrink`."""
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="a scenario, or a dump as kubectl get -o yaml prints it"
+    )
+    parser.add_argument("--keep", required=True, metavar="VERDICT", help="what it has to come to: pending[=TEXT], rejected[=TEXT], "
+                        "unsettled, failed, then, error")  # fmt: skip
+    parser.add_argument(
+        "-k",
+        dest="case",
+        default="",
+        metavar="WORDS",
+        help="the case whose name has this text in it (default: the first)",
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="the small scenario (default: standard output)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Writes the small scenario. Exit code 0, also after Ctrl-C: it is then the smallest so far; 2 for bad input."""
+    from harness.reading.problems import ScenarioError
+    from harness.shrink.shrinking import shrink
+    from harness.shrink.verdicts import UnknownVerdict
+
+    shown = sys.stderr.isatty()
+
+    def tell(line: str) -> None:
+        if shown:
+            print(f"\r{line:40}", end="", file=sys.stderr, flush=True)
+
+    try:
+        found = shrink(_case(arguments), arguments.keep, tell)
+    except ScenarioError as error:
+        return bad_input(error)
+    except (UnknownVerdict, LookupError) as error:
+        return bad_input(f"harness shrink: {error}")
+    tell("\n")
+    size = f"{found.objects} objects, {len(found.text.encode())} bytes, {found.runs} runs"
+    rest = "nothing more can go" if found.minimal else "interrupted: the smallest so far"
+    if arguments.output is None:
+        print(found.text, end="")
+        print(f"{size}; {rest}", file=sys.stderr)
+    else:
+        arguments.output.write_text(found.text, encoding="utf-8")
+        print(f"{arguments.output}: {size}; {rest}")
+    return 0
+
+
+def _case(arguments: argparse.Namespace) -> Case:
+    """The case to make smaller; that of a dump is captured first. Raises ScenarioError, LookupError."""
+    from harness.scenario.language.files import load, load_text
+    from harness.sniffing import is_scenario_file
+
+    name = display_name(arguments.file)
+    if is_scenario_file(arguments.file):
+        cases = [case for scenario in load(arguments.file, name) for case in scenario.cases]
+    else:
+        from harness.capture.case import NotRepeated, captured
+        from harness.capture.selection import Question
+        from harness.cli.capture import given_of
+        from harness.cli.given import read_files
+
+        dump = read_files([arguments.file])
+        try:
+            text = captured(dump, given_of(dump), Question(), anonymise=False)
+        except NotRepeated as error:
+            raise LookupError(str(error)) from None
+        cases = [case for scenario in load_text(text, file=name) for case in scenario.cases]
+    found = next((case for case in cases if arguments.case in case.name), None)
+    if found is None:
+        raise LookupError(f"{name}: no case has '{arguments.case}' in its name")
+    return found

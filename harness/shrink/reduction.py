@@ -1,0 +1,117 @@
+"""Delta debugging: the smallest part of a value for which a test still holds (Zeller and Hildebrandt, *Simplifying and Isolating
+Failure-Inducing Input*, 2002), first over a list, then over the fields and values of each item.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+__all__ = ["Path", "smaller_list", "smaller_values", "without"]
+
+T = TypeVar("T")
+Path = tuple[str | int, ...]
+
+_AMOUNT = re.compile(r"[0-9.]+([numkMGTPE]|[KMGTPE]i)?")
+
+
+def smaller_list(items: Sequence[T], holds: Callable[[list[T]], bool]) -> list[T]:
+    """A part of the list for which `holds` holds, and from which no single item can go (ddmin)."""
+    kept = list(items)
+    parts = 2
+    while kept:
+        size = max(1, len(kept) // parts)
+        for start in range(0, len(kept), size):
+            rest = kept[:start] + kept[start + size :]
+            if holds(rest):
+                kept, parts = rest, max(parts - 1, 2)
+                break
+        else:
+            if size == 1:
+                break
+            parts = min(len(kept), parts * 2)
+    return kept
+
+
+def smaller_values(value: Any, holds: Callable[[Any], bool], fixed: frozenset[Path]) -> Any:
+    """The value without what can go: fields and items from the outside to the inside, then smaller numbers. `fixed` are paths that stay.
+
+    Nothing more can go one by one.
+    """
+    changed = True
+    while changed:
+        changed = False
+        for path in _paths(value):
+            if any(one[: len(path)] == path for one in fixed) or not _there(value, path):
+                continue
+            candidate = without(value, path)
+            if holds(candidate):
+                value, changed = candidate, True
+    for path in list(_paths(value)):
+        if path in fixed:
+            continue
+        for smaller in _smaller(_at(value, path)):
+            candidate = _with(value, path, smaller)
+            if holds(candidate):
+                value = candidate
+                break
+    return value
+
+
+def without(value: Any, path: Path) -> Any:
+    """The value without what stands at a path."""
+    first, *rest = path
+    if isinstance(value, list):
+        index = int(first)
+        return [*value[:index], *([without(value[index], tuple(rest))] if rest else []), *value[index + 1 :]]
+    kept = {key: item for key, item in value.items() if key != first or rest}
+    return {**kept, first: without(value[first], tuple(rest))} if rest else kept
+
+
+def _with(value: Any, path: Path, new: Any) -> Any:
+    if not path:
+        return new
+    first, *rest = path
+    if isinstance(value, list):
+        return [_with(item, tuple(rest), new) if index == first else item for index, item in enumerate(value)]
+    return {key: _with(item, tuple(rest), new) if key == first else item for key, item in value.items()}
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    """The places of all values inside, the outer ones first; in lists from behind, so that what goes moves no other."""
+    level: list[tuple[Path, Any]] = [((), value)]
+    while level:
+        below: list[tuple[Path, Any]] = []
+        for path, one in level:
+            if isinstance(one, Mapping):
+                below += [((*path, key), item) for key, item in one.items()]
+            elif isinstance(one, list):
+                below += [((*path, index), one[index]) for index in reversed(range(len(one)))]
+        yield from (path for path, _ in below)
+        level = below
+
+
+def _there(value: Any, path: Path) -> bool:
+    for part in path:
+        if (isinstance(value, Mapping) and part in value) or (isinstance(value, list) and isinstance(part, int) and part < len(value)):
+            value = value[part]
+        else:
+            return False
+    return True
+
+
+def _at(value: Any, path: Path) -> Any:
+    for part in path:
+        value = value[part]
+    return value
+
+
+def _smaller(value: Any) -> Iterator[Any]:
+    """Simpler numbers and quantities, the simplest first."""
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int) and value > 1:
+        yield from dict.fromkeys((1, 2, value // 2))
+    elif isinstance(value, str) and _AMOUNT.fullmatch(value) and value != "1" and len(value) > 1:
+        yield "1"

@@ -1,0 +1,184 @@
+"""`harness shrink`: small, 1-minimal, and what it says holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.reading.problems import ScenarioError
+from harness.scenario.language.files import load_text
+from harness.scenario.language.writing import scenario_text
+from harness.scenario.running.runner import Runner
+from harness.scenario.running.verdicts import Outcome
+from harness.shrink.reduction import smaller_list, smaller_values, without
+from harness.shrink.shrinking import shrink
+from harness.shrink.verdicts import UnknownVerdict
+from tests.cli.command import call
+from tools.fleet import fleet
+
+
+@pytest.mark.parametrize("needed", [set(), {0}, {7}, {0, 48}, {3, 4, 5}, set(range(12))], ids=str)
+def test_a_list_becomes_what_is_needed(needed: set[int]) -> None:
+    assert set(smaller_list(range(49), lambda part: needed <= set(part))) == needed
+
+
+def test_a_value_loses_fields_items_and_height() -> None:
+    value = {"kind": "K", "a": {"b": [1, {"c": 40, "d": 2}, 3]}, "e": {"f": "16Gi"}, "g": True}
+
+    def holds(one: Any) -> bool:
+        return any(
+            isinstance(item, dict) and item.get("c", 0) > 3 for item in one.get("a", {}).get("b", ())
+        ) and "f" in one.get("e", {})
+
+    assert smaller_values(value, holds, frozenset({("kind",)})) == {
+        "kind": "K",
+        "a": {"b": [{"c": 20}]},
+        "e": {"f": "1"},
+    }
+    assert value["g"] is True  # what was given stays as it was
+
+
+POOL = """
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: POOL, labels: {team: blue}}
+spec:
+  weight: 7
+  disruption: {consolidateAfter: 1m}
+  template:
+    metadata: {labels: {rack: "7"}}
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements:
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand, spot]}
+      - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+"""
+CLASS = "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: default}\nspec: {osDiskSizeGB: 128}\n"
+
+
+def fleet_with_a_pod_in_need() -> str:
+    """A fleet of 49 objects, in which one pod asks for what no NodePool gives."""
+    lonely = {
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "lonely", "labels": {"app": "lonely"}},
+        "spec": {
+            "nodeSelector": {"team": "nobody"}, "tolerations": [{"operator": "Exists"}], "priorityClassName": "system-node-critical",
+            "containers": [{"name": "c", "image": "c", "resources": {"requests": {"cpu": "2", "memory": "4Gi"}}}],
+        },
+    }  # fmt: skip
+    found = [*fleet(300, 3), lonely]
+    extra = [{**found[-2], "metadata": {**found[-2]["metadata"], "name": f"more-{n}"}} for n in range(49 - len(found))]
+    return scenario_text(
+        {"scenario": "a fleet", "then": [{"pods": {"pending": {"at least": 0}}}]}, [*found, *extra][:48] + [lonely]
+    )
+
+
+def case_of(text: str) -> Any:
+    (scenario,) = load_text(text, file="s.yaml")
+    return scenario.cases[0]
+
+
+def objects(text: str) -> list[dict[str, Any]]:
+    return [one for one in yaml.safe_load_all(text) if "kind" in one]
+
+
+@pytest.mark.slow
+def test_a_fleet_becomes_a_pod_and_a_pool() -> None:
+    text = fleet_with_a_pod_in_need().replace("pending: {at least: 0}", "pending: 1")
+    assert len(objects(text)) == 49
+    found = shrink(case_of(text), "pending=team")
+    assert found.minimal
+    assert len(objects(found.text)) <= 4
+    assert len(found.text.encode()) < 1024
+    assert Runner().run(case_of(found.text)).outcome is Outcome.PASSED
+
+
+def test_nothing_more_can_go() -> None:
+    """Of the result, no object and no field can be left out: it is tried with each."""
+    lonely = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {a: b}}\nspec:\n  nodeSelector: {rack: '8'}\n  containers: [{name: c, image: c}]\n"
+    text = "---\n".join(
+        [
+            "scenario: s\nthen: [{pods: {pending: 1}}]\n",
+            POOL.replace("POOL", "one"),
+            POOL.replace("POOL", "two"),
+            CLASS,
+            lonely,
+        ]
+    )
+    found = shrink(case_of(text), "pending=incompatible requirements")
+    kinds = [one["kind"] for one in objects(found.text)]
+    assert sorted(kinds) == ["AKSNodeClass", "NodePool", "Pod"]
+    again = shrink(case_of(found.text), "pending=incompatible requirements")
+    assert again.text == found.text
+    for number, one in enumerate(objects(found.text)):
+        for key in one["metadata"]:
+            if key != "name":
+                pytest.fail(f"{key} of object {number} could have gone")
+    assert "weight" not in found.text
+    assert "osDiskSizeGB" not in found.text
+    (pod,) = (one for one in objects(found.text) if one["kind"] == "Pod")
+    assert list(pod["spec"]["nodeSelector"]) == ["rack"]
+
+
+def test_a_refusal_stays_the_same_refusal() -> None:
+    wrong = POOL.replace("POOL", "one").replace("weight: 7", "weight: 101")
+    text = "---\n".join(
+        ["scenario: s\nthen: [{rejected: {object: NodePool/one}}]\n", wrong, POOL.replace("POOL", "two"), CLASS]
+    )
+    found = shrink(case_of(text), "rejected")
+    assert "rejected" in found.text
+    assert [one["metadata"]["name"] for one in objects(found.text)] == ["one"]
+    assert Runner().run(case_of(found.text)).outcome is Outcome.PASSED
+
+
+def test_an_interrupt_gives_the_smallest_so_far() -> None:
+    text = "---\n".join(["scenario: s\nthen: [{pods: {pending: 1}}]\n", POOL.replace("POOL", "one"), POOL.replace("POOL", "two"), CLASS,
+                         "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeSelector: {rack: '8'}, containers: [{name: c, image: c}]}\n"])  # fmt: skip
+
+    def interrupt(line: str) -> None:
+        raise KeyboardInterrupt
+
+    found = shrink(case_of(text), "pending", interrupt)
+    assert not found.minimal
+    assert len(objects(found.text)) < 4
+    assert Runner().run(case_of(found.text)).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("keep", "said"),
+    [
+        ("pendng", "unknown verdict 'pendng'; did you mean 'pending'?"),
+        ("pending", "the scenario does not come to 'pending': no pod is pending"),
+        ("failed=x", "failed=x: only pending=TEXT and rejected=TEXT have a text"),
+    ],
+)
+def test_verdicts_that_are_none(keep: str, said: str) -> None:
+    text = "---\n".join(["scenario: s\nthen: [{pods: {bound: 0}}]\n", CLASS])
+    with pytest.raises(UnknownVerdict) as caught:
+        shrink(case_of(text), keep)
+    assert str(caught.value) == said
+
+
+def test_the_command_on_a_dump(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, uid: x}\nspec: {nodeSelector: {rack: '8'}, containers: [{name: c, image: c}]}\n"
+    (tmp_path / "dump.yaml").write_text(
+        "---\n".join([POOL.replace("POOL", "one"), POOL.replace("POOL", "two"), CLASS, pod])
+    )
+    small = tmp_path / "small.yaml"
+    code, out, err = call(capsys, "shrink", str(tmp_path / "dump.yaml"), "--keep", "pending", "-o", str(small))
+    assert (code, err) == (0, "")
+    assert "3 objects" in out
+    assert out.rstrip().endswith("nothing more can go")
+    assert call(capsys, "run", str(small))[0] == 0
+    code, _, err = call(capsys, "shrink", str(tmp_path / "none.yaml"), "--keep", "pending")
+    assert (code, "cannot be read" in err) == (2, True)
+
+
+def test_without() -> None:
+    value = {"a": [1, {"b": 2, "c": 3}]}
+    assert without(value, ("a", 1, "b")) == {"a": [1, {"c": 3}]}
+    assert without(value, ("a", 0)) == {"a": [{"b": 2, "c": 3}]}
+    with pytest.raises(ScenarioError):
+        load_text("scenario: s\n", file="s.yaml")
