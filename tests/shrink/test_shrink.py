@@ -57,6 +57,7 @@ spec:
       - {key: kubernetes.io/arch, operator: In, values: [amd64]}
 """
 CLASS = "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: default}\nspec: {osDiskSizeGB: 128}\n"
+LONELY = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeSelector: {rack: '8'}, containers: [{name: c, image: c}]}\n"
 
 
 def fleet_with_a_pod_in_need() -> str:
@@ -71,7 +72,7 @@ def fleet_with_a_pod_in_need() -> str:
     found = [*fleet(300, 3), lonely]
     extra = [{**found[-2], "metadata": {**found[-2]["metadata"], "name": f"more-{n}"}} for n in range(49 - len(found))]
     return scenario_text(
-        {"scenario": "a fleet", "then": [{"pods": {"pending": {"at least": 0}}}]}, [*found, *extra][:48] + [lonely]
+        {"scenario": "a fleet", "then": [{"pods": {"pending": {"at least": 0}}}]}, [*[*found, *extra][:48], lonely]
     )
 
 
@@ -97,7 +98,7 @@ def test_a_fleet_becomes_a_pod_and_a_pool() -> None:
 
 def test_nothing_more_can_go() -> None:
     """Of the result, no object and no field can be left out: it is tried with each."""
-    lonely = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {a: b}}\nspec:\n  nodeSelector: {rack: '8'}\n  containers: [{name: c, image: c}]\n"
+    lonely = LONELY.replace("{name: p}", "{name: p, labels: {a: b}}")
     text = "---\n".join(
         [
             "scenario: s\nthen: [{pods: {pending: 1}}]\n",
@@ -135,7 +136,7 @@ def test_a_refusal_stays_the_same_refusal() -> None:
 
 def test_an_interrupt_gives_the_smallest_so_far() -> None:
     text = "---\n".join(["scenario: s\nthen: [{pods: {pending: 1}}]\n", POOL.replace("POOL", "one"), POOL.replace("POOL", "two"), CLASS,
-                         "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeSelector: {rack: '8'}, containers: [{name: c, image: c}]}\n"])  # fmt: skip
+                         LONELY])  # fmt: skip
 
     def interrupt(line: str) -> None:
         raise KeyboardInterrupt
