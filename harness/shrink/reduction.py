@@ -94,11 +94,15 @@ def _paths(value: Any) -> Iterator[Path]:
 
 def _there(value: Any, path: Path) -> bool:
     for part in path:
-        if (isinstance(value, Mapping) and part in value) or (isinstance(value, list) and isinstance(part, int) and part < len(value)):
-            value = value[part]
-        else:
+        held = part in value if isinstance(value, Mapping) else isinstance(value, list) and _index(part) < len(value)
+        if not held:
             return False
+        value = _at(value, (part,))
     return True
+
+
+def _index(part: str | int) -> int:
+    return int(part)
 
 
 def _at(value: Any, path: Path) -> Any:
