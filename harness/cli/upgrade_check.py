@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import add_format, bad_input, print_json, show
+from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
     from harness.explain.upgrade import Finding
@@ -46,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Kubernetes version (default: what the files say, else the older of the two releases')",
     )
     parser.add_argument("--mode", metavar="M", help="provision mode of both; each release's default when absent")
+    add_html(parser)
     add_format(parser)
 
 
@@ -53,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints what changes, with its place in the files. Exit code 1 when something changes for the worse."""
     from harness.cli.assumptions import inputs_of
     from harness.cli.given import read_files
+    from harness.cli.pictures import check_page
     from harness.cli.worlds import InputError, create_world
     from harness.explain.label_comparison import common_kubernetes
     from harness.explain.upgrade import Effect, UpgradeCheck
@@ -69,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
 
     try:
+        check_page(arguments.html)
         given = read_files(arguments.files)
         manifests = given.manifests
         said = {
@@ -90,6 +95,10 @@ def run(arguments: argparse.Namespace) -> int:
         kubernetes = inputs.arguments.get("kubernetes") or common_kubernetes([oldest.release, newest.release])
         check = UpgradeCheck(new_world, oldest.release, newest.release)
         findings = check.findings([as_new(manifest.object) for manifest in manifests])
+        if arguments.html is not None:
+            _write_page(
+                arguments, (oldest.release.version, newest.release.version), (region, kubernetes), manifests, findings
+            )
     except InputError as error:
         return bad_input(f"harness upgrade-check: {error}")
     except ScenarioError as error:
@@ -114,6 +123,49 @@ def run(arguments: argparse.Namespace) -> int:
             show(line)
         _print(head, given, findings)
     return WORSE if any(finding.effect is Effect.WORSE for finding in findings) else 0
+
+
+def _write_page(
+    arguments: argparse.Namespace,
+    releases: tuple[str, str],
+    inputs: tuple[str | None, str],
+    manifests: Sequence[Manifest],
+    findings: Sequence[Finding],
+) -> None:
+    """The findings first, then what comes of the manifests under both releases."""
+    from harness.cli.manifests import apply_manifests, settle
+    from harness.cli.traces import recording_of
+    from harness.cli.worlds import create_world
+    from harness.reading.problems import ScenarioError
+    from harness.reports.picture.compare import Differing, Pair, compare_page
+
+    stories = []
+    for release in releases:
+        region, kubernetes = inputs
+        world = create_world(karpenter=release, region=region, kubernetes=kubernetes, provision_mode=arguments.mode)
+        recording = recording_of(world, arguments, manifests)
+        with suppress(ScenarioError):  # what one release refuses is among the findings, and in its story
+            apply_manifests(world, manifests)
+        settle(world)
+        assert recording is not None
+        stories.append(list(recording.trace().to_json()))
+    order = list(_SIGNS)
+    told = [
+        Differing(
+            _TITLES[str(one.effect)],
+            _place(one, manifests),
+            one.before or "",
+            one.after or "",
+            one.text,
+            (*(f"instead: {text}" for text in one.instead), *one.notes),
+            grave=str(one.effect) == "worse",
+        )
+        for one in sorted(findings, key=lambda one: order.index(str(one.effect)))
+        if str(one.effect) != "same"
+    ]
+    title = f"Upgrade from {releases[0]} to {releases[1]}"
+    text = compare_page(title, releases, [Pair("", stories[0], stories[1], told)])
+    arguments.html.write_text(text, encoding="utf-8")
 
 
 def _place(finding: Finding, manifests: Sequence[Manifest]) -> str:

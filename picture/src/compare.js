@@ -1,50 +1,66 @@
 // Two stories side by side: what differs first, then both as pictures on one axis of time.
 import { corridor } from "./corridor.js";
 import { at as costAt } from "./cost.js";
-import { h, put, table } from "./dom.js";
+import { folded, h, put, table } from "./dom.js";
 import { stateAt } from "./machines.js";
 import { counted, duration, price } from "./text.js";
 import { view } from "./view.js";
 import { timesOf } from "./world.js";
 
 export function compare(data) {
-  const [a, b] = data.worlds;
-  const names = data.names;
+  const body = h("div");
+  const show = (pair) => put(body, pairOf(pair, data.names));
+  const first = Math.max(0, data.pairs.findIndex((pair) => real(pair).length));
+  const choose = h("select", { onchange: () => show(data.pairs[choose.value]) }, data.pairs.map((pair, index) => h("option", { value: index }, `${pair.name}: ${counted(real(pair).length, "difference")}`)));
+  choose.value = first;
+  show(data.pairs[first]);
+  const count = data.pairs.reduce((sum, pair) => sum + real(pair).length, 0);
+  return [
+    h("header", h("h1", data.title), h("p.facts", data.names.map((name, index) => h("span", h("b", index ? "B " : "A "), name)), h("span", h("b", count ? counted(count, "difference") : "no difference")))),
+    data.pairs.length > 1 ? h("div.tools", h("label", "Case ", choose)) : null, body];
+}
+
+const LONG = 320; // characters of one side that are shown at once
+const real = (pair) => pair.differences.filter((one) => !one.kept);
+
+function pairOf(pair, names) {
+  const [a, b] = pair.worlds;
   const end = Math.max(a.end, b.end);
   const times = [...new Set([...timesOf(a), ...timesOf(b)])].sort((x, y) => x - y);
   const own = view(times, end);
-  return [
-    h("header", h("h1", data.differences.length ? counted(data.differences.length, "difference") : "No difference"),
-      h("p.facts", names.map((name, index) => h("span", h("b", index ? "B " : "A "), name))),
-      data.notes.map((note) => h("p.note", note))),
-    h("nav", { "aria-label": "Parts of the page" }, [["differences", "Differences"], ["figures", "Figures"], ["corridor-a", "Corridor A"], ["corridor-b", "Corridor B"], ["nodes", "Nodes at the end"]].map(([id, text]) => h("a", { href: `#${id}` }, text))),
-    differences(data), figures(a, b),
-    corridor(a, own, times, { id: "corridor-a", title: `Corridor of A: ${names[0]}` }),
-    corridor(b, own, times, { id: "corridor-b", title: `Corridor of B: ${names[1]}` }),
-    h("section", { id: "nodes" }, h("h2", "Nodes at the end"), h("div.sides", nodes(a, `A: ${names[0]}`), nodes(b, `B: ${names[1]}`))),
-  ];
+  const parts = [["differences", "Differences"], ["figures", "Figures"], ["corridor-a", "Corridor A"], ["corridor-b", "Corridor B"], ["nodes", "Nodes at the end"]];
+  return [pair.notes.map((note) => h("p.note", note)),
+    h("nav", { "aria-label": "Parts of the page" }, parts.map(([id, text]) => h("a", { href: `#${id}` }, text))),
+    differences(pair), figures(a, b),
+    corridor(a, own, times, { id: "corridor-a", title: `Corridor of A: ${names[0]}`, linked: false }),
+    corridor(b, own, times, { id: "corridor-b", title: `Corridor of B: ${names[1]}`, linked: false, told: false }),
+    h("section", { id: "nodes" }, h("h2", "Nodes at the end"), h("div.sides", nodes(a, `A: ${names[0]}`), nodes(b, `B: ${names[1]}`)))];
 }
 
-function differences(data) {
-  if (!data.differences.length) return h("section", { id: "differences" }, h("p", "Both come to the same."));
-  const kinds = [...new Set(data.differences.map((one) => one.about))];
+function differences(pair) {
+  if (!pair.differences.length) return h("section", { id: "differences" }, h("h2", "What differs"), h("p", "Nothing: both come to the same."));
+  const kinds = [...new Set(pair.differences.map((one) => one.about))];
   const state = { kind: "", query: "" };
   const out = h("div");
   const draw = () => {
-    const found = data.differences.filter((one) => (!state.kind || one.about === state.kind) && JSON.stringify(one).toLowerCase().includes(state.query));
+    const found = pair.differences.filter((one) => (!state.kind || one.about === state.kind) && JSON.stringify(one).toLowerCase().includes(state.query));
     put(out, table("Differences", [
-      { head: "about", cell: (one) => [h("b", one.about), " ", one.name] },
-      { head: "A", cell: (one) => side(one.a) },
-      { head: "B", cell: (one) => side(one.b) },
+      { head: "what", cell: (one) => [h(one.grave ? "b.bad" : "b", one.about), ` ${one.name}`, one.text ? h("p", one.text) : null, one.notes.map((note) => h("p.note", note)), one.kept ? h("p.note", `may differ: ${one.kept}`) : null] },
+      { head: "A", cell: (one) => side(one.a, one.b) },
+      { head: "B", cell: (one) => side(one.b, one.a) },
     ], found.slice(0, 500)), found.length > 500 ? h("p.note", `${found.length - 500} more: search`) : null);
   };
   draw();
-  return h("section", { id: "differences" }, h("h2", "What differs"), h("div.tools",
-    h("label", "About ", h("select", { onchange: (event) => { state.kind = event.target.value; draw(); } }, ["", ...kinds].map((kind) => h("option", { value: kind }, kind ? `${kind} (${data.differences.filter((one) => one.about === kind).length})` : "all")))),
+  return h("section.even", { id: "differences" }, h("h2", "What differs"), h("div.tools",
+    kinds.length > 1 ? h("label", "About ", h("select", { onchange: (event) => { state.kind = event.target.value; draw(); } }, ["", ...kinds].map((kind) => h("option", { value: kind }, kind ? `${kind} (${pair.differences.filter((one) => one.about === kind).length})` : "all")))) : null,
     h("input", { type: "search", placeholder: "Search differences", "aria-label": "Search differences", oninput: (event) => { state.query = event.target.value.trim().toLowerCase(); draw(); } })), out);
 }
 
-const side = (text) => (text === null || text === "" ? h("span.note", "nothing") : h("span.side", text));
+/** One side of a difference; long ones are cut until they are opened. */
+function side(text, other) {
+  if (!text) return other ? h("span.note", "nothing") : null;
+  return text.length > LONG ? folded(h("span.side", `${text.slice(0, LONG - 60)}…`), () => h("p.side", text)) : h("span.side", text);
+}
 
 /** What both come to, in figures; what differs stands out. */
 function figures(a, b) {
@@ -57,11 +73,10 @@ function figures(a, b) {
     ["pods waiting at the end", (one) => one.pending.reduce((sum, group) => sum + group.count, 0)],
     ["requests that Azure refused", (one) => one.refusals.length], ["decisions to remove nodes", (one) => one.disruptions.length], ["virtual time", (one) => duration(one.end)],
   ].map(([name, of]) => ({ name, a: String(of(a)), b: String(of(b)) }));
-  return h("section", { id: "figures" }, h("h2", "Figures"), table("Figures", [
-    { head: "", cell: (row) => row.name },
-    { head: "A", cell: (row) => row.a },
-    { head: "B", cell: (row) => (row.a === row.b ? h("span.note", row.b) : h("b.differs", row.b)) },
-  ], rows));
+  const asTable = (some) => table("Figures", [{ head: "figure", cell: (row) => row.name }, { head: "A", cell: (row) => row.a }, { head: "B", cell: (row) => row.b }], some);
+  const differ = rows.filter((row) => row.a !== row.b);
+  const same = rows.filter((row) => row.a === row.b);
+  return h("section.even", { id: "figures" }, h("h2", "Figures"), differ.length ? asTable(differ) : h("p", "All are the same."), same.length ? folded(`${counted(same.length, "figure")} the same`, () => asTable(same)) : null);
 }
 
 function nodes(world, name) {

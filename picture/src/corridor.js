@@ -15,7 +15,7 @@ const WORDS = {
 const MARKS = { refused: "✕", disrupted: "◆", taken: "▼", power: "·", node: "·", waits: "" };
 const MARK_WORDS = { refused: "refused", disrupted: "Karpenter decides to remove it", taken: "Azure takes it, or it fails" };
 
-export function corridor(world, own, times, { id = "corridor", title: name = "Corridor" } = {}) {
+export function corridor(world, own, times, { id = "corridor", title: name = "Corridor", linked = true, told = true } = {}) {
   const lanes = ordered(world.lanes);
   const box = h("div.chart");
   const legend = h("p.legend", [...new Set(lanes.flatMap((lane) => lane.parts.map(([what]) => what)))].map((what) => h("span", h(`i.${what}`), WORDS[what] ?? what)),
@@ -24,14 +24,14 @@ export function corridor(world, own, times, { id = "corridor", title: name = "Co
   const more = h("button.more", { type: "button", onclick: () => { shown = Math.min(lanes.length, shown + LANES); draw(); } });
   const draw = () => {
     const width = box.clientWidth || 900;
-    put(box, chart(lanes.slice(0, shown), width, world, own, times));
+    put(box, chart(lanes.slice(0, shown), width, world, own, times, linked));
     more.hidden = shown >= lanes.length;
     more.textContent = `${lanes.length - shown} more lanes`;
   };
   own.listen(draw);
   new ResizeObserver(draw).observe(box);
   return h("section", { id }, h("h2", name),
-    h("p.note", "From a pod that waits to the node that it runs on. Ctrl and wheel, or + and −, zoom; drag moves; a click sets the moment that Nodes and Cost show."),
+    told && h("p.note", "From a pod that waits to the node that it runs on. Ctrl and wheel, or + and −, zoom; drag moves; a click sets the moment that Nodes and Cost show."),
     h("div.tools", zoomButtons(own),
       toggle("Draw quiet times short", own.even, (on) => own.change({ even: on, transform: zoomIdentity }))),
     legend, box, more, folded("The same as a table", () => asTable(lanes)));
@@ -61,7 +61,7 @@ function title(lane) {
   return `${lane.name}${lane.size ? ` ${lane.size.replace("Standard_", "")}` : ""}${lane.capacity_type === "spot" ? " spot" : ""}`;
 }
 
-function chart(lanes, whole, world, own, times) {
+function chart(lanes, whole, world, own, times, linked) {
   const narrow = whole < 560;
   const left = narrow ? 0 : Math.min(260, whole * 0.27);
   const row = narrow ? ROW + 14 : ROW;
@@ -80,7 +80,7 @@ function chart(lanes, whole, world, own, times) {
   const names = s("g");
   lanes.forEach((lane, index) => {
     const y = index * row;
-    names.append(laneName(lane, y, left, narrow));
+    names.append(laneName(linked ? lane : { ...lane, place: undefined, line: lane.place }, y, left, narrow));
     for (const part of lane.parts) plot.append(partOf(lane, part, y + (narrow ? 17 : 4), scale, own));
     for (const mark of lane.marks) if (MARKS[mark[1]] !== "") plot.append(markOf(lane, mark, y + (narrow ? 17 : 4), scale));
   });
@@ -96,7 +96,7 @@ function laneName(lane, y, left, narrow) {
   const text = title(lane);
   const room = Math.floor((narrow ? 360 : left - x - 10) / 6.4);
   const told = s(`text.name.${lane.kind}`, { x, y: y + (narrow ? 12 : 16) }, text.length > room ? `${text.slice(0, room - 1)}…` : text);
-  tip(told, () => [text, lane.place ? place(lane.place) : "", lane.zone ?? "", lane.pods && lane.pods.length > 1 ? lane.pods.slice(0, 8).join(", ") : ""].filter(Boolean));
+  tip(told, () => [text, place(lane.place ?? lane.line), lane.zone ?? "", lane.pods && lane.pods.length > 1 ? lane.pods.slice(0, 8).join(", ") : ""].filter(Boolean));
   if (!lane.place) return told;
   return s("a", { href: `#object=${encodeURIComponent(lane.owner || `Pod/${lane.name.replace(/^default\//, "")}`)}` }, told);
 }

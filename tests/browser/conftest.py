@@ -64,6 +64,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Opened]]:
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )
         contexts.append(context)
+        context.set_default_timeout(10_000)
         tab = context.new_page()
         page = Opened(tab, data_of(path.read_text(encoding="utf-8")))
         tab.on("console", lambda said: page.complaints.append(said.text) if said.type in ("error", "warning") else None)

@@ -9,6 +9,6 @@ CASES = {
     "quota": ("scenarios/reported/az-family-quota-walks-siblings.yaml", "used up[1.13.1]"),
     "rejected": ("scenarios/rejected/labels-of-a-nodepool.yaml", "[AKS domain]"),
     "windows": ("scenarios/hosting/limits.yaml", "a NodePool for Windows makes no Nodes[1.14.0]"),
-    "chance": ("scenarios/scheduling/chance.yaml", "the first[1.14.0-eastus-2]"),
+    "spread": ("scenarios/scheduling/topology-spread.yaml", "four of spot to one on demand"),
     "modes": ("scenarios/faq/mode.yaml", ""),
 }

@@ -43,7 +43,7 @@ def test_nothing_is_wider_than_the_window(name: str, width: int, scheme: str, ma
     assert figures(page.tab, outside) == 0 or figures(page.tab, in_plot) == 0
 
 
-@pytest.mark.parametrize("name", ["refused", "replaced", "evicted", "quota", "chance"])
+@pytest.mark.parametrize("name", ["refused", "replaced", "evicted", "quota", "spread"])
 def test_the_prices_of_the_nodes_sum_to_the_total_at_every_moment(name: str, made: Made, open_page: Open) -> None:
     page = open_page(made(name))
     slider = page.tab.locator("#nodes input[type=range]")
@@ -189,15 +189,45 @@ def test_every_case_of_a_run_leads_to_its_picture(tmp_path: Path, open_page: Ope
     assert page.complaints == []
 
 
+def test_an_upgrade_shows_what_differs_first(upgrade: Path, open_page: Open) -> None:
+    for width in (1280, 400):
+        page = open_page(upgrade, width=width)
+        assert page.complaints == []
+        assert figures(page.tab, "document.documentElement.scrollWidth") <= width
+        assert "for the worse" in page.tab.locator("#differences tbody tr").first.inner_text()
+        assert page.tab.locator("svg.lanes").count() == 2
+        page.tab.fill("#differences input", "nodeclaims of the stored")
+        assert page.tab.locator("#differences tbody tr").count() == 1
+
+
+@pytest.fixture
+def upgrade(tmp_path: Path) -> Path:
+    from harness.__main__ import main
+
+    text = (
+        Path("docs/how-to/upgrade.md")
+        .read_text(encoding="utf-8")
+        .partition("```yaml pools.yaml\n")[2]
+        .partition("```")[0]
+    )
+    (tmp_path / "pools.yaml").write_text(text)
+    path = tmp_path / "page.html"
+    assert (
+        main(["upgrade-check", "--from", "1.12.2", "--to", "1.14.0", str(tmp_path / "pools.yaml"), "--html", str(path)])
+        == 1
+    )
+    return path
+
+
 @pytest.mark.smoke
-def test_no_serious_fault_of_accessibility(made: Made, open_page: Open) -> None:
+def test_no_serious_fault_of_accessibility(made: Made, upgrade: Path, open_page: Open) -> None:
     axe = pytest.importorskip("axe_playwright_python.base", reason="pip install 'karpenter-azure-harness[browser]'")
-    for name in ("refused", "replaced", "labels"):
+    for path in (made("refused"), made("replaced"), made("labels"), upgrade):
         for scheme in ("light", "dark"):
-            page = open_page(made(name), scheme=scheme)
+            page = open_page(path, scheme=scheme)
             page.tab.evaluate(Path(axe.AXE_FILE_PATH).read_text())
             found = page.tab.evaluate("axe.run()")["violations"]
-            assert told(found) == [], (name, scheme)
+            assert told(found) == [], (path.name, scheme)
 
 
 def told(found: list[Any]) -> list[str]:

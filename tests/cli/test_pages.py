@@ -76,3 +76,22 @@ def test_a_page_that_cannot_be_written(
 ) -> None:
     found = call(capsys, *command, "--html", "no/page.html")
     assert found == (2, "", f"harness {command[0]}: --html no/page.html: there is no folder no\n")
+
+
+def test_upgrade_check(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "pool.yaml").write_text(
+        POOL.replace("team: blue", "kubernetes.azure.com/storageprofile: managed") + "---" + POD
+    )
+    code, _, err = call(
+        capsys, "upgrade-check", "--from", "1.12.2", "--to", "1.14.0", "pool.yaml", "--html", "page.html"
+    )
+    assert (code, err) == (1, "")
+    data = page(here / "page.html")
+    assert data["names"] == ["1.12.2", "1.14.0"]
+    (pair,) = data["pairs"]
+    grave = [one for one in pair["differences"] if one["grave"]]
+    assert any('label domain "kubernetes.azure.com" is restricted' in one["text"] for one in grave)
+    assert pair["differences"][: len(grave)] == grave
+    before, after = pair["worlds"]
+    assert [one["header"]["release"] for one in (before, after)] == ["1.12.2", "1.14.0"]
+    assert (len(before["machines"]), len(after["machines"])) == (1, 0)
