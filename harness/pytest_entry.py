@@ -30,6 +30,8 @@ OPTIONS = frozenset(
     {
         "--cluster",
         "--crds",
+        "--harness-trace",
+        "--harness-trace-dir",
         "--karpenter",
         "--kept-differences",
         "--kind-image",

@@ -27,6 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "capture": ("harness.cli.capture", "a runnable, anonymous scenario from a dump or a live cluster"),
     "sweep": ("harness.cli.sweep", "many situations, one row each: regions, releases, markets, NodePools, seeds"),
     "shrink": ("harness.cli.shrink", "the smallest scenario that comes to the same"),
+    "compare": ("harness.cli.compare", "what differs between two traces or situations"),
+    "watch": ("harness.cli.watch", "what happened in a world, as a film or as text"),
     "upgrade-check": ("harness.cli.upgrade_check", "what an upgrade of the provider does to manifests"),
     "ci-matrix": ("harness.cli.ci_matrix", "the matrix of the nightly run on clusters"),
     "defaults": ("harness.cli.defaults", "what a scenario gets where it says nothing"),

@@ -36,6 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trace", type=Path, metavar="FILE", help="write what happened: JSON lines, compressed if the name ends in .gz"
     )
     add_html(parser)
+    parser.add_argument(
+        "--live", action="store_true", help="first a film of what happens, on a terminal; elsewhere the story in text"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="every node, and every cause against every size")
     add_format(parser)
 

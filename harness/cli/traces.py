@@ -29,11 +29,14 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
 
 
 def recording_of(world: World, arguments: argparse.Namespace, manifests: Iterable[Manifest]) -> Recording | None:
-    """Records a world of which a trace or a page is wanted, `manifests` with their places. Raises InputError for a bad file."""
+    """Records a world of which a trace, a page or a film is wanted, `manifests` with their places. Raises InputError for a bad file."""
     path: Path | None = getattr(arguments, "trace", None)
+    live = getattr(arguments, "live", False)
     check_page(arguments.html)
-    if path is None and arguments.html is None:
+    if path is None and arguments.html is None and not live:
         return None
+    if live and arguments.format == "json":
+        raise InputError("--live: a film is no JSON; take --trace FILE beside --format json")
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise InputError(f"--trace {path}: {'is a folder' if path.is_dir() else f'there is no folder {path.parent}'}")
     from harness.trace import record
@@ -46,7 +49,7 @@ def recording_of(world: World, arguments: argparse.Namespace, manifests: Iterabl
 
 
 def write_recording(recording: Recording | None, arguments: argparse.Namespace) -> None:
-    """Writes its trace, with the command that makes it again, and its page."""
+    """Writes its trace, with the command that makes it again, and its page, and shows its film."""
     if recording is None:
         return
     from harness.trace import write_trace
@@ -58,6 +61,11 @@ def write_recording(recording: Recording | None, arguments: argparse.Namespace) 
         from harness.reports.picture.world import world_page
 
         arguments.html.write_text(world_page(trace.to_json()), encoding="utf-8")
+    if getattr(arguments, "live", False):
+        from harness.cli.watch import show_trace
+
+        show_trace(trace)
+        print()
 
 
 def tracing(arguments: argparse.Namespace) -> Tracing | None:
@@ -67,10 +75,6 @@ def tracing(arguments: argparse.Namespace) -> Tracing | None:
     folder: Path = arguments.trace
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--trace {folder}: a file; a folder for the traces of the cases is expected")
-    if arguments.karpenter != "simulated":
-        raise InputError(
-            "--trace: traces of two Karpenters are what harness compare is for; take --karpenter simulated"
-        )
     from harness.scenario.running.tracing import Tracing
 
     return Tracing(folder, all=arguments.trace_of == "all")

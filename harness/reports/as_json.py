@@ -37,6 +37,8 @@ def case_value(case: CaseReport) -> dict[str, Any]:
         value["reason"] = case.reason
     if case.error:
         value["error"] = case.error
+    if case.trace:
+        value["trace"] = case.trace
     if case.tags:
         value["tags"] = list(case.tags)
     return value
@@ -50,6 +52,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
             {"path": one.path, "expected": one.expected, "found": one.actual, "note": one.note}
             for one in verdict.differences
         ],
+        "why": list(verdict.why),
     }
 
 

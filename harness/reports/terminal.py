@@ -41,7 +41,7 @@ def _cut(line: str) -> str:
 
 
 def render_verdict(verdict: Verdict, style: Style = PLAIN) -> str:
-    """One failed comparison: its place and name, then every difference."""
+    """One failed comparison: its place and name, then every difference, and how it came to that."""
     lines = [f"{style.paint(str(verdict.mark), 'bold')}: {verdict.label}"]
     for difference in verdict.differences:
         place = f"{difference.path}: " if difference.path else ""
@@ -51,6 +51,8 @@ def render_verdict(verdict: Verdict, style: Style = PLAIN) -> str:
         lines += [style.paint(_cut(f"              {line}"), "red") for line in rest]
         if difference.note:
             lines.append(style.paint(_cut(f"              {difference.note}"), "dim"))
+    for number, line in enumerate(verdict.why):
+        lines.append(style.paint(_cut(f"    {'' if number else 'why':9} {line}"), "dim"))
     return "\n".join(lines)
 
 

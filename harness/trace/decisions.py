@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
@@ -11,13 +11,14 @@ from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, Sche
 from harness.karpenter.scheduling.catalog import bits
 from harness.karpenter.scheduling.funnel import Funnel as Filters
 from harness.karpenter.scheduling.ledger import Ledger, NodeTried, PoolFiltered, PoolTried
-from harness.trace.facts import Decision, Funnel, Sizes
+from harness.trace.facts import Decision, EventTold, Funnel, Sizes
 from harness.trace.header import Fact
 from harness.world import World
 
-__all__ = ["Decisions"]
+__all__ = ["Decisions", "told_decisions"]
 
 _FILTERED = "no instance type met its requirements"
+_NOMINATED, _FAILED = "Pod should schedule on: ", "Failed to schedule pod, "
 _MANY = 50  # Nodes whose reasons are told of one pod
 
 
@@ -97,6 +98,25 @@ class Decisions(Listener):
         tried = tuple(sizes.tried(t, entry) for entry in pools.values())
         said = [{"node": name, "why": str(reason)} for name, reason in nodes.items() if reason is not None]
         return tried, tuple(said[:_MANY])
+
+
+def told_decisions(trace_events: Iterable[EventTold]) -> Iterator[Decision]:
+    """What a Karpenter decided that is somebody else: by its Events about pods."""
+    groups: dict[tuple[float, str, str, str], list[str]] = {}
+    for event in trace_events:
+        kind, _, rest = event.object.partition("/")
+        if kind != "Pod" or event.source != "karpenter":
+            continue
+        pod = rest if "/" in rest else f"default/{rest}"
+        if event.reason == "Nominated":
+            where, _, name = event.message.removeprefix(_NOMINATED).partition("/")
+            target, result = (f"Node/{name}", "existing") if where == "node" else (f"NodeClaim/{name}", "nodeclaim")
+            groups.setdefault((event.t, result, target, ""), []).append(pod)
+        elif event.reason == "FailedScheduling":
+            why = event.message.removeprefix(_FAILED)
+            groups.setdefault((event.t, "refused", "", why), []).append(pod)
+    for (t, result, target, why), pods in groups.items():
+        yield Decision(t, tuple(pods), result, 0, target, why)
 
 
 class _SizeLists:

@@ -108,7 +108,7 @@ class PodState(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ClaimState(Fact):
-    """A NodeClaim is created, launched, registered, initialized, deleting or deleted. `sizes` are those it was created with."""
+    """A NodeClaim is created, launched, registered, initialized, deleting or deleted. `sizes` and `zones` are what it may become."""
 
     fact: ClassVar[str] = "claim"
     claim: str
@@ -122,11 +122,12 @@ class ClaimState(Fact):
     vm: str = ""
     image: str = ""
     requests: Amounts = field(default_factory=dict)
+    zones: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NodeState(Fact):
-    """A Node is created, ready, unready, deleting or deleted."""
+    """A Node is created, ready, unready (one of both is told again with other taints), deleting or deleted."""
 
     fact: ClassVar[str] = "node"
     node: str

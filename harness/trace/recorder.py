@@ -13,7 +13,7 @@ from harness.engine.clock import SECOND
 from harness.kube.api.kinds import KINDS as OBJECT_KINDS
 from harness.trace.azure import Power, arm_calls, blocked, costs
 from harness.trace.changes import Seen, Witness, from_journal, from_witness, reference
-from harness.trace.decisions import Decisions
+from harness.trace.decisions import Decisions, told_decisions
 from harness.trace.facts import (
     ClaimState,
     Disruption,
@@ -127,13 +127,17 @@ class Recording:
         nodes = [fact for fact in states if isinstance(fact, NodeState)]
         yield from arm_calls(world, world.calls(), claims, self._since_epoch)
         yield from blocked(world.log)
-        yield from self._decisions.facts()
         yield from self._labels(changes, dict.fromkeys(node.node for node in nodes))
         machines = {fact.vm: fact.claim for fact in states if isinstance(fact, ClaimState) and fact.vm}
         yield from (replace(boot, claim=machines.get(boot.vm, "")) for boot in self._power.boots)
         yield from costs(self._power, nodes)
         yield from self._power.prices
-        yield from self._told()
+        told = list(self._told())
+        yield from told
+        if world.simulated:
+            yield from self._decisions.facts()
+        else:
+            yield from told_decisions(fact for fact in told if isinstance(fact, EventTold))
 
     def _changes(self) -> Iterator[Seen]:
         if self._witness is None:

@@ -56,6 +56,7 @@ class States:
         self._on: dict[str, dict[str, None]] = {}
         self._allocatable: dict[str, Mapping[str, float]] = {}
         self._stirred: dict[str, None] = {}
+        self._seen: dict[str, tuple[bool, tuple[str, ...]]] = {}
 
     def facts(self, changes: Iterable[Seen]) -> Iterator[Fact]:
         """The facts of all changes, in their order."""
@@ -151,6 +152,7 @@ class States:
         if after is None:
             self._on.pop(name, None)
             self._allocatable.pop(name, None)
+            self._seen.pop(name, None)
             yield NodeState(t, name, "deleted")
             return
         told = _node_facts(t, after, self._price)
@@ -161,10 +163,10 @@ class States:
             self._allocatable[name] = allocatable
             self._stirred[name] = None
         ready = condition_is(after, "Ready")
-        if ready and not condition_is(before or {}, "Ready"):
-            yield NodeState(t, name, "ready", **told)
-        elif not ready and before is not None and condition_is(before, "Ready"):
-            yield NodeState(t, name, "unready", **told)
+        seen = (ready, told["taints"])
+        if before is not None and seen != self._seen.get(name):
+            yield NodeState(t, name, "ready" if ready else "unready", **told)
+        self._seen[name] = seen
         if is_terminating(after) and before is not None and not is_terminating(before):
             yield NodeState(t, name, "deleting", **told)
 
@@ -204,19 +206,20 @@ def _claim(t: float, each: Seen, claim: Object) -> Iterator[ClaimState]:
         return
     if before is None:
         spec = spec_of(claim)
-        sizes = [
-            value
-            for one in spec.get("requirements") or ()
-            if one.get("key") == INSTANCE_TYPE and one.get("operator") == "In"
-            for value in one.get("values") or ()
-        ]
         requests = amounts((spec.get("resources") or {}).get("requests"))
-        yield ClaimState(t, name, "created", pool, tuple(sizes), requests=requests)
+        sizes, zones = _values(spec, INSTANCE_TYPE), _values(spec, ZONE)
+        yield ClaimState(t, name, "created", pool, sizes, requests=requests, zones=zones)
     for stage in _STAGES:
         if condition_is(after, stage) and not condition_is(before or {}, stage):
             yield ClaimState(t, name, stage.lower(), pool, **_claim_facts(after))
     if is_terminating(after) and before is not None and not is_terminating(before):
         yield ClaimState(t, name, "deleting", pool, **_claim_facts(after))
+
+
+def _values(spec: Object, key: str) -> tuple[str, ...]:
+    """The values that requirements name for a key."""
+    asked = (one for one in spec.get("requirements") or () if one.get("key") == key and one.get("operator") == "In")
+    return tuple(value for one in asked for value in one.get("values") or ())
 
 
 def _claim_facts(claim: Object) -> dict[str, Any]:

@@ -28,18 +28,13 @@ from harness.kube.api.objects import (
     spec_of,
     status_of,
 )
+from harness.world.naming import renamed
 from harness.world.snapshot import OF_HOST, pods_of
 from harness.world.world import World
 
-__all__ = ["Facts", "facts_of"]
+__all__ = ["RETOLD", "Facts", "facts_of"]
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[0-9.:+Z-]*| \d\d:\d\d:\d\d [+]0000 UTC)")
-_GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-
-_MACHINE_DIGITS = re.compile(r"-\d{8}-vm\b")
-"""What AKS makes of a machine's name for that of its VM."""
-
-_RETOLD = "Status condition transitioned"
+RETOLD = "Status condition transitioned"
 """How Events begin that retell conditions (operatorpkg status controller); of several in a moment it tells the last."""
 
 _AWAITING = frozenset({AWAITING, "NodeClassReadinessUnknown"})
@@ -102,7 +97,8 @@ def facts_of(world: World, *, capacity: bool = True) -> Facts:
         },
         "Events": {f"{kind} {name}": texts for (kind, name), texts in sorted(told.items())},
     }
-    return Facts(_renamed(found, claims), sorted(drawn))
+    pools = {name: claim["labels"].get(NODEPOOL) or "?" for name, claim in claims.items()}
+    return Facts(renamed(found, pools), sorted(drawn))
 
 
 def _claims(world: World) -> dict[str, Any]:
@@ -218,7 +214,7 @@ def _events(world: World) -> dict[tuple[str, str], dict[str, str]]:
     found: dict[tuple[str, str], dict[str, str]] = {}
     owners = {name_of(pod): controller_of(pod) for pod in world.cluster.view.list("Pod")}
     for event in world.events:
-        if event.source != "karpenter" or event.message.startswith(_RETOLD):
+        if event.source != "karpenter" or event.message.startswith(RETOLD):
             continue
         owner = owners.get(event.object.name) if event.object.kind == "Pod" else None
         name = event.object.name if owner is None else f"of a {owner['kind']}"
@@ -249,22 +245,3 @@ def _without_zones(one: Any, zones: Sequence[str]) -> Any:
         each if not each.startswith(ZONE) else f"{ZONE} drawn" for each in requirements
     ]
     return found
-
-
-def _renamed(found: Mapping[str, Any], claims: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with names that do not depend on chance: NodeClaims go by their NodePool and a number, in the order of their facts."""
-    text = _GUID.sub("GUID", _DATE.sub("DATE", json.dumps(found, sort_keys=True)))
-    text = _MACHINE_DIGITS.sub("-DIGITS-vm", text)
-    if not claims:
-        return dict(json.loads(text))
-    anyone = re.compile("|".join(map(re.escape, sorted(claims, key=len, reverse=True))))
-    per_claim = json.loads(text)["NodeClaims"]
-    masked = {name: anyone.sub("*", json.dumps(each, sort_keys=True)) for name, each in per_claim.items()}
-    count: dict[str, int] = {}
-    names: dict[str, str] = {}
-    for name in sorted(masked, key=lambda name: masked[name]):
-        pool = claims[name]["labels"].get(NODEPOOL) or "?"
-        count[pool] = count.get(pool, 0) + 1
-        names[name] = f"{pool} {count[pool]}"
-    renamed: dict[str, Any] = json.loads(anyone.sub(lambda match: names[match[0]], text))
-    return renamed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -17,15 +18,16 @@ from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
 from harness.scenario.comparing.outside import outside_verdicts
 from harness.scenario.comparing.recordings import Recording
-from harness.scenario.running.checks import label_table
+from harness.scenario.running.checks import check, label_table
 from harness.scenario.running.run import Run
-from harness.scenario.running.runner import walk
+from harness.scenario.running.runner import expected_outcome, take_steps
 from harness.scenario.running.shared import Shared
+from harness.scenario.running.tracing import Tracing, finished, listen
 
 if TYPE_CHECKING:
     from harness.clusters.remote.attaching import Attaching
     from harness.scenario.language.cases import Case
-    from harness.world import Caches
+    from harness.world import Caches, World
     from harness.world.facts import Facts
     from harness.world.real.world import RealWorld
 
@@ -52,14 +54,19 @@ class RealRuns:
         *,
         record: Path | None = None,
         cluster: Attaching | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
-        """`cluster`: where the real one works, `attach(..., live=True)`; each case has an API server of its own in memory without."""
+        """`cluster`: where the real one works, `attach(..., live=True)`; each case has an API server of its own in memory without.
+
+        `tracing`: both runs of each case leave their traces there, in the folders `simulated` and `real`.
+        """
         self._caches = caches
         self._binaries = binaries
         self._kept = kept
         self._overrides = dict(overrides or {})
         self._record = record
         self._cluster = cluster
+        self._tracing = tracing
         self._folder = TemporaryDirectory(prefix="harness-real-")
 
     def close(self) -> None:
@@ -137,7 +144,24 @@ class RealRuns:
         from harness.world import World
         from harness.world.real.world import CLOUD_TIMING
 
-        return walk(case, World(**real_inputs(case, shared, self._overrides), cloud_timing=CLOUD_TIMING), shared)
+        world = World(**real_inputs(case, shared, self._overrides), cloud_timing=CLOUD_TIMING)
+        run = self._walked(case, world, shared)
+        self._trace(run, "simulated")
+        return run
+
+    def _walked(self, case: Case, world: World, shared: Shared) -> Run:
+        run = Run(case, world, shared)
+        if self._tracing is not None:
+            listen(run, explained=False)
+        take_steps(run)
+        return run
+
+    def _trace(self, run: Run, which: str) -> None:
+        """Leaves the trace of a run that has ended."""
+        if self._tracing is not None:
+            verdicts = tuple(verdict for entry in run.case.then for verdict in check(entry, run))
+            folder = replace(self._tracing, folder=self._tracing.folder / which)
+            folder.write(run.case, finished(run, verdicts, str(expected_outcome(run.case, verdicts)[0])))
 
     def _real(
         self, case: Case, expected: Facts, verdicts: Mapping[str, str], open_worlds: ExitStack, *, capacity: bool
@@ -156,11 +180,12 @@ class RealRuns:
             )
 
         world.satisfied = agrees
-        run = walk(case, world, shared)
+        run = self._walked(case, world, shared)
         patience = Patience(_LATE)
         while True:
             found, held = facts_of(world, capacity=capacity), _verdicts(run)
             if patience.passed or not self._differences(case, release, expected, verdicts, held, found, only_new=True):
+                self._trace(run, "real")
                 return held, found
             world.advance(1.0)
 

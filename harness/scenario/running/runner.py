@@ -24,7 +24,7 @@ from harness.scenario.running.machines import happen
 from harness.scenario.running.run import Refusal, Run
 from harness.scenario.running.seeds import seeded_verdicts
 from harness.scenario.running.shared import Shared
-from harness.scenario.running.tracing import Tracing, finished, listen, step_text, with_reasons
+from harness.scenario.running.tracing import Tracing, finished, listen, step_text
 from harness.scenario.running.verdicts import CaseReport, Judged, Outcome, Verdict
 from harness.scenario.running.watching import watched
 
@@ -71,7 +71,8 @@ class Runner:
     def judge(self, case: Case) -> Judged:
         """The verdicts of all expectations of a case, and of what nobody expected; under several seeds one on those, too."""
         if case.seeds is not None:
-            return Judged(tuple(seeded_verdicts(case, self.examine)))
+            verdicts = tuple(seeded_verdicts(case, self.examine))
+            return Judged(verdicts, self.judge_once(case).trace if self.tracing is not None else "")
         return self.judge_once(case)
 
     def judge_once(self, case: Case) -> Judged:
@@ -82,6 +83,8 @@ class Runner:
         if outcome is Outcome.FAILED:
             if run.explainer is None:
                 run, verdicts = self.examine(case, recorded=True, explained=True)
+            from harness.scenario.running.reasons import with_reasons
+
             verdicts = with_reasons(run, verdicts)
         trace = ""
         if self.tracing is not None and run.recording is not None and (self.tracing.all or outcome is Outcome.FAILED):

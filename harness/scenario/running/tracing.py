@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.scenario.running.run import Run
     from harness.trace import Trace
 
-__all__ = ["Tracing", "finished", "listen", "step_text", "trace_name", "with_reasons"]
+__all__ = ["Tracing", "finished", "listen", "step_text", "trace_name"]
 
 _LONGEST = 120
 
@@ -65,11 +65,6 @@ def listen(run: Run, *, explained: bool) -> None:
         from harness.explain.scheduling import Explainer
 
         run.explainer = Explainer(run.world)
-
-
-def with_reasons(run: Run, verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-    """The verdicts, and with those that do not hold how it came to that."""
-    return verdicts
 
 
 def finished(run: Run, verdicts: tuple[Verdict, ...], outcome: str) -> Trace:

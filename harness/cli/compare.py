@@ -1,0 +1,102 @@
+"""`harness compare`: what differs between two traces, or between what comes of two situations."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.output import add_format, bad_input, counted, no_environment, print_json, show
+
+if TYPE_CHECKING:
+    from harness.trace.comparing import Comparison
+
+__all__ = ["add_arguments", "run"]
+
+_FEW = 40
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of `harness compare`."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="two traces, scenario files or manifests; or one file, and an option with two values",
+    )
+    parser.add_argument("-k", metavar="TEXT", help="only cases of scenario files whose name contains this text")
+    for option, what in (
+        ("release", "releases of the provider, for example 1.13.1,1.14.0"),
+        ("region", "regions, for example eastus,westeurope"),
+        ("cluster", "clusters: memory, http, apiserver, kind"),
+        ("karpenter", "Karpenters: simulated,real (the real one by HARNESS_KARPENTER)"),
+    ):
+        parser.add_argument(f"--{option}", metavar="A,B", help=f"one for both sides, or two {what}")
+    parser.add_argument("-v", "--verbose", action="store_true", help="every difference, and those that are kept")
+    add_format(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the differences: 0 when there are none but kept ones, 1 when there are."""
+    from harness.cli.compare_sides import compared_traces
+    from harness.cli.worlds import InputError
+    from harness.clusters.control_plane.pki import MissingTool
+    from harness.clusters.errors import ClusterFailed
+    from harness.reading.problems import ScenarioError
+    from harness.scenario.language.crds import CelEngineMissing
+    from harness.trace import TraceError
+    from harness.trace.comparing import compare_traces
+
+    try:
+        found = [(name, compare_traces(left, right)) for name, left, right in compared_traces(arguments)]
+    except (InputError, TraceError) as error:
+        return bad_input(f"harness compare: {error}")
+    except OSError as error:
+        return bad_input(f"harness compare: {error.filename}: {error.strerror}")
+    except ScenarioError as error:
+        return bad_input(error, arguments.format)
+    except (CelEngineMissing, ClusterFailed, MissingTool) as error:
+        return no_environment(f"harness compare: {error}")
+    code = int(any(comparison.real for _, comparison in found))
+    if arguments.format == "json":
+        print_json({"comparisons": [_value(name, comparison) for name, comparison in found]})
+        return code
+    for name, comparison in found:
+        if name and len(found) > 1:
+            show(name)
+        for line in _lines(comparison, verbose=arguments.verbose):
+            show(line)
+    return code
+
+
+def _lines(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
+    from harness.explain.sides import side_lines
+
+    told = comparison.differences if verbose else comparison.real
+    situations = ", ".join(f"{name} {left} | {right}" for name, left, right in comparison.situations)
+    facts = f"{comparison.same} facts are the same"
+    if comparison.real:
+        yield f"{counted(len(comparison.real), 'difference')}{f' ({situations})' if situations else ''}; {facts}"
+    else:
+        kept = len(comparison.differences)
+        also = f", but for {kept} that are kept" if kept else ""
+        yield f"no difference{also}{f' ({situations})' if situations else ''}; {facts}"
+    for number, one in enumerate(told):
+        if number == _FEW and not verbose:
+            yield f"… and {len(told) - _FEW} more (-v has all)"
+            return
+        yield from side_lines(one)
+
+
+def _value(name: str, comparison: Comparison) -> dict[str, Any]:
+    return {
+        "name": name,
+        "situations": [{"what": what, "left": left, "right": right} for what, left, right in comparison.situations],
+        "same": comparison.same,
+        "differences": [
+            {"fact": one.fact, "left": one.left, "right": one.right, **({"kept": one.kept} if one.kept else {})}
+            for one in comparison.differences
+        ],
+    }

@@ -1,0 +1,235 @@
+"""The two sides of `harness compare`: traces that are read, or made by running scenarios and manifests."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.output import display_name
+from harness.cli.worlds import InputError, check_release, create_world
+
+if TYPE_CHECKING:
+    from harness.clusters.control_plane.cluster import RealCluster
+    from harness.scenario.language.cases import Case
+    from harness.trace import Trace
+
+__all__ = ["compared_traces", "is_trace", "one_trace"]
+
+_NAMED = 5
+_OPTIONS = ("release", "region", "cluster", "karpenter")
+
+Compared = tuple[str, "Trace", "Trace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One file, and what replaces what it says."""
+
+    path: Path
+    release: str | None
+    region: str | None
+    cluster: str
+    karpenter: str
+
+
+def compared_traces(arguments: argparse.Namespace) -> list[Compared]:
+    """Name and both traces of everything that is to be compared. Raises InputError, TraceError, ScenarioError, OSError, MissingTool."""
+    left, right = _sides(arguments)
+    if {left.karpenter, right.karpenter} != {"simulated"}:
+        return list(_both_karpenters(left, right, arguments.k))
+    with ExitStack() as clusters:
+        overrides = [_overrides(side, clusters) for side in (left, right)]
+        # a real cluster has one version of Kubernetes, which is then that of both worlds
+        version = next((one["kubernetes"] for one in overrides if "kubernetes" in one), None)
+        made = [
+            _traces(side, {**one, "kubernetes": version}, arguments.k)
+            for side, one in zip((left, right), overrides, strict=True)
+        ]
+        return _paired(*made)
+
+
+def one_trace(path: Path, text: str | None, release: str | None, region: str | None) -> Trace:
+    """The trace of a file, or of what it runs; of several cases the one of that name. Raises as `compared_traces`."""
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    found = _traces(Side(path, release, region, "memory", "simulated"), {}, text)
+    exact = [trace for name, trace in found if name == text]
+    if len(found) > 1 and len(exact) != 1:
+        few = ", ".join(repr(name) for name, _ in found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
+        raise InputError(f"{path}: {len(found)} cases; -k chooses one: {few}")
+    return exact[0] if exact else found[0][1]
+
+
+def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
+    if len(arguments.files) > 2:
+        raise InputError(f"{len(arguments.files)} files; one or two are compared")
+    values: dict[str, list[str | None]] = {}
+    for option in _OPTIONS:
+        given = getattr(arguments, option)
+        words = [None] if given is None else given.split(",")
+        if len(words) > 2 or "" in words:
+            raise InputError(f"--{option} {given}: A or A,B is expected")
+        values[option] = [words[0], words[-1]]
+    if len(arguments.files) == 1 and all(left == right for left, right in values.values()):
+        raise InputError(
+            "one file, and nothing that differs: name a second file, or two values of --release, --region, --cluster or --karpenter"
+        )
+    for name in filter(None, values["release"]):
+        check_release(name)
+    _check("cluster", values["cluster"], ("memory", "http", "apiserver", "kind"))
+    _check("karpenter", values["karpenter"], ("simulated", "real"))
+    paths = [arguments.files[0], arguments.files[-1]]
+    for path in paths:
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file")
+    sides = [
+        Side(
+            paths[number],
+            values["release"][number],
+            values["region"][number],
+            values["cluster"][number] or "memory",
+            values["karpenter"][number] or "simulated",
+        )
+        for number in range(2)
+    ]
+    return sides[0], sides[1]
+
+
+def _check(option: str, words: Sequence[str | None], known: Sequence[str]) -> None:
+    from harness.wording import did_you_mean
+
+    for word in words:
+        if word is not None and word not in known:
+            raise InputError(f"--{option} {word}: unknown; {did_you_mean(word, known)}")
+
+
+def _paired(left: Sequence[tuple[str, Trace]], right: Sequence[tuple[str, Trace]]) -> list[Compared]:
+    """By name where the names are the same, else by number."""
+    named = dict(right)
+    if [name for name, _ in left] == [name for name, _ in right]:
+        return [(name, trace, named[name]) for name, trace in left]
+    if len(left) != len(right):
+        raise InputError(f"{len(left)} cases beside {len(right)}: -k chooses some")
+    pairs = zip_longest(left, right)
+    return [(f"{one} | {other}" if one != other else one, mine, theirs) for (one, mine), (other, theirs) in pairs]
+
+
+def is_trace(path: Path) -> bool:
+    """Whether a file is a trace, by its first characters."""
+    with path.open("rb") as file:
+        start = file.read(9)
+    return start.startswith((b"\x1f\x8b", b'{"trace":'))
+
+
+def _traces(side: Side, overrides: dict[str, Any], text: str | None) -> list[tuple[str, Trace]]:
+    from harness.sniffing import is_scenario_file
+    from harness.trace import read_trace
+
+    if is_trace(side.path):
+        if side.release or side.region or side.cluster != "memory":
+            raise InputError(f"{side.path}: a trace is as it is; --release, --region and --cluster are for what is run")
+        return [("", read_trace(side.path))]
+    if is_scenario_file(side.path):
+        return [(case.name, _of_case(case, side, overrides)) for case in _cases(side, text)]
+    return [("", _of_manifests(side, overrides))]
+
+
+def _overrides(side: Side, clusters: ExitStack) -> dict[str, Any]:
+    """The cluster that a world is to be on, with the version of a real one."""
+    if side.cluster == "memory":
+        return {}
+    from harness.clusters.leases import LEASED, start
+    from harness.clusters.remote.attaching import attach
+
+    if side.cluster not in LEASED:
+        raise InputError(f"--cluster {side.cluster}: traces are compared on memory, {', '.join(LEASED)}")
+    cluster: RealCluster = start(side.cluster)
+    clusters.callback(cluster.stop)
+    return {"cluster": attach(cluster), "kubernetes": cluster.version()}
+
+
+def _cases(side: Side, text: str | None) -> list[Case]:
+    from harness.karpenter.releases import provider
+    from harness.scenario.language.files import load
+
+    release = provider(side.release).version if side.release is not None else None
+    found = [case for each in load(side.path, display_name(side.path), release=release) for case in each.cases]
+    chosen = [case for case in found if text is None or text in case.name]
+    if not chosen:
+        raise InputError(f"no cases{f' whose name contains {text!r}' if text else ''} in {side.path}")
+    return chosen
+
+
+def _of_case(case: Case, side: Side, overrides: dict[str, Any]) -> Trace:
+    """Runs a case and records it."""
+    from harness.scenario.running.runner import Runner, expected_outcome
+    from harness.scenario.running.tracing import finished
+
+    runner = Runner(**overrides, region=side.region)
+    runner.check_inputs([case])
+    run, verdicts = runner.examine(case, recorded=True)
+    return finished(run, verdicts, str(expected_outcome(case, verdicts)[0]))
+
+
+def _of_manifests(side: Side, overrides: dict[str, Any]) -> Trace:
+    """What comes of manifests, as `harness simulate` finds out."""
+    from harness.cli.manifests import apply_manifests, settle
+    from harness.reading.manifests import read_manifests
+    from harness.trace import record
+
+    manifests = read_manifests(side.path, display_name(side.path))
+    world = create_world(karpenter=side.release, region=side.region, **overrides)
+    recording = record(world)
+    for manifest in manifests:
+        mark = manifest.document.position()
+        recording.place(manifest.reference, mark.file, mark.line)
+    apply_manifests(world, manifests)
+    settle(world)
+    return recording.trace()
+
+
+def _both_karpenters(left: Side, right: Side, text: str | None) -> Iterator[Compared]:
+    """Each case under the simulated loop and the real controller."""
+    from harness.scenario.comparing.comparison import Result
+    from harness.scenario.comparing.kept import KeptDifferences
+    from harness.scenario.comparing.real_runs import RealRuns
+    from harness.scenario.running.tracing import Tracing, trace_name
+    from harness.sniffing import is_scenario_file
+    from harness.trace import read_trace
+    from harness.world import default_caches
+
+    if left.path != right.path or left.karpenter == right.karpenter or not is_scenario_file(left.path):
+        raise InputError("--karpenter simulated,real is about one scenario file")
+    binaries = _binaries()
+    with TemporaryDirectory(prefix="harness-compare-") as folder:
+        runs = RealRuns(default_caches(), binaries, KeptDifferences(), {}, tracing=Tracing(Path(folder)))
+        try:
+            for case in _cases(left, text):
+                found = runs.compare(case)
+                if found.result not in (Result.AGREE, Result.DIFFER):
+                    raise InputError(f"{case.name}: {found.result}: {found.reason}")
+                sides = [read_trace(Path(folder) / one / trace_name(case)) for one in (left.karpenter, right.karpenter)]
+                yield case.name, sides[0], sides[1]
+        finally:
+            runs.close()
+
+
+def _binaries() -> dict[str, Path]:
+    from harness.world.real.binaries import VARIABLE, BinariesWrong, binaries
+    from harness.world.real.process import missing_tools
+
+    try:
+        found = dict(binaries())
+    except BinariesWrong as error:
+        raise InputError(str(error)) from None
+    if not found:
+        raise InputError(f"--karpenter real needs {VARIABLE}: the path of the controller, or RELEASE=PATH,RELEASE=PATH")
+    if lacking := missing_tools():
+        raise InputError(f"--karpenter real: {lacking}")
+    return found

@@ -1,0 +1,46 @@
+"""A difference of two traces in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from harness.trace.comparing import Difference
+
+__all__ = ["side_lines"]
+
+_WIDTH = 300
+
+
+def side_lines(one: Difference) -> Iterator[str]:
+    """What differs, in the words of its place, with both sides below it; of lists what only one side has."""
+    kept = f"  (kept: {one.kept})" if one.kept else ""
+    yield f"{place_text(one.fact)}{kept}"
+    left, right = one.left, one.right
+    if isinstance(left, list) and isinstance(right, list):
+        only = [each for each in left if each not in right], [each for each in right if each not in left]
+        if any(only):
+            left, right = only
+        else:
+            yield "    the same in another order, or another number of times"
+    yield f"    A  {value_text(left)}"
+    yield f"    B  {value_text(right)}"
+
+
+def place_text(fact: str) -> str:
+    """`NodeClaims[default 1][size]` as `NodeClaims: default 1: size`."""
+    return re.sub(r"\]\[|\[", ": ", fact).replace("]", "")
+
+
+def value_text(value: Any) -> str:
+    """A value in one line; `(nothing)` for an empty list."""
+    if value in ([], {}, ""):
+        return "(nothing)"
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        text = ", ".join(value) if all(len(each) < 40 for each in value) else "; ".join(value)
+        text = f"{len(value)}: {text}" if len(value) > 1 else text
+    else:
+        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}… ({len(text)} characters)"

@@ -1,0 +1,88 @@
+"""Two traces side by side: where what came of them differs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.trace.files import Trace
+from harness.trace.header import Header
+from harness.trace.outcome import outcome_of
+from harness.world.snapshot import differences
+
+__all__ = ["Comparison", "Difference", "compare_traces"]
+
+_SAID = ("harness", "release", "kubernetes", "region", "mode", "seed", "cluster", "karpenter")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A fact that is not the same. `kept`: why it may be another one, where it may."""
+
+    fact: str
+    left: Any
+    right: Any
+    kept: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What differs of two traces, the weightiest first, and how many facts are the same. `situations`: where the worlds began otherwise."""
+
+    situations: Sequence[tuple[str, Any, Any]]
+    differences: Sequence[Difference]
+    same: int
+
+    @property
+    def real(self) -> Sequence[Difference]:
+        """Those that are not kept."""
+        return [each for each in self.differences if not each.kept]
+
+
+def compare_traces(left: Trace, right: Trace) -> Comparison:
+    """Compares what came of two worlds."""
+    sources = "real" not in (left.header.karpenter, right.header.karpenter)
+    one, other = (_in_region(outcome_of(each, sources=sources), each.header, left, right) for each in (left, right))
+    found: list[Difference] = []
+    count = 0
+    for part in one:
+        count += _count(one[part])
+        for place, mine, theirs in differences(one[part], other[part], part):
+            found.append(Difference(place, mine, theirs, _kept(place, left.header, right.header)))
+    situations = [
+        (name, getattr(left.header, name), getattr(right.header, name))
+        for name in _SAID
+        if getattr(left.header, name) != getattr(right.header, name)
+    ]
+    order = list(one)
+    found.sort(key=lambda each: (bool(each.kept), order.index(re.split(r"[\[]", each.fact, maxsplit=1)[0])))
+    return Comparison(situations, found, max(0, count - len(found)))
+
+
+def _in_region(outcome: dict[str, Any], header: Header, left: Trace, right: Trace) -> dict[str, Any]:
+    """The outcome with one word for both regions, where they are two."""
+    if left.header.region == right.header.region:
+        return outcome
+    found: dict[str, Any] = json.loads(
+        re.sub(rf"(?<![a-z0-9]){header.region}(?![a-z0-9])", "REGION", json.dumps(outcome))
+    )
+    return found
+
+
+_OF_CLUSTER: Sequence[tuple[str, str]] = ()
+"""Facts that belong to a cluster rather than to Karpenter: patterns, each with its reason."""
+
+
+def _kept(fact: str, left: Header, right: Header) -> str:
+    if left.cluster == right.cluster:
+        return ""
+    return next((why for pattern, why in _OF_CLUSTER if re.match(pattern, fact)), "")
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, Mapping):
+        return sum(map(_count, value.values()))
+    return sum(map(_count, value)) if isinstance(value, list) and value else 1

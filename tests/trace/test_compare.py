@@ -1,0 +1,129 @@
+"""Two traces side by side: what differs is told, and what chance draws is no difference."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.scenario.language.files import load
+from harness.scenario.running.runner import Runner
+from harness.scenario.running.tracing import finished
+from harness.trace import Trace, write_trace
+from harness.trace.comparing import compare_traces
+from tests.cli.command import call
+from tests.trace.conftest import SPOT
+
+THREE = SPOT.replace("values: [eastus-1]", "values: [eastus-1, eastus-2, eastus-3]")
+
+
+def traced(runner: Runner, folder: Path, text: str, seed: int = 0) -> Trace:
+    path = folder / "case.yaml"
+    path.write_text(text)
+    (case,) = load(path, path.name)[0].cases
+    case = replace(case, given=case.given.model_copy(update={"seed": seed}))
+    run, verdicts = runner.examine(case, recorded=True)
+    return finished(run, verdicts, "passed")
+
+
+def test_a_trace_is_the_same_as_itself(runner: Runner, tmp_path: Path) -> None:
+    trace = traced(runner, tmp_path, SPOT)
+    found = compare_traces(trace, trace)
+    assert (list(found.differences), list(found.situations)) == ([], [])
+    assert found.same > 100
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_chance_draws_is_no_difference(seed: int, runner: Runner, tmp_path: Path) -> None:
+    """Another seed draws other names, ids and zones."""
+    left, right = traced(runner, tmp_path, THREE), traced(runner, tmp_path, THREE, seed)
+    found = compare_traces(left, right)
+    assert list(found.differences) == []
+    assert [what for what, _, _ in found.situations] == ["seed"]
+
+
+def test_a_zone_that_was_asked_for_is_a_difference(runner: Runner, tmp_path: Path) -> None:
+    left = traced(runner, tmp_path, SPOT)
+    right = traced(runner, tmp_path, SPOT.replace("eastus-1]", "eastus-2]"))
+    facts = {one.fact: (one.left, one.right) for one in compare_traces(left, right).differences}
+    assert facts["NodeClaims[default 1][zone]"] == ("eastus-1", "eastus-2")
+
+
+def test_the_weightiest_difference_comes_first(runner: Runner, tmp_path: Path) -> None:
+    left = traced(runner, tmp_path, SPOT)
+    right = traced(runner, tmp_path, SPOT.replace("cpu: 2,", "cpu: 40,"))
+    found = compare_traces(left, right).differences
+    assert [one.fact.partition("[")[0] for one in found][:3] == ["expectations", "pods", "pods"]
+    assert (found[0].left, found[0].right) == (True, False)
+
+
+BEFORE = SPOT.partition("---\n")[2]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "before.yaml").write_text(BEFORE)
+    (tmp_path / "after.yaml").write_text(BEFORE.replace("Standard_D4s_v5", "Standard_D8s_v5"))
+    (tmp_path / "case.yaml").write_text(SPOT)
+    return tmp_path
+
+
+def test_before_and_after(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "compare", "before.yaml", "after.yaml")
+    assert code == 1
+    lines = out.splitlines()
+    assert lines[0].partition(" differences; ")[2].endswith("facts are the same")
+    place = lines.index("NodeClaims: default 1: size")
+    assert lines[place + 1 : place + 3] == ["    A  Standard_D4s_v5", "    B  Standard_D8s_v5"]
+
+
+def test_the_same_is_the_same(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "compare", "before.yaml", "before.yaml", "--release", "1.14.0")
+    assert (code, out.startswith("no difference; ")) == (0, True)
+
+
+def test_two_regions_have_one_word(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = BEFORE.replace("      - {key: topology.kubernetes.io/zone, operator: In, values: [eastus-1]}\n", "")
+    (here / "any.yaml").write_text(text)
+    code, out, _ = call(capsys, "compare", "any.yaml", "--region", "eastus,westeurope", "--format", "json")
+    (one,) = json.loads(out)["comparisons"]
+    assert code == 1
+    assert {"what": "region", "left": "eastus", "right": "westeurope"} in one["situations"]
+    assert {each["fact"].partition("[")[0] for each in one["differences"]} <= {
+        "price",
+        "NodeClaims",
+        "sizes",
+        "decisions",
+    }
+    assert not [each for each in one["differences"] if "topology" in each["fact"]]
+
+
+def test_traces_as_files(here: Path, runner: Runner, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = traced(runner, here, SPOT)
+    write_trace(trace, here / "a.jsonl")
+    write_trace(trace, here / "b.jsonl.gz")
+    assert call(capsys, "compare", "a.jsonl", "b.jsonl.gz")[0] == 0
+    assert call(capsys, "compare", "a.jsonl", "case.yaml")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["case.yaml"], "one file, and nothing that differs"),
+        (["case.yaml", "none.yaml"], "none.yaml: there is no such file"),
+        (["a", "b", "c"], "3 files; one or two are compared"),
+        (["case.yaml", "--release", "1.14.0,1.99.0"], "--release: unknown"),
+        (["case.yaml", "--region", "eastus,"], "--region eastus,: A or A,B is expected"),
+        (["case.yaml", "--cluster", "memory,apiservr"], "--cluster apiservr: unknown; did you mean 'apiserver'?"),
+        (["case.yaml", "--region", "eastus,westus2", "-k", "x"], "no cases whose name contains 'x' in case.yaml"),
+        (["before.yaml", "--karpenter", "simulated,real"], "--karpenter simulated,real is about one scenario file"),
+    ],
+)
+def test_mistakes(words: list[str], said: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, error = call(capsys, "compare", *words)
+    assert (code, error.count("\n")) == (2, 1)
+    assert error.startswith("harness compare: ")
+    assert said in error
