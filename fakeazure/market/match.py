@@ -47,6 +47,11 @@ class Where:
     resource: str = "virtualMachines"
     method: str = "PUT"
 
+    def __str__(self) -> str:
+        """`PUT virtualMachines size=Standard_D4s_v5 zone=1`."""
+        facts = (f"{name}={value}" for name in _FACTS if (value := getattr(self, name)) != "*")
+        return " ".join((self.method, self.resource, *facts))
+
     def matches(self, subject: Subject) -> bool:
         """Whether every given fact fits."""
         return (
@@ -62,6 +67,7 @@ class Where:
         )
 
 
+_FACTS = ("size", "family", "zone", "priority", "location", "name")
 PRIORITIES: Mapping[str, str] = {"on-demand": "Regular", "regular": "Regular", "spot": "Spot", "low": "Spot"}
 
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from html import escape
 
 from fakeazure.cloud import FakeAzure
 from fakeazure.coverage import operations
+from fakeazure.journal import Call
 from fakeazure.routing import router
 from fakeazure.timers import timestamp
 
-_CALLS = 100
+_ROWS = 200
+"""As many rows of a table as somebody reads."""
 _STYLE = (
-    "body{font:14px system-ui,sans-serif;margin:2em;max-width:90em;color:#222;background:#fff}"
-    "table{border-collapse:collapse;margin:.5em 0 2em}td,th{text-align:left;padding:.2em 1em .2em 0;"
-    "border-bottom:1px solid #ddd;vertical-align:top}h2{margin-top:1.5em}.bad{color:#b00}code{font-size:13px}"
-    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#111}td,th{border-color:#333}.bad{color:#f66}}"
+    ":root{color-scheme:light dark;--ink:#1f2328;--dim:#59636e;--line:#d9dee3;--paper:#fff;--bad:#b3261e}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6e8eb;--dim:#9aa4af;--line:#30363d;--paper:#101418;--bad:#ff8a80}}"
+    "*{box-sizing:border-box}body{font:14px/1.5 system-ui,sans-serif;margin:0 auto;padding:1.5rem;max-width:80rem;"
+    "color:var(--ink);background:var(--paper)}h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .5rem}"
+    "p{color:var(--dim);margin:.25rem 0;overflow-wrap:anywhere}code{font-size:13px}"
+    ".table{overflow-x:auto}table{border-collapse:collapse;min-width:min(100%,24rem)}"
+    "th,td{text-align:left;padding:.3rem 1.25rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}"
+    "th{color:var(--dim);font-weight:600}td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}"
+    "tr.bad td{color:var(--bad)}@media(max-width:600px){body{padding:1rem}th,td{padding-right:.9rem}}"
 )
+_NUMBERS = frozenset({"used", "limit", "status", "operations", "seen", "fired"})
+"""Columns that are set flush right."""
 
 
 def render(cloud: FakeAzure) -> bytes:
@@ -26,40 +35,66 @@ def render(cloud: FakeAzure) -> bytes:
 
 def _lines(cloud: FakeAzure) -> Iterator[str]:
     names = cloud.state.settings
-    yield "<!doctype html><html lang=en><head><meta charset=utf-8><title>fakeazure</title>"
-    yield f"<meta name=viewport content='width=device-width'><style>{_STYLE}</style></head><body>"
-    yield f"<h1>fakeazure: {escape(names.location)}</h1>"
-    yield f"<p>Subscription <code>{names.subscription}</code>, tenant <code>{names.tenant}</code>, {timestamp(cloud.now())[:19]} UTC</p>"
-    resources = [
-        (
-            entry.id.type,
-            entry.id.name,
-            entry.id.group,
-            str(entry.document.get("properties", {}).get("provisioningState", "")),
-        )
-        for entry in cloud.state.store.all()
-        if len(entry.id.types) == 1
-    ]
-    yield from _table("Resources", ("type", "name", "group", "state"), sorted(resources))
+    title = f"fakeazure: {escape(names.location)}"
+    yield f"<!doctype html><html lang=en><head><meta charset=utf-8><title>{title}</title>"
+    yield "<meta name=viewport content='width=device-width,initial-scale=1'><link rel=icon href='data:,'>"
+    yield f"<style>{_STYLE}</style></head><body><h1>{title}</h1>"
+    yield f"<p>{timestamp(cloud.now())[:19].replace('T', ' ')} UTC</p>"
+    yield f"<p>Subscription <code>{names.subscription}</code>, tenant <code>{names.tenant}</code></p>"
+    yield from _machines(cloud)
+    yield from _resources(cloud)
     yield from _market(cloud)
-    running = [(one.kind, one.location, timestamp(one.started)[:19]) for one in cloud.state.operations.running()]
+    running = [(one.kind, one.location, timestamp(one.started)[11:19]) for one in cloud.state.operations.running()]
     yield from _table("Long operations that are running", ("operation", "region", "since"), running)
-    calls = cloud.journal.calls[-_CALLS:][::-1]
+    calls = cloud.journal.calls[::-1]
     yield from _table(
-        f"The last {len(calls)} of {cloud.journal.last} calls",
-        ("time", "method", "path", "status", "error", "declared fault"),
+        f"Calls: {cloud.journal.last}, the last first",
+        ("time", "method", "resource", "status", "error", "declared fault"),
         [
-            (timestamp(one.time)[11:19], one.method, one.path, str(one.status), one.code or "", one.fault or "")
-            for one in calls
+            (timestamp(one.time)[11:19], one.method, _short(one), str(one.status), one.code or "", one.fault or "")
+            for one in calls[:_ROWS]
         ],
+        bad={place for place, one in enumerate(calls[:_ROWS]) if one.status >= 400},
+        left=len(calls) - _ROWS,
     )
     served = operations(router().routes)
-    rows = [
-        (provider, str(sum(one.provider == provider for one in served)))
-        for provider in dict.fromkeys(one.provider for one in served)
-    ]
+    providers = dict.fromkeys(one.provider for one in served)
+    rows = [(provider, str(sum(one.provider == provider for one in served))) for provider in providers]
     yield from _table("Operations that are served", ("provider", "operations"), rows)
     yield "</body></html>"
+
+
+def _short(call: Call) -> str:
+    """What a call is about, without the subscription and the namespace that most have in common."""
+    path = call.path.rpartition("/providers/")[2] if "/providers/" in call.path else call.path
+    return path if len(path) <= 90 else f"{path[:60]}…{path[-29:]}"
+
+
+def _machines(cloud: FakeAzure) -> Iterator[str]:
+    vms = cloud.vms()
+    rows = [
+        (
+            vm.name,
+            vm.size,
+            vm.zone or "regional",
+            vm.priority,
+            str(vm.document["properties"].get("provisioningState", "")),
+        )
+        for vm in vms[:_ROWS]
+    ]
+    bad = {place for place, row in enumerate(rows) if row[-1] == "Failed"}
+    header = ("name", "size", "zone", "priority", "state")
+    yield from _table(f"Virtual machines: {len(vms)}", header, rows, bad=bad, left=len(vms) - _ROWS)
+
+
+def _resources(cloud: FakeAzure) -> Iterator[str]:
+    found = sorted(
+        (entry.id.type, entry.id.name, entry.id.group) for entry in cloud.state.store.all() if len(entry.id.types) == 1
+    )
+    others = [row for row in found if row[0] != "Microsoft.Compute/virtualMachines"]
+    yield from _table(
+        f"Other resources: {len(others)}", ("type", "name", "group"), others[:_ROWS], left=len(others) - _ROWS
+    )
 
 
 def _market(cloud: FakeAzure) -> Iterator[str]:
@@ -70,22 +105,31 @@ def _market(cloud: FakeAzure) -> Iterator[str]:
         for one in usages
         if one["currentValue"]
     ]
-    yield from _table("Quota in use", ("usage", "used", "limit"), used)
+    full = {place for place, (_, now, limit) in enumerate(used) if int(now) >= int(limit)}
+    yield from _table("Quota in use", ("usage", "used", "limit"), used, bad=full)
     shelves = [
         (str(one.where.size), one.where.zone, one.where.priority, f"{one.left} {one.unit}")
         for one in cloud.market.stock.shelves
     ]
     yield from _table("Stock that is counted", ("size", "zone", "priority", "left"), shelves)
-    yield from _table("Declared faults", ("fault",), [(str(one),) for one in cloud.market.faults.all])
+    faults = [(one.what, str(one.where), str(one.seen), str(one.fired)) for one in cloud.market.faults.all]
+    yield from _table("Declared faults", ("fault", "of", "seen", "fired"), faults)
 
 
-def _table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def _table(
+    title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, bad: Collection[int] = (), left: int = 0
+) -> Iterator[str]:
     found = list(rows)
     yield f"<h2>{escape(title)}</h2>"
     if not found:
         yield "<p>none</p>"
         return
-    yield "<table><tr>" + "".join(f"<th>{escape(name)}</th>" for name in header) + "</tr>"
-    for row in found:
-        yield "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
-    yield "</table>"
+    number = [" class=number" if name in _NUMBERS else "" for name in header]
+    yield "<div class=table><table><tr>"
+    yield "".join(f"<th{style}>{escape(name)}</th>" for name, style in zip(header, number, strict=True)) + "</tr>"
+    for place, row in enumerate(found):
+        yield "<tr class=bad>" if place in bad else "<tr>"
+        yield "".join(f"<td{style}>{escape(str(cell))}</td>" for cell, style in zip(row, number, strict=True)) + "</tr>"
+    yield "</table></div>"
+    if left > 0:
+        yield f"<p>and {left} more</p>"
