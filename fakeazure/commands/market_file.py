@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fakeazure.catalog.errors import CatalogueError
 from fakeazure.commands.values import text_of
@@ -12,6 +13,7 @@ from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.spec import market_mistakes
 
 Place = tuple[str | int, ...]
+Understood = TypeVar("Understood")
 
 
 def read_market(path: Path, catalogue: CatalogueLike, region: str) -> Mapping[str, Any]:
@@ -56,3 +58,25 @@ def _inner(node: Any, step: str | int) -> Any:
     if node.id == "mapping":
         return next((value for key, value in node.value if key.value == str(step)), None)
     return None
+
+
+def read_json(path: Path, understand: Callable[[Any], Understood]) -> Understood:
+    """What a file of JSON comes to. CatalogueError that names the file."""
+    text = text_of(path)
+    try:
+        return understand(json.loads(text))
+    except CatalogueError as error:
+        raise CatalogueError(f"{path}: {error}") from None
+    except json.JSONDecodeError as error:
+        raise CatalogueError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise CatalogueError(f"{path}: nested too deep") from None
+
+
+def write_market(path: Path, sections: Mapping[str, Any]) -> None:
+    """Put sections of a market into a file of JSON; others that it has stay."""
+    before: dict[str, Any] = {}
+    if path.exists():
+        before = read_json(path, lambda document: document if isinstance(document, dict) else {})
+    path.write_text(json.dumps({**before, **sections}, indent=1) + "\n", encoding="utf-8")
+    print(f"written to {path}")

@@ -21,7 +21,7 @@ from fakeazure.catalog.errors import CatalogueError
 from fakeazure.cloud import FakeAzure
 from fakeazure.commands.controller_environment import MODES, controller_variables
 from fakeazure.commands.market_file import read_market
-from fakeazure.commands.table import add_as_of
+from fakeazure.commands.table import add_as_of, add_skus_file, catalogue_with
 from fakeazure.commands.values import host_and_port, named, positive, text_of, whole
 from fakeazure.journal import Journal
 from fakeazure.timing import INSTANT
@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--market", type=Path, metavar="FILE", help="JSON or YAML: quota, restrictions, capacity, faults, prices"
     )
+    add_skus_file(parser)
     add_as_of(parser)
     parser.add_argument(
         "--sku-regions",
@@ -103,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serves until SIGINT or SIGTERM; exit code 0, 2 for bad input, 3 if a port or openssl is missing."""
     few_arenas()
-    clock, catalogue = WallClock(options.speed), Catalogue.load(options.as_of)
+    clock, catalogue = WallClock(options.speed), catalogue_with(options.skus, options.region, options.as_of)
     market = {} if options.market is None else read_market(options.market, catalogue, options.region)
     kubeconfig = None if options.kubeconfig is None else text_of(options.kubeconfig)
     try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from fakeazure.catalog.spot_discounts import spot_fraction
 from fakeazure.market.facts import RegionLike
 
 ON_DEMAND, SPOT = "on-demand", "spot"
@@ -58,6 +60,18 @@ class Prices:
             if spot is not None:
                 yield Price(size, location, SPOT, spot)
 
+    def retail(self, region: RegionLike, location: str) -> Iterator[Price]:
+        """Every price as Azure's list has it: on demand, and on spot at its discount for the sizes that can be spot."""
+        for size, record in region.by_name.items():
+            on_demand = self.on_demand(region, size, location)
+            if on_demand is not None:
+                yield Price(size, location, ON_DEMAND, on_demand)
+            spot = self.spot(region, size, location)
+            if not self.spot_known(region, size, location):
+                spot = None if on_demand is None else round(on_demand * spot_fraction(size, location), 6)
+            if spot is not None and _can_be_spot(record):
+                yield Price(size, location, SPOT, spot)
+
     def table(self, region: RegionLike, location: str, kind: str = ON_DEMAND) -> Mapping[str, float]:
         """Size → USD per hour; the catalogue's own table, not a copy, where nothing is declared."""
         base = region.prices if kind == ON_DEMAND else region.spot_prices
@@ -71,3 +85,7 @@ class Prices:
             if key in self._overlay:
                 return self._overlay[key]
         return otherwise
+
+
+def _can_be_spot(record: Mapping[str, Any]) -> bool:
+    return any(pair["name"] == "LowPriorityCapable" and pair["value"] == "True" for pair in record["capabilities"])

@@ -1,7 +1,7 @@
 """The retail prices API (prices.azure.com): no token, its own paging, one item per size and kind of price.
 
-Real lists carry several Linux meters per size that clients overwrite in random order; here there is exactly one on demand and one
-on spot.
+Real lists carry several Linux meters per size that clients overwrite in random order; here there is exactly one on demand and, for a
+size that can be spot, one on spot.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def items(state: State, region: str) -> Iterator[dict[str, Any]]:
     place = state.market.region(region)
     if place is None:
         return
-    for price in state.market.prices.all(place, region):
+    for price in state.market.prices.retail(place, region):
         yield _item(price)
 
 

@@ -1,0 +1,93 @@
+"""Reads what an account of your own is offered: sizes, limits and prices of a region, by the az CLI that is logged in. Never needed.
+
+Writes `skus.json` and `market.json` into a folder: `fakeazure serve --skus FOLDER/skus.json --market FOLDER/market.json` is then as Azure
+is to you today.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from fakeazure.catalog import Catalogue
+from fakeazure.catalog.errors import CatalogueError
+from fakeazure.catalog.importer import read
+from fakeazure.commands.market_file import write_market
+from fakeazure.market.imports import prices_of, quota_of
+
+ENVIRONMENT = 3
+_PRICES = "https://prices.azure.com/api/retail/prices"
+_PAGES = 200
+
+
+class AzFailed(RuntimeError):
+    """The az CLI is not there, or has refused; the text is one line."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments of `refresh`."""
+    parser.add_argument("--region", required=True, help="e.g. eastus")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER", help="where to write")
+    parser.add_argument("--prices", default=_PRICES, metavar="URL", help="Azure's price list (default: %(default)s)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reads and writes; exit code 0, 3 without az or where it is refused."""
+    catalogue = Catalogue.load()
+    region = catalogue.region(options.region).name
+    try:
+        skus = _az("vm", "list-skus", "--location", region, "--resource-type", "virtualMachines", "--all")
+        usages = _az("vm", "list-usage", "--location", region)
+        prices = _prices(options.prices, region)
+    except AzFailed as error:
+        print(f"fakeazure: {error}", file=sys.stderr)
+        return ENVIRONMENT
+    options.output.mkdir(parents=True, exist_ok=True)
+    path = options.output / "skus.json"
+    path.write_text(json.dumps(skus), encoding="utf-8")
+    listed = read(path, region)
+    path.write_text(listed.text(), encoding="utf-8")
+    known = catalogue.with_region(listed.catalogue())
+    quota, _ = quota_of(usages, known)
+    priced, _ = prices_of(prices, region)
+    sold = {size: kinds for size, kinds in priced.items() if size in listed.catalogue().by_name}
+    write_market(options.output / "market.json", {"quota": quota, "prices": sold})
+    print(f"{region}: {len(listed.records)} sizes, {len(quota)} limits, prices of {len(sold)} sizes")
+    return 0
+
+
+def _prices(url: str, region: str) -> list[Any]:
+    """The pages of the price list, which needs no account."""
+    wanted = f"serviceName eq 'Virtual Machines' and armRegionName eq '{region}' and priceType eq 'Consumption'"
+    following: str | None = f"{url}?$filter={quote(wanted)}"
+    pages: list[Any] = []
+    while following:
+        if len(pages) == _PAGES:
+            raise CatalogueError(f"{url}: more than {_PAGES} pages")
+        page = _az("rest", "--method", "get", "--skip-authorization-header", "--url", following)
+        pages.append(page)
+        following = page.get("NextPageLink") if isinstance(page, dict) else None
+    return pages
+
+
+def _az(*arguments: str) -> Any:
+    """What az prints. AzFailed."""
+    program = shutil.which("az")
+    if program is None:
+        raise AzFailed("refresh needs the program 'az', logged in; nothing else does")
+    said = " ".join(["az", *takewhile(lambda word: not word.startswith("-"), arguments)])
+    done = subprocess.run([program, *arguments, "--output", "json"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no message"]
+        raise AzFailed(f"{said}: {lines[0]}")
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        raise AzFailed(f"{said}: what it prints is no JSON") from None

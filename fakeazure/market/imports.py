@@ -1,0 +1,78 @@
+"""What an account's own lists say, as a market: its quota from its usages, its prices from Azure's price list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fakeazure.catalog.errors import CatalogueError
+from fakeazure.market.facts import CatalogueLike
+from fakeazure.market.prices import ON_DEMAND, SPOT
+from fakeazure.market.quota import GENERAL
+from fakeazure.market.wording import families
+
+
+def quota_of(usages: Any, catalogue: CatalogueLike) -> tuple[dict[str, int], int]:
+    """`quota:` from `az vm list-usage -o json` or ARM's own list, and how many entries are about something else. CatalogueError."""
+    known = {name.lower(): name for name in (*GENERAL, *families(catalogue))}
+    quota: dict[str, int] = {}
+    others = 0
+    for entry in _entries(usages, "usages"):
+        name = entry.get("name")
+        value = str(name.get("value", "")) if isinstance(name, Mapping) else ""
+        limit = _number(entry.get("limit"))
+        if value.lower() in known and limit is not None and limit >= 0:
+            quota[known[value.lower()]] = int(limit)
+        else:
+            others += 1
+    if not quota:
+        raise CatalogueError("no usage of a region: give the output of az vm list-usage -o json")
+    return quota, others
+
+
+def prices_of(items: Any, region: str) -> tuple[dict[str, dict[str, float]], int]:
+    """`prices:` of a region from answers of the retail prices API, and how many items are about something else. CatalogueError.
+
+    Read as Karpenter's provider does (kaz pkg/providers/pricing/pricing.go): no Windows, no low priority; of several prices of a size
+    the first of the primary meter.
+    """
+    found: dict[str, dict[str, float]] = {}
+    others = 0
+    for item in sorted(_entries(items, "prices"), key=lambda one: one.get("isPrimaryMeterRegion") is False):
+        size, usd = str(item.get("armSkuName") or ""), _number(item.get("retailPrice", item.get("unitPrice")))
+        elsewhere = str(item.get("armRegionName", "")).lower() != region
+        windows = str(item.get("productName", "")).endswith(" Windows")
+        low = str(item.get("meterName", "")).endswith(" Low Priority")
+        other = item.get("type", "Consumption") != "Consumption" or item.get("unitOfMeasure", "1 Hour") != "1 Hour"
+        if not size or usd is None or elsewhere or windows or low or other:
+            others += 1
+            continue
+        kind = SPOT if str(item.get("skuName", "")).endswith(" Spot") else ON_DEMAND
+        found.setdefault(size, {}).setdefault(kind, usd)
+    if not found:
+        raise CatalogueError(
+            f"no price of a size in {region}: give answers of https://prices.azure.com/api/retail/prices"
+        )
+    return dict(sorted(found.items())), others
+
+
+def _entries(document: Any, what: str) -> Iterable[Mapping[str, Any]]:
+    """The entries of a list, of an answer that holds one, or of several answers."""
+    if isinstance(document, Mapping):
+        document = next((document[name] for name in ("value", "Items", "items") if name in document), None)
+    if not isinstance(document, list):
+        raise CatalogueError(f"no list of {what}")
+    for entry in document:
+        if not isinstance(entry, Mapping):
+            raise CatalogueError(f"no list of {what}: an entry is {entry!r}"[:200])
+        if "Items" in entry:
+            yield from _entries(entry, what)
+        else:
+            yield entry
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return None if value is None or isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,44 @@
+"""Azure's price list: spot has a price of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fakeazure import FakeAzure
+
+PRICES = "/api/retail/prices"
+
+
+def prices(size: str, region: str = "eastus", **azure: Any) -> dict[str, float]:
+    query = {"$filter": f"armRegionName eq '{region}' and armSkuName eq '{size}'"}
+    body = FakeAzure(azure=azure).request("GET", PRICES, query=query).body
+    assert body is not None
+    return {item["skuName"].rpartition(" ")[2]: item["retailPrice"] for item in body["Items"]}
+
+
+@pytest.mark.parametrize(  # recorded: skypilot-org/skypilot-catalog catalogs/v6/azure/vms.csv
+    ("size", "region", "on_demand", "spot"),
+    [
+        ("Standard_D8s_v5", "eastus", 0.384, 0.04224),
+        ("Standard_D8s_v5", "eastus2", 0.384, 0.04992),
+        ("Standard_D8pds_v5", "westus2", 0.362, 0.03982),
+        ("Standard_E8s_v5", "westcentralus", 0.605, 0.07865),
+        ("Standard_B2as_v2", "eastus", 0.0752, 0.02068),
+        ("Standard_M8ms", "eastus", 1.5365, 0.169015),
+    ],
+)
+def test_spot_has_azures_discount(size: str, region: str, on_demand: float, spot: float) -> None:
+    assert prices(size, region) == {"v5" if "v5" in size else "v2" if "v2" in size else "M8ms": on_demand, "Spot": spot}
+
+
+def test_a_size_that_cannot_be_spot_has_no_such_price() -> None:
+    assert "Spot" not in prices("Standard_B2s")
+    assert "Spot" in prices("Standard_D2s_v5")
+
+
+def test_what_a_world_says_goes_first() -> None:
+    assert prices("Standard_D2s_v5", prices={"Standard_D2s_v5": {"spot": 0.05}})["Spot"] == 0.05
+    assert prices("Standard_D2s_v5", prices={"Standard_D2s_v5": 1.0})["Spot"] == 0.11
+    assert "Spot" not in prices("Standard_D2s_v5", prices={"Standard_D2s_v5": {"spot": None}})
