@@ -28,13 +28,18 @@ class Moves:
     before: float
     after: float
     rows: tuple[dict[str, Any], ...]
+    most: float
+    """The highest price on the way."""
+    extra: float
+    """USD above the dearer of before and after, while replacements are there and what they replace is, too."""
     not_simulated: str = ""
     """What of disruption nobody knows of this release."""
 
     def value(self) -> dict[str, Any]:
         """The same for JSON."""
         prices = {"price_before": round(self.before, 6), "price_after": round(self.after, 6)}
-        found = {"seconds": self.seconds, **prices, "moves": list(self.rows)}
+        meanwhile = {"price_most": round(self.most, 6), "extra_usd": round(self.extra, 4)}
+        found = {"seconds": self.seconds, **prices, **meanwhile, "moves": list(self.rows)}
         return {**found, "not_simulated": self.not_simulated} if self.not_simulated else found
 
     def lines(self) -> Iterator[str]:
@@ -56,7 +61,10 @@ class Moves:
         for line in cells if self.rows else ():
             padded = (text.ljust(width) for text, width in zip(line, widths, strict=False))
             yield f"  {'  '.join(padded)}  {line[-1]}"
-        yield f"USD/h before {self.before:.3f}, after {self.after:.3f}"
+        text = f"USD/h before {self.before:.3f}, after {self.after:.3f}"
+        if self.most > max(self.before, self.after) + 1e-9:
+            text += f", at most {self.most:.3f} meanwhile: {self.extra:.3f} USD for what is there twice"
+        yield text
 
 
 def duration_of(text: str) -> float | None:
@@ -76,13 +84,8 @@ def duration_of(text: str) -> float | None:
 
 def moves_until(world: World, seconds: float | None) -> Moves:
     """Lets so much virtual time pass; without a number until an hour passes in which nothing changes, a week at most."""
-    from harness.world.prices import totals
-
-    def price() -> float:
-        found = totals(world)
-        return found.existing + found.new
-
-    start, before, known = world.clock.seconds, price(), len(world.disruptions)
+    start, known = world.clock.seconds, len(world.disruptions)
+    meter = _Meter(world)
     if seconds is not None:
         end = start + seconds
         while world.clock.seconds < end and world.advance(min(_DAY, end - world.clock.seconds)).exhausted is None:
@@ -92,9 +95,52 @@ def moves_until(world: World, seconds: float | None) -> Moves:
         while revision != world.revision and world.clock.seconds - start < _LONGEST:
             revision = world.revision
             world.advance(_HOUR)
+    meter.stop()
     rows = tuple(_row(world, one, start) for one in world.disruptions[known:])
     text = "" if world.karpenter.departures.rules is not None else _UNKNOWN.format(world.release.version)
-    return Moves(world.clock.seconds - start, before, price(), rows, text)
+    return Moves(world.clock.seconds - start, meter.before, meter.now, rows, meter.most, meter.extra, text)
+
+
+class _Meter:
+    """What the machines cost, looked at before time moves on.
+
+    `extra` is added up as long as the price is above both what it was before and what it comes to: machines of which one replaces another.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.before = self.now = self.most = self._price()
+        self._samples = [(world.clock.seconds, self.before)]
+        self._known = world.engine.revision
+        world.clock.leaving = self._look
+
+    def _price(self) -> float:
+        from harness.world.prices import totals
+
+        found = totals(self._world)
+        return found.existing + found.new
+
+    def _look(self) -> None:
+        if self._world.engine.revision == self._known:
+            return
+        self._known = self._world.engine.revision
+        self.now = self._price()
+        if self.now != self._samples[-1][1]:
+            self._samples.append((self._world.clock.seconds, self.now))
+            self.most = max(self.most, self.now)
+
+    def stop(self) -> None:
+        """Looks once more, and no more."""
+        self._world.clock.leaving = None
+        self._look()
+
+    @property
+    def extra(self) -> float:
+        """USD above the dearer of before and after."""
+        level = max(self.before, self.now)
+        ends = [at for at, _ in self._samples[1:]] + [self._world.clock.seconds]
+        stretches = zip(self._samples, ends, strict=True)
+        return sum(max(0.0, price - level) * (end - at) / _HOUR for (at, price), end in stretches)
 
 
 def _row(world: World, one: Disruption, start: float) -> dict[str, Any]:

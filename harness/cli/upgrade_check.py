@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from harness.cli.output import add_format, bad_input, print_json, show
 from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
+    from harness.cli.moves import Moves
     from harness.explain.upgrade import Finding
     from harness.karpenter.releases import ProviderRelease
     from harness.reading.manifests import Manifest
@@ -46,6 +47,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kubernetes",
         metavar="V",
         help="Kubernetes version (default: what the files say, else the older of the two releases')",
+    )
+    parser.add_argument(
+        "--to-kubernetes",
+        metavar="V",
+        help="then the control plane is upgraded to this version: which nodes are replaced, in which order and time, what it costs",
+    )
+    parser.add_argument(
+        "--until",
+        default="settled",
+        metavar="TIME",
+        help="how long that is looked at, for example 72h (default: until an hour passes in which nothing changes)",
     )
     parser.add_argument("--mode", metavar="M", help="provision mode of both; each release's default when absent")
     add_html(parser)
@@ -95,6 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
         kubernetes = inputs.arguments.get("kubernetes") or common_kubernetes([oldest.release, newest.release])
         check = UpgradeCheck(new_world, oldest.release, newest.release)
         findings = check.findings([as_new(manifest.object) for manifest in manifests])
+        moves, missing = _moves(arguments, given, new_world, newest.release, kubernetes)
         if arguments.html is not None:
             _write_page(
                 arguments, (oldest.release.version, newest.release.version), (region, kubernetes), manifests, findings
@@ -116,12 +129,17 @@ def run(arguments: argparse.Namespace) -> int:
                 "read": inputs.value(),
                 **given.value(),
                 "findings": [_value(finding, manifests) for finding in findings],
+                **({"rollout": {**moves.value(), "without_machine": missing}} if moves is not None else {}),
             }
         )
     else:
         for line in inputs.lines():
             show(line)
         _print(head, given, findings)
+        if moves is not None:
+            print(f"\nKubernetes {kubernetes} → {arguments.to_kubernetes} on provider {head['to']}")
+            for line in (*(f"left out, {line}" for line in missing), *moves.lines()):
+                show(line)
     return WORSE if any(finding.effect is Effect.WORSE for finding in findings) else 0
 
 
@@ -166,6 +184,34 @@ def _write_page(
     title = f"Upgrade from {releases[0]} to {releases[1]}"
     text = compare_page(title, releases, [Pair("", stories[0], stories[1], told)])
     arguments.html.write_text(text, encoding="utf-8")
+
+
+def _moves(
+    arguments: argparse.Namespace,
+    given: Dump,
+    new_world: Callable[[ProviderRelease, str], World],
+    release: ProviderRelease,
+    kubernetes: str,
+) -> tuple[Moves | None, list[str]]:
+    """What an upgrade of Kubernetes does to nodes, where it is asked for. Raises InputError, ScenarioError."""
+    from harness.cli.moves import duration_of
+    from harness.cli.rollout import rollout
+    from harness.cli.worlds import InputError
+    from harness.kube.api.versions import Version
+
+    wanted = arguments.to_kubernetes
+    if wanted is None:
+        return None, []
+    version, now = Version.find(wanted), Version.find(kubernetes)
+    if version is None:
+        raise InputError(f"--to-kubernetes: a version such as 1.35.2 is expected, not '{wanted}'")
+    if now is not None and not version > now:
+        raise InputError(f"--to-kubernetes: {wanted} is not later than {kubernetes}, which the cluster runs")
+    try:
+        seconds = duration_of(arguments.until)
+    except ValueError as error:
+        raise InputError(f"--until: {error}") from None
+    return rollout(new_world(release, release.crds), given, wanted, seconds)
 
 
 def _place(finding: Finding, manifests: Sequence[Manifest]) -> str:
