@@ -5,7 +5,8 @@
 # make test-clients   Azure's Python SDKs, the az CLI and the Go SDK against one served fake cloud: operations × works, wrong, missing
 #                     (their venvs in .venv-clients, 2 GB; ARGS="--only 'Python SDKs'" takes one client, ARGS=--all shows all)
 # make test-real      the simulated loop beside the real controller (HARNESS_KARPENTER names its binary) on one scenario after the other, and
-#                     the real one under load and faults (SMOKE=1: a few of both)
+#                     the real one under load and faults, and on a real API server (SMOKE=1: a few of the first two; REPORT=FILE: JUnit XML
+#                     of the scenarios, of which tests.real.figures makes a table)
 # make clean-clusters what killed runs left of clusters: processes, containers, volumes, networks, folders
 # make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
 # make golden         the golden vectors anew from the real Go code
@@ -35,6 +36,7 @@ RELEASES ?=
 OPS ?=
 N ?= 100
 SMOKE ?=
+REPORT ?=
 ARGS ?=
 
 SMOKE_SCENARIOS := scenarios/labels/kubelet-may-not.yaml scenarios/labels/machine-api.yaml
@@ -84,7 +86,8 @@ $(CLIENTS)/%/.installed: tests/clients/%.txt | $(RUN)
 	@touch $@
 
 test-real: $(CORE)
-	$(RUN) -m pytest $(if $(SMOKE),$(REAL_SMOKE),$(REAL_SCENARIOS)) --karpenter simulated,real -n $(WORKERS) -q $(ARGS)
+	$(RUN) -m pytest $(if $(SMOKE),$(REAL_SMOKE),$(REAL_SCENARIOS)) --karpenter simulated,real -n $(WORKERS) -q $(if $(REPORT),--junitxml=$(REPORT)) $(ARGS)
+	$(if $(SMOKE),,$(RUN) -m pytest scenarios/lifecycle/provision-modes.yaml --karpenter simulated,real --cluster apiserver -q $(ARGS))
 	$(RUN) -m pytest tests/real -n $(WORKERS) $(if $(SMOKE),-m smoke) --durations=5 $(ARGS)
 
 clean-clusters: $(CLUSTERS)
