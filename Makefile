@@ -16,7 +16,7 @@
 # make bench          benchmarks, beside the Go scheduler where KARPENTER_SOURCES is set; plot and figures in reports/
 # make schema         the scenario language's JSON Schema and its reference page anew
 # make site           the documentation as a site in build/site, which opens without a server
-# make test-browser   the HTML pages in Chromium: figures, clicks, screenshots, accessibility; skips where there is none (SMOKE=1: a few)
+# make test-browser   the HTML pages, and the playground if it is built, in Chromium: figures, clicks, screenshots, accessibility; skips where there is none (SMOKE=1: a few)
 # make picture        the script and style of the HTML pages anew from picture/src (needs Node; bundled with esbuild)
 # make picture-check  the same in a folder that goes, compared with the committed files
 # make playground     the commands in a browser: a static folder in build/playground, which any web server can serve (needs Node)

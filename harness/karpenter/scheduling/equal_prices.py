@@ -16,7 +16,7 @@ from harness.kube.go.sort import sort_slice
 
 __all__ = ["EqualPrices"]
 
-_PLACES = range(1 << 32)
+_PLACES = range(1 << 30)  # small enough for the length of a range on machines of 32 bits, too (a browser)
 
 
 class EqualPrices:
