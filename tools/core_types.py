@@ -21,6 +21,7 @@ KINDS = {
     "v1": ("Pod", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim"),
     "apps/v1": ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
     "batch/v1": ("CronJob", "Job"),
+    "node.k8s.io/v1": ("RuntimeClass",),
     "policy/v1": ("PodDisruptionBudget",),
     "scheduling.k8s.io/v1": ("PriorityClass",),
     "storage.k8s.io/v1": ("CSINode", "StorageClass"),

@@ -41,18 +41,20 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from harness.cli.explain_node import explain_node
     from harness.cli.live import Environment, read_given
-    from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
+    from harness.cli.manifests import apply_manifests, bad_files, fails, inputs_given, settle, world_of
     from harness.cli.traces import recording_of, write_recording
     from harness.cli.worlds import InputError, check_size
     from harness.explain.guesses import guess_lines, guesses_of, of_choice, of_nodes, of_size
     from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
     from harness.explain.render import as_value
     from harness.explain.scheduling import Explainer
-    from harness.explain.unused import inert_lines, unused_lines
+    from harness.explain.unused import inert_lines, refused_lines, unused_lines
     from harness.explain.workloads import named_pods
     from harness.kube.api.objects import name_of, namespace_of
     from harness.reading.problems import ScenarioError, did_you_mean
 
+    if mistake := _asked_wrongly(arguments):
+        return bad_input(f"harness explain: {mistake}")
     try:
         given = read_given(arguments)
         inputs = inputs_given(arguments, given)
@@ -70,13 +72,14 @@ def run(arguments: argparse.Namespace) -> int:
     except Environment as error:
         return no_environment(f"harness explain: {error}")
     except ScenarioError as error:
-        return bad_input(error, arguments.format)
+        return bad_files("explain", arguments, error)
     motion = settle(world)
     write_recording(recording, arguments)
     failed = fails(arguments, world, given, motion)
     everything = arguments.verbose or arguments.size is not None or arguments.format == "json"
     explained = explainer.pods(bound=everything)
-    pools = nodepool_sizes(world, explainer) if not explained and arguments.pod is None else []
+    refused = [*refused_lines(world)]
+    pools = nodepool_sizes(world, explainer) if not explained and not refused and arguments.pod is None else []
     if arguments.pod is not None:
         pods = world.cluster.view.list("Pod")
         wanted = {f"{namespace_of(pod)}/{name_of(pod)}" for pod in named_pods(arguments.pod, pods)}
@@ -86,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
             word = arguments.pod if "/" in arguments.pod else f"default/{arguments.pod}"
             hint = did_you_mean(word, names)
             return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
-    unused = [*(unused_lines(world) if not pools else ()), *inert_lines(world)]
+    unused = [*(unused_lines(world) if not pools else ()), *inert_lines(world), *refused]
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
     asked = [arguments.size] if arguments.size else []
     changes = (change.size for one in explained for change in one.changes if change.size and not change.region)
@@ -122,6 +125,16 @@ def run(arguments: argparse.Namespace) -> int:
     for line in guess_lines(guesses, world.region):
         show(line)
     return int(failed or any(not pool.sizes for pool in pools))
+
+
+def _asked_wrongly(arguments: argparse.Namespace) -> str:
+    """What is wrong with the names that are asked for, without looking at the files."""
+    for option, value, kind in (("--pod", arguments.pod, "pod"), ("--node", arguments.node, "Node")):
+        if value == "":
+            return f"{option}: the name of a {kind} is expected"
+    if arguments.pod is not None and arguments.node is not None:
+        return "--pod asks about a pod, --node about a Node of a dump: one of them"
+    return ""
 
 
 def _print(world: World, explained: Sequence[PodExplanation], arguments: argparse.Namespace) -> None:

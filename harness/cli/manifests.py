@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.output import bad_input
 from harness.cli.worlds import add_as_of
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
     from harness.reading.manifests import Manifest
+    from harness.reading.problems import ScenarioError
     from harness.scenario.language.dumps import Dump
     from harness.world import World
 
@@ -21,6 +23,7 @@ __all__ = [
     "add_live",
     "add_options",
     "apply_manifests",
+    "bad_files",
     "check_fail_on",
     "fails",
     "inputs_given",
@@ -210,12 +213,27 @@ def apply_manifests(
         for rejection in world.apply(change(as_new(manifest.object))):
             place = manifest.document.position(rejection.pointer)
             hint = manifest.type_hint(rejection.pointer, rejection.text)
-            problems.append(Problem(place, rejection.by, f"{rejection.object}: {rejection.text}", hint))
+            problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}", hint))
     if problems:
         raise ScenarioError(problems)
     for manifest in deleted(manifests):
         world.delete(manifest.kind, manifest.name)
     return [_name(obj) for obj in added]
+
+
+def bad_files(command: str, arguments: argparse.Namespace, error: ScenarioError) -> int:
+    """Says what is wrong with the files, and with the options of `add_inputs`: one mistake does not hide the other. Returns 2."""
+    from harness.cli.worlds import InputError
+    from harness.reading.problems import ScenarioError
+    from harness.scenario.language.dumps import Dump
+
+    try:
+        world_of(arguments, inputs_given(arguments, Dump(())))
+    except InputError as also:
+        bad_input(f"harness {command}: {also}")
+    except ScenarioError:
+        pass  # the files have said so
+    return bad_input(error, arguments.format)
 
 
 def check_fail_on(arguments: argparse.Namespace) -> set[str]:
@@ -231,6 +249,8 @@ def check_fail_on(arguments: argparse.Namespace) -> set[str]:
 
 def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str) -> bool:
     """Whether there is something of which `--fail-on` speaks."""
+    from harness.explain.unused import refused_lines
+
     words = check_fail_on(arguments)
     if "pending" in words and any(
         not (pod.get("spec") or {}).get("nodeName") for pod in world.cluster.view.list("Pod")
@@ -238,7 +258,7 @@ def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str)
         return True
     refused = bool(world.refused_calls())
     return (
-        ("rejected" in words and (refused or bool(world.rejections)))
+        ("rejected" in words and (refused or bool(world.rejections) or any(refused_lines(world))))
         or ("unsettled" in words and bool(motion))
         or ("not-simulated" in words and bool(given.not_simulated))
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,8 @@ __all__ = ["Moves", "duration_of", "moves_until"]
 SETTLED = "settled"
 _HOUR = 3600.0
 _DAY = 24 * _HOUR
+_FURTHEST = 3650 * _DAY
+_HOURS = re.compile(r"[0-9]+(h|m|s)")
 _UNKNOWN = "how provider {} disrupts nodes is not simulated: its nodes only expire (known from 1.6.1 on)"
 _LONGEST = 7 * _DAY
 """How long `settled` waits at most for an hour in which nothing changes."""
@@ -76,9 +80,12 @@ def duration_of(text: str) -> float | None:
     try:
         seconds = parse_duration(text) / 1e9
     except DurationError:
-        seconds = -1.0
+        # Go's durations end at 292 years
+        seconds = math.inf if _HOURS.fullmatch(text) else -1.0
     if seconds <= 0:
         raise ValueError(f"a duration such as 72h, or {SETTLED}, is expected, not '{text}'")
+    if seconds > _FURTHEST:
+        raise ValueError(f"{text} is too long: virtual time goes {_FURTHEST / _HOUR:.0f}h (ten years) ahead at most")
     return seconds
 
 

@@ -48,10 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
         options = options_given(arguments) or None
         world = create_world(karpenter=arguments.release, region=arguments.region, options=options, azure=azure)
         check_size(world, arguments.size)
-        nodepool = _object(arguments.nodepool, "NodePool", world)
-        nodeclass = _object(arguments.nodeclass, "AKSNodeClass", world)
+        nodepool, nodeclass = _objects({"NodePool": arguments.nodepool, "AKSNodeClass": arguments.nodeclass}, world)
         result = world.requirements_of(arguments.size, nodepool, nodeclass)
     except InputError as error:
+        _tell_mistakes(arguments)
         return bad_input(f"harness requirements: {error}")
     except ScenarioError as error:
         return bad_input(error, arguments.format)
@@ -80,19 +80,47 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _object(path: Path | None, kind: str, world: World) -> Mapping[str, Any] | None:
-    """The object of a file, admitted by the API server so that it has its defaults; a refusal is bad input."""
-    if path is None:
-        return None
-    from harness.reading.manifests import read_manifests
-    from harness.reading.problems import Mark, Problem, ScenarioError
+def _tell_mistakes(arguments: argparse.Namespace) -> None:
+    """Says what is wrong with the files, where something is wrong with the options."""
+    from harness.cli.given import read_files
+    from harness.reading.problems import ScenarioError
 
-    name = display_name(path)
-    manifests = [manifest for manifest in read_manifests(path, name) if manifest.kind == kind]
+    try:
+        read_files([*dict.fromkeys(path for path in (arguments.nodepool, arguments.nodeclass) if path is not None)])
+    except ScenarioError as error:
+        bad_input(error)
+
+
+def _objects(paths: Mapping[str, Path | None], world: World) -> list[Mapping[str, Any] | None]:
+    """The object of each kind from its file, admitted by the API server so that it has its defaults; None without a file.
+
+    Raises ScenarioError with every mistake of the files, of other objects in them too.
+    """
+    from harness.reading.problems import Problem, ScenarioError
+
+    found: list[Mapping[str, Any] | None] = []
+    problems: list[Problem] = []
+    for kind, path in paths.items():
+        try:
+            found.append(_object(path, kind, world) if path is not None else None)
+        except ScenarioError as error:
+            problems += (one for one in error.problems if one not in problems)
+    if problems:
+        raise ScenarioError(problems)
+    return found
+
+
+def _object(path: Path, kind: str, world: World) -> Mapping[str, Any] | None:
+    from harness.cli.given import read_files
+    from harness.reading.problems import Mark, Problem, ScenarioError
+    from harness.scenario.language.dumps import as_new
+
+    manifests = [manifest for manifest in read_files([path]).manifests if manifest.kind == kind]
     if len(manifests) != 1:
-        raise ScenarioError([Problem(Mark(name, 1, 1), "", f"one {kind} is expected, found {len(manifests)}")])
-    manifest = manifests[0]
-    rejections = world.apply(manifest.object)
+        what = f"one {kind} is expected, found {len(manifests)}"
+        raise ScenarioError([Problem(Mark(display_name(path), 1, 1), "", what)])
+    (manifest,) = manifests
+    rejections = world.apply(as_new(manifest.object))
     if rejections:
         raise ScenarioError(
             Problem(manifest.document.position(one.pointer), str(one.layer), one.text) for one in rejections

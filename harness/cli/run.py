@@ -33,9 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--karpenter",
         choices=("simulated", "simulated,real"),
+        metavar="WHICH",
         default="simulated",
-        help="which Karpenter runs; with simulated,real each case runs under both, the real one by HARNESS_KARPENTER, and must come to the "
-        "same",
+        help="which Karpenter runs: simulated (default), or simulated,real: then each case runs under both, the real one by "
+        "HARNESS_KARPENTER, and must come to the same",
     )
     parser.add_argument(
         "--kept-differences",

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
     from harness.cli.adoption import Adoption, managed_nodes
     from harness.cli.live import Environment, read_given
-    from harness.cli.manifests import apply_manifests, fails, inputs_given, settle, world_of
+    from harness.cli.manifests import apply_manifests, bad_files, fails, inputs_given, settle, world_of
     from harness.cli.moves import duration_of, moves_until
     from harness.cli.traces import recording_of, write_recording
     from harness.cli.worlds import InputError
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.render import as_text, as_value
     from harness.explain.scheduling import Explainer
     from harness.explain.summary import node_notes
-    from harness.explain.unused import inert_lines, unused_lines
+    from harness.explain.unused import inert_lines, refused_lines, unused_lines
     from harness.reading.problems import ScenarioError
     from harness.world.prices import totals
     from harness.world.startup import end_startup
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     except Environment as error:
         return no_environment(f"harness simulate: {error}")
     except ScenarioError as error:
-        return bad_input(error, arguments.format)
+        return bad_files("simulate", arguments, error)
     started = [] if motion else end_startup(world)
     moves = moves_until(world, seconds) if arguments.until is not None and not motion else None
     write_recording(recording, arguments)
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
         "added": added,
         "startup_taints_removed": started,
         **given.value(),
-        "unused": [*unused_lines(world), *inert_lines(world)],
+        "unused": [*unused_lines(world), *inert_lines(world), *refused_lines(world)],
         "nodes": nodes,
         "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
         "guessed": guesses_of(world, turns),

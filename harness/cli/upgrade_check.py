@@ -67,7 +67,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints what changes, with its place in the files. Exit code 1 when something changes for the worse."""
     from harness.cli.assumptions import inputs_of
-    from harness.cli.given import read_files
     from harness.cli.pictures import check_page
     from harness.cli.worlds import InputError, create_world
     from harness.explain.label_comparison import common_kubernetes
@@ -86,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         check_page(arguments.html)
-        given = read_files(arguments.files)
+        given = _read(arguments)
         manifests = given.manifests
         said = {
             "karpenter": ("--from", arguments.before),
@@ -212,6 +211,23 @@ def _moves(
     except ValueError as error:
         raise InputError(f"--until: {error}") from None
     return rollout(new_world(release, release.crds), given, wanted, seconds)
+
+
+def _read(arguments: argparse.Namespace) -> Dump:
+    """The files. Where something is wrong with them, what is wrong with the options is said before. Raises ScenarioError."""
+    from harness.cli.given import read_files
+    from harness.cli.worlds import InputError, create_world
+    from harness.reading.problems import ScenarioError
+
+    try:
+        return read_files(arguments.files)
+    except ScenarioError:
+        for option, release in (("--from", arguments.before), ("--to", arguments.after)):
+            try:
+                create_world({"karpenter": option}, karpenter=release)
+            except InputError as error:
+                bad_input(f"harness upgrade-check: {error}")
+        raise
 
 
 def _place(finding: Finding, manifests: Sequence[Manifest]) -> str:

@@ -64,7 +64,9 @@ def client_of(path: Path | None = None, context: str | None = None) -> tuple[str
         if context is not None and context not in names:
             raise KubeconfigError(f"{shown}: there is no context {context}; {did_you_mean(context, names)}")
         return context or str(current["name"]), config.new_client_from_config(config_file=file, context=context)
-    except (config.ConfigException, YAMLError, OSError, KeyError, TypeError, UnicodeDecodeError) as error:
+    except (KeyError, TypeError, AttributeError):
+        raise KubeconfigError(f"{shown}: is no kubeconfig: clusters, contexts and users are expected") from None
+    except (config.ConfigException, YAMLError, OSError, UnicodeDecodeError) as error:
         raise KubeconfigError(f"{shown}: {_line(error)}") from None
 
 

@@ -47,11 +47,14 @@ DONE = Result()
 
 
 class ReconcileError(Exception):
-    """A reconcile that failed and wants its key retried with exponential back-off (and left alone for `busy` seconds)."""
+    """A reconcile that failed and wants its key retried with exponential back-off (and left alone for `busy` seconds).
 
-    def __init__(self, message: str, *, busy: float = 0.0) -> None:
+    `wait`: POLL where only a change of something else can help.
+    """
+
+    def __init__(self, message: str, *, busy: float = 0.0, wait: Wait = Wait.PROGRESS) -> None:
         super().__init__(message)
-        self.busy = busy
+        self.busy, self.wait = busy, wait
 
 
 Router = Callable[[Change], Iterable[Hashable]]
@@ -265,7 +268,7 @@ class Engine:
             failures = self._failures[slot][0] if slot in self._failures else 0
             self._failures[slot] = (failures + 1, str(error))
             base, longest = controller.backoff
-            result = Result(min(base * 2 ** min(failures, 32), longest), busy=error.busy)
+            result = Result(min(base * 2 ** min(failures, 32), longest), error.wait, error.busy)
         else:
             if self._failures and not result.under_way:
                 self._failures.pop(slot, None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.kube.api.objects import condition, is_terminating, name_of, spec_of, status_of
+from harness.kube.api.objects import condition, controller_of, is_terminating, name_of, spec_of, status_of, uid_of
 from harness.world import World
 
-__all__ = ["inert_lines", "unused_lines", "unused_nodepools"]
+__all__ = ["inert_lines", "refused_lines", "unused_lines", "unused_nodepools"]
 
 
 def unused_nodepools(world: World) -> dict[str, str]:
@@ -34,6 +34,32 @@ def inert_lines(world: World) -> Iterator[str]:
         # core pkg/operator/options: the gate is off unless FEATURE_GATES says otherwise
         noun, verb = ("NodeOverlays", "change") if len(overlays) > 1 else ("NodeOverlay", "changes")
         yield f"{noun} {', '.join(overlays)} {verb} nothing: the feature gate NodeOverlay is off, as by default"
+
+
+def refused_lines(world: World) -> Iterator[str]:
+    """`Deployment/x gets no pods: …` for each workload whose pods the API server refuses; with some, `gets no more pods`."""
+    for name, message in {one.object: one.message for one in world.events if one.reason == "FailedCreate"}.items():
+        owner = world.cluster.view.get(name.kind, name.name, name.namespace)
+        if owner is None:
+            continue
+        pods = sum(one["kind"] == "Pod" for one in world.cluster.view.indexed("owned-by", uid_of(owner)))
+        if pods >= _wanted(owner):
+            continue
+        made_by = controller_of(owner)
+        shown = f"{made_by['kind']}/{made_by['name']}" if made_by is not None else f"{name.kind}/{name.name}"
+        yield f"{shown} gets no {'more ' if pods else ''}pods: {message.removeprefix('Error creating: ')}"
+
+
+def _wanted(owner: Mapping[str, Any]) -> float:
+    """How many pods it wants at least; a DaemonSet as many as there are Nodes for it."""
+    spec = spec_of(owner)
+    match owner["kind"]:
+        case "DaemonSet":
+            return float(status_of(owner).get("desiredNumberScheduled") or 1)
+        case "Job":
+            return float(spec.get("parallelism", 1))
+        case _:
+            return float(spec.get("replicas", 1))
 
 
 def _why_unused(world: World, pool: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harness.karpenter.validation.rejections import Rejection, RejectionLayer
+from harness.karpenter.validation.rejections import Rejection, RejectionLayer, schema_layer
 from harness.kube.api.field_errors import FieldError
 from harness.kube.api.objects import Key
 from harness.kube.api.status import ApiError
@@ -51,10 +51,9 @@ def rejections_of(error: ApiError, key: Key) -> list[Rejection]:
     if known:
         return known
     errors = [each for each in given if isinstance(each, FieldError)]
-    name = f"{key.kind}/{key.name}"
+    name, layer = f"{key.kind}/{key.name}", schema_layer(key.kind)
     if not errors:
-        return [Rejection(RejectionLayer.CRD_SCHEMA, name, "", None, error.reason, error.message, error.message, ())]
+        return [Rejection(layer, name, "", None, error.reason, error.message, error.message, ())]
     return [
-        Rejection(RejectionLayer.CRD_SCHEMA, name, each.field, None, each.rule, each.detail, str(each), each.pointer)
-        for each in errors
+        Rejection(layer, name, each.field, None, each.rule, each.detail, str(each), each.pointer) for each in errors
     ]

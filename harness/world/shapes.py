@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.karpenter.validation.rejections import Rejection, RejectionLayer
+from harness.karpenter.validation.rejections import Rejection, schema_layer
 from harness.kube.admission.core_types import shape_errors
 from harness.kube.api.field_errors import Pointer
 
@@ -34,10 +34,10 @@ def misshapen(obj: Mapping[str, Any]) -> list[Rejection]:
             found.append((("metadata", field), "a map is expected"))
     if not found:
         found = [(error.pointer, error.what) for error in shape_errors(_without_nulls(obj))]
-    name = f"{kind}/{metadata.get('name') or ''}"
+    name, layer = f"{kind}/{metadata.get('name') or ''}", schema_layer(str(kind))
     return [
         Rejection(
-            RejectionLayer.CRD_SCHEMA,
+            layer,
             name,
             _dotted(pointer),
             None,

@@ -73,7 +73,7 @@ def test_settle_names_every_refusal_with_layer_and_words() -> None:
     assert str(error.value).splitlines() == [
         "NodePool/web: crd-schema: spec.weight: Invalid value: 101: spec.weight in body should be less than or equal to 100",
         "NodePool/db: crd-schema: spec.weight: Invalid value: 101: spec.weight in body should be less than or equal to 100",
-        'Pod/x: crd-schema: no matches for kind "Pod" in version "v2"',
+        'Pod/x: api-server: no matches for kind "Pod" in version "v2"',
     ]
     assert pickle.loads(pickle.dumps(error.value)).rejections == error.value.rejections
 

@@ -42,7 +42,7 @@ def core_rejections_of(error: ApiError, sent: Object) -> tuple[Rejection, ...]:
         text = f"{field}: {body}"
         pointer, _ = place_of(field, sent)
         message = _without_value(body).removeprefix("Forbidden: ")
-        found.setdefault(text, Rejection(RejectionLayer.CRD_SCHEMA, what, field, None, "", message, text, pointer))
+        found.setdefault(text, Rejection(RejectionLayer.API_SERVER, what, field, None, "", message, text, pointer))
     return tuple(found.values())
 
 

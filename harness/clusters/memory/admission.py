@@ -20,6 +20,13 @@ from harness.kube.admission.defaults import (
 )
 from harness.kube.admission.match_label_keys import merge_label_keys, merges_spread
 from harness.kube.admission.pod_validation import pod_spec_errors
+from harness.kube.admission.runtime_class import (
+    RuntimeClassRefused,
+    check_overhead,
+    default_runtime_class,
+    runtime_class_errors,
+    with_runtime_class,
+)
 from harness.kube.api.field_errors import FieldError
 from harness.kube.api.names import NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
@@ -52,13 +59,15 @@ def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
             if kind == "Pod":
                 if not created and request.old is not None:
                     return default_changed_pod(request.object, request.old, kubernetes.line)
-                return merge_label_keys(default_pod(request.object, class_of, kubernetes.line), kubernetes)
+                return _default_new_pod(request.object, class_of, store(), kubernetes)
             if kind == "Node" and created:
                 return default_node(request.object)
             if kind in _TEMPLATED:
                 return default_workload(request.object)
-        except PriorityRefused as error:
-            raise forbidden(request.kind, request.key.name, str(error)) from None
+            if kind == "RuntimeClass":
+                return default_runtime_class(request.object)
+        except (PriorityRefused, RuntimeClassRefused) as error:
+            raise forbidden(request.kind, _asked_name(request), str(error)) from None
         except QuantityError as error:
             version = request.kind.version
             raise bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}') from None
@@ -66,6 +75,40 @@ def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
             made = default_storage(request.object)
             asks = kind == "PersistentVolumeClaim" and created
             return _with_class(made, store().list("StorageClass")) if asks else made
+        return request.object
+
+    return judge
+
+
+def _default_new_pod(
+    pod: dict[str, Any], class_of: Callable[[str], Object | None], store: Store, kubernetes: Version
+) -> dict[str, Any]:
+    """The pod with its defaults, its priority and what its RuntimeClass adds, in the order of the plugins."""
+    made = default_pod(pod, class_of, kubernetes.line)
+    name = spec_of(made).get("runtimeClassName")
+    if name is not None:
+        runtime_class = store.get("RuntimeClass", name)
+        if runtime_class is None:
+            raise RuntimeClassRefused.not_found(name)
+        made = with_runtime_class(made, runtime_class)
+    return merge_label_keys(made, kubernetes)
+
+
+def _asked_name(request: Request) -> str:
+    """The name as plugins know it: names are generated after them (apiserver pkg/admission/errors.go extractResourceName)."""
+    return str(request.object["metadata"].get("generateName") or request.key.name)
+
+
+def overheads(store: Callable[[], Store]) -> Admission:
+    """Refuses a new pod with an overhead that its RuntimeClass does not give; validating plugins come last."""
+
+    def judge(request: Request) -> dict[str, Any]:
+        if request.kind.kind == "Pod" and request.verb == "create" and not request.subresource:
+            name = spec_of(request.object).get("runtimeClassName")
+            try:
+                check_overhead(request.object, store().get("RuntimeClass", name) if name is not None else None)
+            except RuntimeClassRefused as error:
+                raise forbidden(request.kind, _asked_name(request), str(error)) from None
         return request.object
 
     return judge
@@ -105,6 +148,8 @@ def _validated(request: Request, *, merged: bool, wording: NameWording) -> dict[
         and not request.subresource
     ):
         errors.extend(pod_update_errors(new, old))
+    elif request.kind.kind == "RuntimeClass":
+        errors.extend(runtime_class_errors(new, old))
     elif request.kind.kind == "PodDisruptionBudget" and not request.subresource:
         errors.extend(budget_errors(spec_of(new)))
     elif request.verb == "create" and request.kind.kind == "Pod":

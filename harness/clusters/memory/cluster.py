@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.clusters.memory.admission import custom_resources, defaults, validation
+from harness.clusters.memory.admission import custom_resources, defaults, overheads, validation
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.kubelets import authorize, node_restriction
 from harness.clusters.memory.namespaces import NamespaceController, lifecycle, system_namespaces
@@ -39,6 +39,7 @@ class MemoryCluster:
                 node_restriction(lambda: self.store),
                 custom_resources(crds, kubernetes),
                 validation(version),
+                overheads(lambda: self.store),
             )
         )
         self.store.authorize = authorize
@@ -49,7 +50,7 @@ class MemoryCluster:
         self._scheduler = KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, version)
         engine.add(
             self._scheduler,
-            *controllers(self.store, self.writer(CONTROLLER_MANAGER), engine.clock, self.store.exists),
+            *controllers(self.store, self.writer(CONTROLLER_MANAGER), sink, engine.clock, self.store.exists),
             TaintEviction(self.store, self.writer(CONTROLLER_MANAGER), engine.clock),
             VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
             NamespaceController(self.store, CONTROLLER_MANAGER),

@@ -1,4 +1,4 @@
-"""Binding of PersistentVolumeClaims to PersistentVolumes that are there, as kube-controller-manager does it. Nobody provisions.
+"""PersistentVolumeClaims as kube-controller-manager makes and binds them to PersistentVolumes that are there. Nobody provisions.
 
 Source: kubernetes pkg/controller/volume/persistentvolume/pv_controller.go, index.go.
 """
@@ -24,8 +24,9 @@ from harness.kube.api.objects import (
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.selectors import EVERYTHING, Selector
 from harness.kube.scheduling.volume_binding import BIND_COMPLETED, default_class, waits_for_consumer
+from harness.kube.workloads import ephemeral_claims
 
-__all__ = ["VolumeBinder"]
+__all__ = ["EphemeralVolumes", "VolumeBinder"]
 
 _BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
@@ -202,3 +203,35 @@ def _satisfies(volume: Object, claim: Object) -> bool:
 
 def _capacity(volume: Object) -> Quantity:
     return Quantity.parse((spec_of(volume).get("capacity") or {}).get("storage") or "0")
+
+
+class EphemeralVolumes:
+    """Makes the claims of pods that bring their own; a key is (namespace, name) of a pod."""
+
+    name = "ephemeral-volumes"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: View, writer: Writer) -> None:
+        self._view = view
+        self._writer = writer
+
+    def watches(self) -> Mapping[str, Router]:
+        """Pods with such volumes."""
+        return {"Pod": self._of_pod}
+
+    def _of_pod(self, change: Change) -> Iterable[Hashable]:
+        volumes = spec_of(change.object).get("volumes") or ()
+        if change.type is ChangeType.ADDED and any(each.get("ephemeral") for each in volumes):
+            yield (namespace_of(change.object), name_of(change.object))
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Makes what is missing of one pod's claims."""
+        assert isinstance(key, tuple)
+        namespace, name = key
+        pod = self._view.get("Pod", name, namespace)
+        if pod is None or is_terminating(pod):
+            return DONE
+        for claim in ephemeral_claims(pod):
+            if self._view.get("PersistentVolumeClaim", name_of(claim), namespace) is None:
+                self._writer.create(claim)
+        return DONE

@@ -11,9 +11,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from harness.clusters.memory.eviction import budgets_of, is_ready
+from harness.clusters.memory.volumes import EphemeralVolumes
 from harness.engine.clock import Clock
-from harness.engine.engine import DONE, Controller, Result, Router
-from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.engine.engine import DONE, Controller, ReconcileError, Result, Router, Wait
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.kube import workloads
 from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.kube.api.objects import (
@@ -30,7 +31,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.selectors import Selector
-from harness.kube.api.status import ignoring
+from harness.kube.api.status import ApiError, ignoring
 from harness.kube.scheduling.pods import is_terminal
 
 _PLANS: Mapping[str, Callable[[Object, list[Object]], workloads.Plan]] = {
@@ -46,9 +47,10 @@ class Workloads:
     name = "workloads"
     backoff = (0.005, 1000.0)
 
-    def __init__(self, view: View, writer: Writer) -> None:
+    def __init__(self, view: View, writer: Writer, sink: Sink) -> None:
         self._view = view
         self._writer = writer
+        self._sink = sink
 
     def watches(self) -> Mapping[str, Router]:
         """Workloads, their pods, and nodes for the sake of DaemonSets."""
@@ -72,7 +74,7 @@ class Workloads:
             yield ("DaemonSet", namespace_of(each), name_of(each))
 
     def reconcile(self, key: Hashable) -> Result:
-        """Brings the pods of one workload to what it wants."""
+        """Brings the pods of one workload to what it wants; tries again when one is refused."""
         assert isinstance(key, tuple)
         kind, namespace, name = key
         owner = self._view.get(kind, name, namespace)
@@ -87,11 +89,12 @@ class Workloads:
             plan = workloads.daemon_set(owner, pods, self._view.list("Node"))
         else:
             plan = _PLANS[kind](owner, pods)
-        for each in plan.create:
-            self._create(each)
+        made, refused = self._create(owner, plan.create)
         for pod in plan.delete:
             self._delete(pod)
-        self._report(owner, pods, sum(each["kind"] == "Pod" for each in plan.create) - len(plan.delete))
+        self._report(owner, pods, made - len(plan.delete))
+        if refused is not None:
+            raise ReconcileError(refused.message, wait=Wait.POLL)
         return DONE
 
     def _roll(self, owner: Object, sets: list[Object]) -> None:
@@ -127,47 +130,29 @@ class Workloads:
                 owner["kind"], name_of(owner), {"status": status}, namespace=namespace_of(owner), subresource="status"
             )
 
-    def _create(self, obj: Object) -> None:
-        """A claim that a pod of the same name left behind is used again."""
-        if obj["kind"] != "Pod" and self._view.get(obj["kind"], name_of(obj), namespace_of(obj)) is not None:
-            return
-        self._writer.create(obj)
+    def _create(self, owner: Object, wanted: Iterable[Object]) -> tuple[int, ApiError | None]:
+        """Makes pods and their claims until one is refused; returns how many pods, and the refusal.
+
+        A claim that a pod of the same name left behind is used again.
+        """
+        made = 0
+        for obj in wanted:
+            if obj["kind"] != "Pod" and self._view.get(obj["kind"], name_of(obj), namespace_of(obj)) is not None:
+                continue
+            try:
+                self._writer.create(obj)
+            except ApiError as error:
+                kind = owner["kind"]
+                what = f"create {obj['kind']} {name_of(obj)} in StatefulSet {name_of(owner)} failed error: "
+                text = f"{what if kind == 'StatefulSet' else 'Error creating: '}{error.message}"
+                self._sink.event(owner, "Warning", "FailedCreate", text, source=f"{kind.lower()}-controller")
+                return made, error
+            made += obj["kind"] == "Pod"
+        return made, None
 
     def _delete(self, pod: Object) -> None:
         with ignoring(404):
             self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod))
-
-
-class EphemeralVolumes:
-    """Makes the claims of pods that bring their own; a key is (namespace, name) of a pod."""
-
-    name = "ephemeral-volumes"
-    backoff = (0.005, 1000.0)
-
-    def __init__(self, view: View, writer: Writer) -> None:
-        self._view = view
-        self._writer = writer
-
-    def watches(self) -> Mapping[str, Router]:
-        """Pods with such volumes."""
-        return {"Pod": self._of_pod}
-
-    def _of_pod(self, change: Change) -> Iterable[Hashable]:
-        volumes = spec_of(change.object).get("volumes") or ()
-        if change.type is ChangeType.ADDED and any(each.get("ephemeral") for each in volumes):
-            yield (namespace_of(change.object), name_of(change.object))
-
-    def reconcile(self, key: Hashable) -> Result:
-        """Makes what is missing of one pod's claims."""
-        assert isinstance(key, tuple)
-        namespace, name = key
-        pod = self._view.get("Pod", name, namespace)
-        if pod is None or metadata_of(pod).get("deletionTimestamp"):
-            return DONE
-        for claim in workloads.ephemeral_claims(pod):
-            if self._view.get("PersistentVolumeClaim", name_of(claim), namespace) is None:
-                self._writer.create(claim)
-        return DONE
 
 
 class GarbageCollector:
@@ -325,11 +310,13 @@ def _share(value: object, total: int) -> int:
     return math.ceil(int(text[:-1]) * total / 100) if text.endswith("%") else int(text)
 
 
-def controllers(view: View, writer: Writer, clock: Clock, exists: Callable[[str], bool]) -> list[Controller]:
+def controllers(
+    view: View, writer: Writer, sink: Sink, clock: Clock, exists: Callable[[str], bool]
+) -> list[Controller]:
     """All of them, for one cluster. `exists` tells whether an object of this uid is stored."""
     return [
         NodeLifecycle(view, writer, clock),
-        Workloads(view, writer),
+        Workloads(view, writer, sink),
         EphemeralVolumes(view, writer),
         GarbageCollector(view, writer, exists),
         DisruptionBudgets(view, writer),

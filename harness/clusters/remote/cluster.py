@@ -52,6 +52,7 @@ _CLEARED: Sequence[str] = (
     "PersistentVolume",
     "Node",
     "PriorityClass",
+    "RuntimeClass",
     "StorageClass",
     "Namespace",
 )

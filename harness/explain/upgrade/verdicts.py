@@ -8,13 +8,13 @@ from typing import Any
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProviderRelease, provider
 from harness.karpenter.validation import (
     Rejection,
-    RejectionLayer,
     UnknownResource,
     admit,
     crd_set,
     runtime_validate,
     validate_pod,
 )
+from harness.karpenter.validation.rejections import schema_layer
 from harness.kube.api.field_errors import NO_FIELD
 
 __all__ = ["refusals_by", "runtime_refusals", "since"]
@@ -35,9 +35,7 @@ def refusals_by(obj: Object, release: ProviderRelease, kubernetes: str) -> tuple
     except UnknownResource as error:
         kind, name = obj.get("kind"), (obj.get("metadata") or {}).get("name")
         text = str(error)
-        return (
-            Rejection(RejectionLayer.CRD_SCHEMA, f"{kind}/{name}", "", None, "unknown-kind", text, text, ("kind",)),
-        )
+        return (Rejection(schema_layer(str(kind)), f"{kind}/{name}", "", None, "unknown-kind", text, text, ("kind",)),)
     return _each_once(admission.rejections) or runtime_refusals(admission.object, release)
 
 

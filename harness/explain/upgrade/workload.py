@@ -12,6 +12,7 @@ from harness.engine.runaway import Runaway
 from harness.explain.events import last_sentence
 from harness.explain.labels import default_objects
 from harness.karpenter.validation import RejectionLayer
+from harness.kube.api.kinds import CREATED_FIRST, creation_rank
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.world import World
 
@@ -20,7 +21,6 @@ __all__ = ["Placement", "placements"]
 Object = Mapping[str, Any]
 Pointer = tuple[str | int, ...]
 
-_FIRST = {"Namespace": 0, "PriorityClass": 0, "StorageClass": 0, "AKSNodeClass": 1, "NodePool": 2}
 _SOURCES = ("Pod", "Deployment", "StatefulSet", "ReplicaSet", "Job")
 _LABEL = re.compile(r'label "([^"]+)"|incompatible requirements, key ([^,]+),')
 
@@ -60,8 +60,8 @@ def placements(
     """Stores NodePools and their like, does `upgrade`, then brings the pods; answers by ``Kind/name``."""
     kinds = {obj.get("kind") for obj in objects}
     world.apply(*(obj for obj in default_objects() if obj["kind"] not in kinds))
-    ordered = sorted(objects, key=lambda obj: _FIRST.get(str(obj.get("kind")), 3))
-    own = [obj for obj in ordered if obj.get("kind") in _FIRST]
+    ordered = sorted(objects, key=lambda obj: creation_rank(str(obj.get("kind"))))
+    own = [obj for obj in ordered if obj.get("kind") in CREATED_FIRST]
     world.apply(*own)
     world.settle(allow_rejections=True)
     if upgrade is not None:
@@ -69,7 +69,7 @@ def placements(
     ignored = {
         rejection.object.split("/")[-1]
         for obj in ordered
-        if obj.get("kind") not in _FIRST
+        if obj.get("kind") not in CREATED_FIRST
         for rejection in world.apply(obj)
         if rejection.layer == RejectionLayer.POD
     }

@@ -12,6 +12,8 @@ from harness.kube.api.kinds import KINDS
 class RejectionLayer(StrEnum):
     """Who refuses, in the order in which an object meets them."""
 
+    API_SERVER = "api-server"
+    """The API server, about an object that no CRD is about: its shape, validation, admission plugins."""
     CRD_SCHEMA = "crd-schema"
     """The API server, for what the CRD's schema (or metadata validation) says."""
     CRD_CEL = "crd-cel"
@@ -46,9 +48,8 @@ class Rejection:
     text: str
     pointer: Pointer
 
-    @property
-    def by(self) -> str:
-        """The layer as people are told it: `api-server` for refusals of objects that no CRD is about."""
-        kind = KINDS.get(self.object.partition("/")[0])
-        built_in = kind is not None and not kind.custom
-        return "api-server" if built_in and self.layer is RejectionLayer.CRD_SCHEMA else str(self.layer)
+
+def schema_layer(kind: str) -> RejectionLayer:
+    """Returns the layer that judges the shape of objects of a kind: the CRD's schema where a CRD defines it."""
+    found = KINDS.get(kind)
+    return RejectionLayer.CRD_SCHEMA if found is not None and found.custom else RejectionLayer.API_SERVER

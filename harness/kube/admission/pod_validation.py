@@ -8,19 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.kube.api.field_errors import ErrorType, FieldError, Pointer, print_value
+from harness.kube.admission.container_resources import resources_errors
+from harness.kube.admission.places import Place
+from harness.kube.admission.tolerations import toleration_errors
+from harness.kube.api.field_errors import ErrorType, FieldError, Pointer
 from harness.kube.api.names import label_value_errors, qualified_name_errors
-from harness.kube.api.quantity import NANO, Quantity
 
 __all__ = ["pod_spec_errors"]
 
 Part = Mapping[str, Any]
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_TOLERATION_OPERATORS = ("Equal", "Exists")
-_COMPARISONS = (
-    "Lt",
-    "Gt",
-)  # behind TaintTolerationComparisonOperators, which is off (alpha since 1.35; unknown before, so refused, too)
 _ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
 _POLICIES = ("Honor", "Ignore")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -28,7 +24,6 @@ _REQUIRED, _PREFERRED = (
     "requiredDuringSchedulingIgnoredDuringExecution",
     "preferredDuringSchedulingIgnoredDuringExecution",
 )
-_OF_NAMESPACES = frozenset({"configmaps", "persistentvolumeclaims", "pods", "secrets", "services", "storage"})
 _HOLDS_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
 _HOLDS_NONE = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 _NO_SELECTOR = "must not be specified when labelSelector is not set"
@@ -36,46 +31,15 @@ _IN_BOTH = "exists in both matchLabelKeys and {}"
 _HOLDS_ONE = "must be specified single value when `operator` is 'Lt' or 'Gt'"
 
 
-class _Place:
-    """A place in the object: as the API server prints it, and as a pointer."""
-
-    __slots__ = ("pointer", "text")
-
-    def __init__(self, text: str, pointer: Pointer) -> None:
-        self.text, self.pointer = text, pointer
-
-    def child(self, name: str) -> _Place:
-        return _Place(f"{self.text}.{name}", (*self.pointer, name))
-
-    def index(self, number: int) -> _Place:
-        return _Place(f"{self.text}[{number}]", (*self.pointer, number))
-
-    def key(self, name: str) -> _Place:
-        return _Place(f"{self.text}[{name}]", (*self.pointer, name))
-
-    def invalid(self, value: Any, detail: str) -> FieldError:
-        return FieldError(ErrorType.INVALID, self.text, detail, value, self.pointer)
-
-    def required(self, detail: str) -> FieldError:
-        return FieldError(ErrorType.REQUIRED, self.text, detail, pointer=self.pointer)
-
-    def forbidden(self, detail: str) -> FieldError:
-        return FieldError(ErrorType.FORBIDDEN, self.text, detail, pointer=self.pointer)
-
-    def unsupported(self, value: Any, known: Sequence[str]) -> FieldError:
-        detail = f"supported values: {', '.join(print_value(each) for each in known)}"
-        return FieldError(ErrorType.NOT_SUPPORTED, self.text, detail, value, self.pointer)
-
-
 def pod_spec_errors(spec: Part, at: Pointer = ("spec",), *, merged: bool = True) -> list[FieldError]:
     """The errors of a pod's spec, defaults filled in, that stands at ``at``.
 
     ``merged``: whether the API server is one that writes matchLabelKeys of spread constraints into their selectors.
     """
-    return list(_pod_spec(spec, _Place(".".join(map(str, at)), at), merged))
+    return list(_pod_spec(spec, Place(".".join(map(str, at)), at), merged))
 
 
-def _pod_spec(spec: Part, at: _Place, merged: bool) -> Iterator[FieldError]:
+def _pod_spec(spec: Part, at: Place, merged: bool) -> Iterator[FieldError]:
     for field in ("containers", "initContainers"):
         for number, container in enumerate(spec.get(field) or ()):
             yield from _container(container, at.child(field).index(number))
@@ -84,10 +48,10 @@ def _pod_spec(spec: Part, at: _Place, merged: bool) -> Iterator[FieldError]:
         place = at.child("nodeSelector")
         for key, value in selector.items():
             yield from (
-                _Place(place.text, (*place.pointer, key)).invalid(key, why) for why in qualified_name_errors(key)
+                Place(place.text, (*place.pointer, key)).invalid(key, why) for why in qualified_name_errors(key)
             )
             yield from (
-                _Place(place.text, (*place.pointer, key)).invalid(value, why) for why in label_value_errors(value)
+                Place(place.text, (*place.pointer, key)).invalid(value, why) for why in label_value_errors(value)
             )
     affinity = spec.get("affinity")
     if affinity:
@@ -96,13 +60,13 @@ def _pod_spec(spec: Part, at: _Place, merged: bool) -> Iterator[FieldError]:
     if constraints:
         yield from _spread(constraints, at.child("topologySpreadConstraints"), merged)
     for number, toleration in enumerate(spec.get("tolerations") or ()):
-        yield from _toleration(toleration, at.child("tolerations").index(number))
+        yield from toleration_errors(toleration, at.child("tolerations").index(number))
 
 
 # containers
 
 
-def _container(container: Part, at: _Place) -> Iterator[FieldError]:
+def _container(container: Part, at: Place) -> Iterator[FieldError]:
     for number, port in enumerate(container.get("ports") or ()):
         place = at.child("ports").index(number)
         for field in ("containerPort", "hostPort"):
@@ -115,59 +79,14 @@ def _container(container: Part, at: _Place) -> Iterator[FieldError]:
         if protocol not in _PROTOCOLS:
             yield place.child("protocol").unsupported(protocol, _PROTOCOLS)
     resources = container.get("resources")
-    if resources and not _plain(resources):
-        yield from _resources(resources, at.child("resources"))
-
-
-def _plain(resources: Part) -> bool:
-    """Whether it only requests, from 0, what every node has: the usual case, told quickly."""
-    requests: Part = resources.get("requests") or {}
-    return not resources.get("limits") and all(
-        name in ("cpu", "memory", "ephemeral-storage") and Quantity.parse(amount).nano >= 0
-        for name, amount in requests.items()
-    )
-
-
-def _resources(resources: Part, at: _Place) -> Iterator[FieldError]:
-    limits: Part = resources.get("limits") or {}
-    for name, amount in limits.items():
-        yield from _quantity(name, amount, at.child("limits").key(name))
-    for name, amount in (resources.get("requests") or {}).items():
-        yield from _quantity(name, amount, at.child("requests").key(name))
-        asked = Quantity.parse(amount)
-        place = _Place(f"{at.text}.requests", (*at.pointer, "requests", name))
-        if name not in limits:
-            if not _overcommits(name):
-                yield at.child("limits").required("Limit must be set for non overcommitable resources")
-            continue
-        limit = Quantity.parse(limits[name])
-        if asked != limit and not _overcommits(name):
-            yield place.invalid(str(asked), f"must be equal to {name} limit of {limit}")
-        elif asked > limit:
-            yield place.invalid(str(asked), f"must be less than or equal to {name} limit of {limit}")
-
-
-def _quantity(name: str, amount: Any, at: _Place) -> Iterator[FieldError]:
-    if "/" not in name and name not in ("cpu", "memory", "ephemeral-storage") and not name.startswith("hugepages-"):
-        if name not in _OF_NAMESPACES:
-            yield at.invalid(name, "must be a standard resource type or fully qualified")
-        yield at.invalid(name, "must be a standard resource for containers")
-    quantity = Quantity.parse(amount)
-    if quantity.negative:
-        yield at.invalid(str(quantity), "must be greater than or equal to 0")
-    if not _overcommits(name) and not name.startswith("hugepages-") and quantity.nano % NANO:
-        yield at.invalid(str(quantity), "must be an integer")
-
-
-def _overcommits(name: str) -> bool:
-    """Whether less may be requested than the limit: Kubernetes' own resources but huge pages."""
-    return not name.startswith("hugepages-") and ("/" not in name or "kubernetes.io/" in name)
+    if resources:
+        yield from resources_errors(resources, at.child("resources"))
 
 
 # affinity
 
 
-def _affinity(affinity: Part, at: _Place) -> Iterator[FieldError]:
+def _affinity(affinity: Part, at: Place) -> Iterator[FieldError]:
     node = affinity.get("nodeAffinity")
     if node:
         place = at.child("nodeAffinity")
@@ -193,13 +112,13 @@ def _affinity(affinity: Part, at: _Place) -> Iterator[FieldError]:
             yield from _pod_term(weighted.get("podAffinityTerm") or {}, here.child("podAffinityTerm"))
 
 
-def _weight(weighted: Part, at: _Place) -> Iterator[FieldError]:
+def _weight(weighted: Part, at: Place) -> Iterator[FieldError]:
     weight = weighted.get("weight") or 0
     if not 1 <= weight <= 100:
         yield at.child("weight").invalid(weight, "must be in the range 1-100")
 
 
-def _node_term(term: Part, at: _Place, *, values: bool) -> Iterator[FieldError]:
+def _node_term(term: Part, at: Place, *, values: bool) -> Iterator[FieldError]:
     """``values``: whether the values have to be label values."""
     for number, expression in enumerate(term.get("matchExpressions") or ()):
         place = at.child("matchExpressions").index(number)
@@ -209,7 +128,7 @@ def _node_term(term: Part, at: _Place, *, values: bool) -> Iterator[FieldError]:
             yield from _values(expression.get("values") or (), place.child("values"))
 
 
-def _expression(expression: Part, at: _Place, *, numeric: bool) -> Iterator[FieldError]:
+def _expression(expression: Part, at: Place, *, numeric: bool) -> Iterator[FieldError]:
     operator, values = expression.get("operator"), expression.get("values") or ()
     if operator in ("In", "NotIn"):
         if not values:
@@ -224,7 +143,7 @@ def _expression(expression: Part, at: _Place, *, numeric: bool) -> Iterator[Fiel
         yield at.child("operator").invalid(operator, "not a valid selector operator")
 
 
-def _pod_term(term: Part, at: _Place) -> Iterator[FieldError]:
+def _pod_term(term: Part, at: Place) -> Iterator[FieldError]:
     for field in ("labelSelector", "namespaceSelector"):
         yield from _selector(term.get(field) or {}, at.child(field))
     yield from _label_keys(term, at)
@@ -234,7 +153,7 @@ def _pod_term(term: Part, at: _Place) -> Iterator[FieldError]:
     yield from _name(key, at.child("topologyKey"))
 
 
-def _selector(selector: Part, at: _Place) -> Iterator[FieldError]:
+def _selector(selector: Part, at: Place) -> Iterator[FieldError]:
     for key, value in (selector.get("matchLabels") or {}).items():
         yield from _name(key, at.child("matchLabels"))
         yield from (at.child("matchLabels").invalid(value, why) for why in label_value_errors(value))
@@ -245,19 +164,19 @@ def _selector(selector: Part, at: _Place) -> Iterator[FieldError]:
         yield from _values(expression.get("values") or (), place.child("values"))
 
 
-def _name(key: str, at: _Place) -> Iterator[FieldError]:
+def _name(key: str, at: Place) -> Iterator[FieldError]:
     return (at.invalid(key, why) for why in qualified_name_errors(key))
 
 
-def _values(values: Sequence[str], at: _Place) -> Iterator[FieldError]:
+def _values(values: Sequence[str], at: Place) -> Iterator[FieldError]:
     for number, value in enumerate(values):
         yield from (at.index(number).invalid(value, why) for why in label_value_errors(value))
 
 
-# spread and tolerations
+# spread
 
 
-def _spread(constraints: Sequence[Part], at: _Place, merged: bool) -> Iterator[FieldError]:
+def _spread(constraints: Sequence[Part], at: Place, merged: bool) -> Iterator[FieldError]:
     kinds = [(one.get("topologyKey"), one.get("whenUnsatisfiable")) for one in constraints]
     last = {kind: number for number, kind in enumerate(kinds)}
     for number, constraint in enumerate(constraints):
@@ -271,7 +190,7 @@ def _spread(constraints: Sequence[Part], at: _Place, merged: bool) -> Iterator[F
             yield here.child("whenUnsatisfiable").unsupported(action, _ACTIONS)
         if last[kinds[number]] != number:
             shown = f"{{{constraint.get('topologyKey')}, {action}}}"
-            both = _Place(f"{here.text}.{{topologyKey, whenUnsatisfiable}}", here.pointer)
+            both = Place(f"{here.text}.{{topologyKey, whenUnsatisfiable}}", here.pointer)
             yield FieldError(ErrorType.DUPLICATE, both.text, "", shown, both.pointer)
         domains = constraint.get("minDomains")
         if domains is not None:
@@ -287,7 +206,7 @@ def _spread(constraints: Sequence[Part], at: _Place, merged: bool) -> Iterator[F
         yield from _selector(constraint.get("labelSelector") or {}, here.child("labelSelector"))
 
 
-def _label_keys(part: Part, at: _Place) -> Iterator[FieldError]:
+def _label_keys(part: Part, at: Place) -> Iterator[FieldError]:
     """Of a selector into which the keys have been written: what is there twice was also in it before."""
     selector, keys = part.get("labelSelector"), part.get("matchLabelKeys") or ()
     for field in ("matchLabelKeys", "mismatchLabelKeys"):
@@ -310,7 +229,7 @@ def _label_keys(part: Part, at: _Place) -> Iterator[FieldError]:
             yield at.child("matchLabelKeys").index(number).invalid(key, _IN_BOTH.format("mismatchLabelKeys"))
 
 
-def _label_keys_apart(constraint: Part, at: _Place) -> Iterator[FieldError]:
+def _label_keys_apart(constraint: Part, at: Place) -> Iterator[FieldError]:
     """Of a selector that stays as it is."""
     keys, selector = constraint.get("matchLabelKeys") or (), constraint.get("labelSelector")
     here = at.child("matchLabelKeys")
@@ -322,28 +241,3 @@ def _label_keys_apart(constraint: Part, at: _Place) -> Iterator[FieldError]:
         yield from _name(key, here.index(number))
         if key in used:
             yield here.index(number).invalid(key, _IN_BOTH.format("labelSelector"))
-
-
-def _toleration(toleration: Part, at: _Place) -> Iterator[FieldError]:
-    key, value, effect = (toleration.get(field) or "" for field in ("key", "value", "effect"))
-    operator = toleration.get("operator") or ""
-    if key:
-        yield from _name(key, at.child("key"))
-    elif operator != "Exists":
-        detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-        yield at.child("operator").invalid(operator, detail)
-    if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
-        yield at.child("effect").invalid(effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
-    if operator in ("", "Equal"):
-        whys = label_value_errors(value)
-        if whys:
-            yield at.child("operator").invalid(value, ";".join(whys))
-    elif operator == "Exists":
-        if value:
-            yield at.child("operator").invalid(value, "value must be empty when `operator` is 'Exists'")
-    elif operator in _COMPARISONS:
-        yield at.child("operator").unsupported(operator, (*_TOLERATION_OPERATORS, *_COMPARISONS))
-    else:
-        yield at.child("operator").unsupported(operator, _TOLERATION_OPERATORS)
-    if effect and effect not in _EFFECTS:
-        yield at.child("effect").unsupported(effect, _EFFECTS)

@@ -50,7 +50,6 @@ NOT_KEPT: Mapping[str, tuple[str, ...]] = {
     "flowcontrol.apiserver.k8s.io": ("FlowSchema", "PriorityLevelConfiguration"),
     "internal.apiserver.k8s.io": ("StorageVersion",),
     "networking.k8s.io": ("IPAddress", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR"),
-    "node.k8s.io": ("RuntimeClass",),
     "policy": ("Eviction", "PodSecurityPolicy"),
     "rbac.authorization.k8s.io": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     "resource.k8s.io": (
@@ -70,7 +69,6 @@ CONSEQUENCES: Mapping[str, str] = {
     "HorizontalPodAutoscaler": "replicas stay as written",
     "LimitRange": "its defaults are not applied to pods",
     "ResourceQuota": "its limits are not applied",
-    "RuntimeClass": "its overhead and scheduling are not applied to pods",
     "ResourceClaim": "devices are not allocated",
     "ResourceClaimTemplate": "devices are not allocated",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -57,6 +58,7 @@ _KINDS = (
     Kind("batch", "v1", "Job", "jobs", True),
     Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", True),
     Kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, status_subresource=False),
+    Kind("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", False, status_subresource=False, generation=False),
     Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", False, status_subresource=False, generation=False),
     Kind("storage.k8s.io", "v1", "CSINode", "csinodes", False, status_subresource=False, generation=False),
     Kind("storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", False, generation=False),
@@ -79,3 +81,22 @@ def served(api_version: str, kind: str) -> Kind | None:
     if found is None or (found.api_version != api_version and (api_version, kind) not in _ALSO_SERVED):
         return None
     return found
+
+
+_BEFORE_OTHERS: Mapping[str, int] = {
+    "Namespace": 0,
+    "PriorityClass": 1,
+    "RuntimeClass": 1,
+    "StorageClass": 1,
+    "AKSNodeClass": 2,
+    "NodePool": 3,
+}
+
+
+CREATED_FIRST = frozenset(_BEFORE_OTHERS)
+"""The kinds that others refer to."""
+
+
+def creation_rank(kind: str) -> int:
+    """Returns where a kind stands when many objects are created: what others refer to comes first, the rest as it stands."""
+    return _BEFORE_OTHERS.get(kind, len(_BEFORE_OTHERS))

@@ -10,14 +10,13 @@ from typing import Any
 
 from harness.kube.admission.match_label_keys import without_merged_keys
 from harness.kube.api.builtin_kinds import CONSEQUENCES
-from harness.kube.api.kinds import KINDS, served
+from harness.kube.api.kinds import KINDS, creation_rank, served
 from harness.kube.api.objects import Frozen, is_terminating
 from harness.reading.manifests import Manifest
 
 __all__ = ["Dump", "as_new", "controllers", "deleted", "in_order", "registered", "sorted_dump"]
 
 _FEW = 3  # names of a kind that are listed
-_FIRST = {"Namespace": 0, "AKSNodeClass": 1, "NodePool": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +101,8 @@ def registered(manifests: Iterable[Manifest]) -> list[Manifest]:
 
 
 def in_order(manifests: Iterable[Manifest]) -> list[Manifest]:
-    """What others refer to first: Namespaces, AKSNodeClasses, NodePools, then the rest as it stands."""
-    return sorted(manifests, key=lambda one: _FIRST.get(one.kind, len(_FIRST)))
+    """What others refer to first: Namespaces, classes, NodePools, then the rest as it stands."""
+    return sorted(manifests, key=lambda one: creation_rank(one.kind))
 
 
 def deleted(manifests: Iterable[Manifest]) -> Iterator[Manifest]:

@@ -142,7 +142,7 @@ Reference = Annotated[
 ]
 
 RejectionLayer = Literal[
-    "crd-schema", "crd-cel", "nodepool-runtime", "nodepool-filter", "pod", "nodeclaim-cel", "launch"
+    "api-server", "crd-schema", "crd-cel", "nodepool-runtime", "nodepool-filter", "pod", "nodeclaim-cel", "launch"
 ]
 
 

@@ -1,0 +1,90 @@
+"""One mistake does not hide another: those of options and of files, and of objects that a command does not need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import POOL, call
+
+BROKEN = POOL + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, imagee: x}]}\n"
+WRONG_FIELD = "f.yaml:15:31: spec.containers[0].imagee: unknown field 'imagee'; did you mean 'image'?\n"
+UNKNOWN = "unknown release '1.99'; known are 1.4.0 to 1.14.2\n"
+
+
+@pytest.fixture
+def file(here: Path) -> str:
+    (here / "f.yaml").write_text(BROKEN)
+    return "f.yaml"
+
+
+def test_another_object_of_the_file_is_wrong(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("requirements", "--size", "Standard_D2s_v5", "--nodepool", file)
+    code, out, err = call(capsys, *arguments)
+    assert (code, out, err) == (2, "", WRONG_FIELD)
+    code, _, err = call(capsys, *arguments, "--nodeclass", file)
+    assert (code, err) == (2, WRONG_FIELD)  # once, although both options name it
+    code, _, err = call(capsys, *arguments, "--release", "1.99")
+    assert (code, err) == (2, f"{WRONG_FIELD}harness requirements: --release: {UNKNOWN}")
+
+
+@pytest.mark.parametrize("command", ["explain", "simulate"])
+def test_options_beside_files(command: str, file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, command, file, "--release", "1.99")
+    assert (code, err) == (2, f"harness {command}: --release: {UNKNOWN}{WRONG_FIELD}")
+
+
+def test_both_releases_beside_files(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "upgrade-check", "--from", "1.99", "--to", "1.99", file)
+    told = "".join(f"harness upgrade-check: {option}: {UNKNOWN}" for option in ("--from", "--to"))
+    assert (code, err) == (2, told + WRONG_FIELD)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--node", ""], "--node: the name of a Node is expected"),
+        (["--pod", ""], "--pod: the name of a pod is expected"),
+        (["--node", "a", "--pod", "b"], "--pod asks about a pod, --node about a Node of a dump: one of them"),
+    ],
+)
+def test_names_that_are_asked_for(
+    arguments: list[str], said: str, file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = call(capsys, "explain", file, *arguments)
+    assert (code, err) == (2, f"harness explain: {said}\n")
+
+
+@pytest.mark.parametrize("text", ["99999999h", "87601h"])
+def test_a_time_that_is_too_far(text: str, file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "simulate", file, "--until", text)
+    said = f"{text} is too long: virtual time goes 87600h (ten years) ahead at most"
+    assert (code, err) == (2, f"harness simulate: --until: {said}\n")
+
+
+@pytest.mark.parametrize("text", ["[a]", "contexts: 3", "current-context: a\ncontexts: [3]\n"])
+def test_what_is_no_kubeconfig(text: str, file: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("kubernetes", reason="pip install '.[clusters]'")
+    (here / "config").write_text(text)
+    code, _, err = call(capsys, "explain", "--kubeconfig", "config")
+    assert code == 2
+    assert err.count("\n") == 1
+    assert "indices" not in err
+
+
+def test_a_workload_whose_pods_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "web.yaml").write_text(
+        "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\n"
+        "spec:\n  selector: {matchLabels: {app: db}}\n  template:\n    metadata: {labels: {app: db}}\n"
+        "    spec: {runtimeClassName: gvisor, containers: [{name: c, image: c}]}\n"
+    )
+    said = (
+        "StatefulSet/db gets no pods: create Pod db-0 in StatefulSet db failed error: "
+        'pods "db-0" is forbidden: pod rejected: RuntimeClass "gvisor" not found\n'
+    )
+    for command in ("explain", "simulate"):
+        code, out, err = call(capsys, command, "web.yaml")
+        assert (code, err) == (0, "")
+        assert said in out
+        assert call(capsys, command, "web.yaml", "--fail-on", "rejected")[0] == 1
