@@ -202,6 +202,7 @@ def apply_manifests(
     Raises ScenarioError for every object that is refused, at the place of the field at fault.
     """
     from harness.explain.labels import default_objects
+    from harness.kube.api.objects import Frozen
     from harness.reading.problems import Problem, ScenarioError
     from harness.scenario.language.dumps import as_new, deleted, in_order
 
@@ -210,7 +211,7 @@ def apply_manifests(
     world.apply(*added)
     problems: list[Problem] = []
     for manifest in in_order(manifests):
-        for rejection in world.apply(change(as_new(manifest.object))):
+        for rejection in world.apply(Frozen(change(as_new(manifest.object)))):
             place = manifest.document.position(rejection.pointer)
             hint = manifest.type_hint(rejection.pointer, rejection.text)
             problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}", hint))

@@ -63,12 +63,21 @@ def test_limits_of_a_pod_as_a_whole_are_requests(
 
 def test_quantities_are_canonical() -> None:
     given = container(resources={"requests": {"memory": "0.3Gi", "cpu": 0.5, "ephemeral-storage": None}})
-    stored = created(pod(containers=[given], overhead={"cpu": "0.25"}))
+    stored = created(pod(containers=[given]))
     assert stored["spec"]["containers"][0]["resources"]["requests"] == {
         "memory": "322122547200m",
         "cpu": "500m",
         "ephemeral-storage": "0",
     }
+    cluster = memory_cluster()
+    runtime_class = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "kata"},
+        "handler": "kata",
+    }
+    cluster.admin.create({**runtime_class, "overhead": {"podFixed": {"cpu": "0.25"}}})
+    stored = created(pod(runtimeClassName="kata", overhead={"cpu": "0.25"}), cluster)
     assert stored["spec"]["overhead"] == {"cpu": "250m"}
 
 
