@@ -32,8 +32,8 @@ export function failure(one) {
     h("dl.difference", one.differences.flatMap((found) => [
       h("dt", "expected"), h("dd.expected", prefix(found), found.expected),
       h("dt", "found"), h("dd.found", prefix(found), found.found || "nothing"),
-      found.note && [h("dt", "why"), h("dd.why", found.note)],
-    ])));
+      found.note && [h("dt", "note"), h("dd.why", found.note)],
+    ]), one.why?.length ? [h("dt", "why"), h("dd.why", one.why.join("\n"))] : null));
 }
 
 const prefix = (found) => (found.path ? h("span.path", `${found.path}: `) : null);

@@ -36,7 +36,7 @@ function expectations(given) {
   const failed = given.expectations.filter((one) => !one.held);
   if (!failed.length) return null;
   return h("section.case.failed", h("h2", `${failed.length} of ${given.expectations.length} expectations do not hold`), failed.map((one) =>
-    [failure({ expectation: one.text, place: one, differences: one.differences ?? [] }), one.why?.length ? h("pre.because", one.why.join("\n")) : null]));
+    failure({ expectation: one.text, place: one, differences: one.differences ?? [], why: one.why })));
 }
 
 /** All times at which something is drawn. */
