@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import add_format, bad_input, counted, no_environment, print_json, show
+from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
     from harness.trace.comparing import Comparison
@@ -35,12 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         parser.add_argument(f"--{option}", metavar="A,B", help=f"one for both sides, or two {what}")
     parser.add_argument("-v", "--verbose", action="store_true", help="every difference, and those that are kept")
+    add_html(parser)
     add_format(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the differences: 0 when there are none but kept ones, 1 when there are."""
     from harness.cli.compare_sides import compared_traces
+    from harness.cli.pictures import check_page, write_comparisons
     from harness.cli.worlds import InputError
     from harness.clusters.control_plane.pki import MissingTool
     from harness.clusters.errors import ClusterFailed
@@ -50,7 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.trace.comparing import compare_traces
 
     try:
-        found = [(name, compare_traces(left, right)) for name, left, right in compared_traces(arguments)]
+        check_page(arguments.html)
+        traces = compared_traces(arguments)
+        found = [(name, compare_traces(left, right)) for name, left, right in traces]
+        if arguments.html is not None:
+            write_comparisons(arguments.html, arguments.files, traces, [comparison for _, comparison in found])
     except (InputError, TraceError) as error:
         return bad_input(f"harness compare: {error}")
     except OSError as error:

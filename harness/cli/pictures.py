@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from harness.scenario.language.cases import Case
     from harness.scenario.running.runner import Runner
     from harness.scenario.running.verdicts import CaseReport
+    from harness.trace import Trace
+    from harness.trace.comparing import Comparison
 
-__all__ = ["add_html", "check_page", "write_run"]
+__all__ = ["add_html", "check_page", "write_comparisons", "write_run"]
 
 _ALL = 20
 """Cases of a run up to which each has its picture; in a longer one only those that are not as expected have."""
@@ -73,3 +75,19 @@ def _world(case: Case, report: CaseReport, runner: Runner, folder: Path) -> dict
         finally:
             runner.tracing = before
     return world_value(read_trace(Path(trace)).to_json()) if trace else None
+
+
+def write_comparisons(
+    path: Path, files: Sequence[Path], traces: Sequence[tuple[str, Trace, Trace]], found: Sequence[Comparison]
+) -> None:
+    """Writes the page of comparisons: of each, what differs, and both stories; those that differ most first."""
+    from harness.reports.picture.compare import compare_page, pair_of
+
+    pairs = [pair_of(name, left, right, one) for (name, left, right), one in zip(traces, found, strict=True)]
+    pairs.sort(key=lambda pair: -sum(not one.kept for one in pair.differences))
+    situations = [] if not found else found[0].situations
+    left, right = (", ".join(f"{words[0]} {words[side]}" for words in situations) for side in (1, 2))
+    names = (left or str(files[0]), right or str(files[-1]))
+    if len(files) > 1:
+        names = (f"{files[0]} {left}".strip(), f"{files[1]} {right}".strip())
+    path.write_text(compare_page(f"Comparison of {names[0]} and {names[1]}", names, pairs), encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.trace.comparing import Difference
 
-__all__ = ["side_lines"]
+__all__ = ["place_text", "side_lines", "value_text", "what_differs"]
 
 _WIDTH = 300
 
@@ -18,15 +18,21 @@ def side_lines(one: Difference) -> Iterator[str]:
     """What differs, in the words of its place, with both sides below it; of lists what only one side has."""
     kept = f"  (kept: {one.kept})" if one.kept else ""
     yield f"{place_text(one.fact)}{kept}"
+    left, right = what_differs(one)
+    if isinstance(left, list) and isinstance(right, list) and left is one.left:
+        yield "    the same in another order, or another number of times"
+    yield f"    A  {value_text(left)}"
+    yield f"    B  {value_text(right)}"
+
+
+def what_differs(one: Difference) -> tuple[Any, Any]:
+    """Both sides; of lists what only one of them has, where there is such."""
     left, right = one.left, one.right
     if isinstance(left, list) and isinstance(right, list):
         only = [each for each in left if each not in right], [each for each in right if each not in left]
         if any(only):
-            left, right = only
-        else:
-            yield "    the same in another order, or another number of times"
-    yield f"    A  {value_text(left)}"
-    yield f"    B  {value_text(right)}"
+            return only
+    return left, right
 
 
 def place_text(fact: str) -> str:

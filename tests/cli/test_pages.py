@@ -95,3 +95,16 @@ def test_upgrade_check(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before, after = pair["worlds"]
     assert [one["header"]["release"] for one in (before, after)] == ["1.12.2", "1.14.0"]
     assert (len(before["machines"]), len(after["machines"])) == (1, 0)
+
+
+def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(capsys, "compare", "case.yaml", "--region", "eastus,westus2", "--html", "page.html")
+    assert (code, err) == (1, "")
+    data = page(files / "page.html")
+    assert data["names"] == ["region eastus", "region westus2"]
+    (pair,) = data["pairs"]
+    assert out.startswith(f"{len(pair['differences'])} difference")
+    price = next(one for one in pair["differences"] if one["about"] == "price")
+    assert [float(price["a"]), float(price["b"])] == [world["cost"][-1][1] for world in pair["worlds"]]
+    assert call(capsys, "compare", "case.yaml", "case.yaml", "--html", "same.html")[0] == 0
+    assert page(files / "same.html")["pairs"][0]["differences"] == []

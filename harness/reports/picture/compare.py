@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.explain.sides import place_text, value_text, what_differs
 from harness.reports.picture.page import page
 from harness.reports.picture.story import Line
 from harness.reports.picture.world import world_value
+from harness.trace import Trace
+from harness.trace.comparing import Comparison
 
-__all__ = ["Differing", "Pair", "compare_page"]
+__all__ = ["Differing", "Pair", "compare_page", "pair_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,16 @@ def compare_page(title: str, names: tuple[str, str], pairs: Iterable[Pair]) -> s
     return page(
         title, {"page": "compare", "title": title, "names": list(names), "pairs": [_pair(one) for one in pairs]}
     )
+
+
+def pair_of(name: str, left: Trace, right: Trace, found: Comparison) -> Pair:
+    """Two traces with the differences that comparing them found, in the words of `harness compare`."""
+    told = []
+    for one in found.differences:
+        about, _, rest = place_text(one.fact).partition(": ")
+        one_side, other = map(value_text, what_differs(one))
+        told.append(Differing(about, rest, one_side, other, kept=one.kept))
+    return Pair(name, left.to_json(), right.to_json(), told, [f"{found.same} facts are the same."])
 
 
 def _pair(pair: Pair) -> dict[str, Any]:
