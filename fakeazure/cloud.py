@@ -154,8 +154,12 @@ class FakeAzure:
         query: Mapping[str, str] | None = None,
         body: Document | None = None,
         headers: Mapping[str, str] | None = None,
+        wire: bool = False,
     ) -> Response:
-        """One call. Never raises for what the caller asked: a mistake is an ARM error in the answer."""
+        """One call. Never raises for what the caller asked: a mistake is an ARM error in the answer.
+
+        `wire`: the answer travels, so that a declared fault can befall it on its way (`x-fakeazure-fault` tells the transport).
+        """
         self.run_until()
         faults = self.market.faults
         faults.forget()
@@ -178,7 +182,7 @@ class FakeAzure:
         if head and match is not None:
             answer = Response(204) if answer.status == 200 else replace(answer, body=None)
         extra = {"x-ms-request-id": self.state.guids()}
-        if match is not None:
+        if wire and match is not None:
             extra |= dispatch.on_the_wire(self.state, asked, match, now)
         if (code := answer.error_code) is not None:
             extra["x-ms-error-code"] = code

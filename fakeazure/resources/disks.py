@@ -60,11 +60,12 @@ def _fill(state: State, id_: ResourceId, document: dict[str, Any], old: Document
     properties.setdefault("networkAccessPolicy", "AllowAll")
     properties.setdefault("publicNetworkAccess", "Enabled")
     properties.setdefault("diskState", "Attached" if document.get("managedBy") else "Unattached")
+    document.pop("etag", None)  # Azure's disks have none
     if id_.types[-1] == "disks":
+        if name.startswith("Premium_"):  # they follow the size
+            properties |= {"diskIOPSReadWrite": iops, "diskMBpsReadWrite": throughput, "tier": f"P{tier}"}
         properties.setdefault("diskIOPSReadWrite", iops)
         properties.setdefault("diskMBpsReadWrite", throughput)
-        if name.startswith("Premium_"):
-            properties["tier"] = f"P{tier}"
 
 
 def _check(state: State, id_: ResourceId) -> None:

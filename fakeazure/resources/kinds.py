@@ -11,6 +11,7 @@ from fakeazure.arm.errors import Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
+from fakeazure.arm.operations import RUNNING
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
@@ -93,6 +94,8 @@ class Kind:
         )
         if status == 202:  # who follows `Location` gets the resource at its end
             operation.result = document
+            if operation.status == RUNNING:  # what azure-cli's recordings of disks show
+                document = {**document, "properties": {**document["properties"], "provisioningState": "Updating"}}
         return state.operations.accepted(status, operation, request.api_version, document)
 
     def document(

@@ -161,8 +161,11 @@ def remove(state: State, id_: ResourceId, *, evicted: bool = False) -> None:
     vm = snapshot(state, id_)
     state.store.remove(id_)
     del state.vms[id_.key]
-    if facts.operation is not None:
-        state.operations.cancel(facts.operation)
+    if facts.operation is not None and facts.operation.status == RUNNING:
+        if entry.document["properties"]["provisioningState"] == "Deleting":
+            state.operations.end(facts.operation, None)  # evicted while it is deleted: who asked for that has it
+        else:
+            state.operations.cancel(facts.operation)
     properties = entry.document["properties"]
     for nic in items(section(properties, "networkProfile"), "networkInterfaces"):
         nic_id = ResourceId.parse(str(nic["id"]))

@@ -112,7 +112,7 @@ class Front:
         except (ValueError, RecursionError) as error:
             return self.refusal("InvalidRequestContent", reason=str(error))
         with self.lock:
-            answer = self.cloud.request(method, path, query=query, body=body, headers=lowered)
+            answer = self.cloud.request(method, path, query=query, body=body, headers=lowered, wire=True)
         return self._reply(answer, origin, gzip="gzip" in lowered.get("accept-encoding", ""))
 
     def refusal(self, row: str, **facts: object) -> Reply:

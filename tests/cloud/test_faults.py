@@ -180,3 +180,12 @@ def test_chance_hits_its_share_and_the_same_again() -> None:
 def test_chance_is_a_share(wrong: object) -> None:
     with pytest.raises(ValueError, match=r"faults\[0\]\.probability"):
         Driver({"faults": [{"what": "Dropped", "probability": wrong}]})
+
+
+def test_an_answer_that_does_not_travel_cannot_be_lost() -> None:
+    driver = Driver({"faults": [{"what": "Dropped", "where": {"resource": "*", "method": "*"}}]})
+    assert "x-fakeazure-fault" not in driver.put_nic("a").headers
+    assert [fault.what for fault in driver.cloud.unfired()] == ["Dropped"]  # so that a scenario in memory fails
+    lost = driver.cloud.request("GET", driver.nic_path("a"), query={"api-version": "2022-01-01"}, wire=True)
+    assert lost.headers["x-fakeazure-fault"] == "Dropped 5"
+    assert driver.cloud.unfired() == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -320,3 +321,17 @@ def test_lists_and_snapshots_show_what_exists() -> None:
     assert [item["name"] for item in body["value"]] == ["aks-a", "aks-b"]
     assert [vm.name for vm in driver.cloud.vms()] == ["aks-a", "aks-b"]
     assert driver.cloud.vm("AKS-A").name == "aks-a"
+
+
+def test_a_deletion_that_an_eviction_overtakes_succeeds() -> None:
+    driver = Driver(timing=Timing(vm_create=0, vm_delete=60, eviction_notice=30))
+    driver.put_vm("spot", priority="Spot")
+    driver.cloud.run_until()
+    driver.cloud.evict("spot")
+    answer = driver.delete_vm("spot")
+    driver.cloud.advance(31)
+    assert driver.cloud.vms() == []
+    url = urlsplit(answer.headers["Azure-AsyncOperation"])
+    polled = driver.cloud.request("GET", url.path, query=dict(parse_qsl(url.query)))
+    assert (polled.body or {})["status"] == "Succeeded"
+    driver.cloud.advance(60)
