@@ -50,11 +50,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The changes that work, at most three; how many were tried; `refused` are Azure's errors in trials that failed for them."""
+    """The changes that work, at most three; how many were tried; `refused` are Azure's errors in trials that failed for them.
+
+    `untried`: how many could not be tried any more, because the trials before took so long.
+    """
 
     changes: tuple[Change, ...] = ()
     tried: int = 0
     refused: tuple[str, ...] = ()
+    untried: int = 0
 
 
 def smallest_changes(
@@ -73,7 +77,7 @@ def smallest_changes(
     """
     singles = sorted(singles, key=lambda one: one.rank)[:LIMIT]
     pairs = sorted(combinations(singles, 2), key=lambda pair: sum(one.rank for one in pair))[:PAIRS]
-    count, refused = 0, dict[str, None]()
+    count, untried, refused = 0, 0, dict[str, None]()
     for group in ([(one,) for one in singles], pairs):
         found: list[Change] = []
         rank: int | None = None
@@ -88,8 +92,11 @@ def smallest_changes(
                 outcome = confirm(parts)
             except LookupError:  # one part took away what the other would change
                 continue
-            if outcome is None or not outcome.bound:
-                refused |= dict.fromkeys(outcome.refused if outcome is not None else ())
+            if outcome is None:
+                count, untried = count - 1, untried + 1
+                continue
+            if not outcome.bound:
+                refused |= dict.fromkeys(outcome.refused)
                 continue
             change = _change(parts, outcome, alter)
             found.append(change)
@@ -98,7 +105,7 @@ def smallest_changes(
         if found:
             best = sorted(found, key=lambda one: (-one.pods, bool(one.alters), one.price))
             return Advice(tuple(best[:TOLD]), count)
-    return Advice((), count, tuple(refused))
+    return Advice((), count, tuple(refused), untried)
 
 
 def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Change:

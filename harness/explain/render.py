@@ -73,7 +73,11 @@ def _pod(pod: PodExplanation, size: str | None, verbose: bool) -> Iterator[str]:
     for change in pod.changes:
         yield f"  {change_text(change)}"
     if pod.tried and not pod.changes:
-        yield f"  No change, nor two together, would be enough: {pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
+        tried = f"{pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
+        if pod.untried:
+            yield f"  No change is known that would be enough: {tried}, {pod.untried} more would have taken too long"
+        else:
+            yield f"  No change, nor two together, would be enough: {tried}"
     if pod.refused and not pod.changes:
         yield f"  Where Karpenter would make a machine after a change, Azure refuses it: {', '.join(pod.refused)}"
 
@@ -186,6 +190,7 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
                 for one in pod.changes
             ],
             "changes_tried": pod.tried,
+            "changes_untried": pod.untried,
             "refused_by_azure": list(pod.refused),
             "places": list(pod.places),
         }

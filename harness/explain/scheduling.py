@@ -40,10 +40,10 @@ Types = Mapping[str, Sequence[InstanceType]]
 class PodExplanation:
     """One pod: `state` is bound, pending or ignored; `sentence` Karpenter's last word on it.
 
-    `waiting` says what a pending pod waits for when Karpenter has nothing against it. `tried`: how many changes were tried, and
-    `refused` Azure's errors in those trials that failed for them. `together` are the pods that wait for the same. `places`: of the
-    sizes that are asked for by name those that are not to be had here. `target`: the NodeClaim or Node that Karpenter last
-    wanted the pod on.
+    `waiting` says what a pending pod waits for when Karpenter has nothing against it. `tried`: how many changes were tried, `untried`
+    how many were not because that would have taken too long, and `refused` Azure's errors in those trials that failed for them.
+    `together` are the pods that wait for the same. `places`: of the sizes that are asked for by name those that are not to be had
+    here. `target`: the NodeClaim or Node that Karpenter last wanted the pod on.
     """
 
     pod: str
@@ -54,6 +54,7 @@ class PodExplanation:
     nodes: tuple[tuple[str, str], ...] = ()
     changes: tuple[Change, ...] = ()
     tried: int = 0
+    untried: int = 0
     waiting: tuple[str, ...] = ()
     node: str = ""
     workload: str = ""
@@ -275,7 +276,7 @@ class Explainer(Listener):
 
 
 def _told(advice: Advice) -> dict[str, Any]:
-    return {"changes": advice.changes, "tried": advice.tried, "refused": advice.refused}
+    return {"changes": advice.changes, "tried": advice.tried, "refused": advice.refused, "untried": advice.untried}
 
 
 def _joined(entries: Sequence[Any]) -> str:

@@ -22,6 +22,7 @@ __all__ = ["MANY", "Outcome", "Trials"]
 MANY = 200  # pods from which on a trial has those alone that the advice is for
 BUDGET = 100  # trials for all pods of a world; those in which Azure refuses a lot count more
 _REFUSALS = 2  # requests that Azure refuses, as dear as a trial
+_DEAREST = 19  # what the refusals of one trial count at most, so that one that never ends leaves room for others
 _LOTS = 10_000_000
 _TEMPLATES = ("Deployment", "StatefulSet", "ReplicaSet", "Job")
 
@@ -88,7 +89,7 @@ class Trials:
             return Outcome(0, len(pods))
         if trial.settle(allow_rejections=True).quiescent:
             end_startup(trial)
-        self._left -= sum(call.status >= 400 for call in trial.calls()) // _REFUSALS
+        self._left -= min(sum(call.status >= 400 for call in trial.calls()) // _REFUSALS, _DEAREST)
         return self._outcome(trial, wanted)
 
     def lifted(self, pods: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
@@ -149,7 +150,10 @@ class Trials:
         return changed
 
     def _outcome(self, trial: World, wanted: Mapping[Workload, int]) -> Outcome:
-        pods, count = [pod for pod in trial.cluster.view.list("Pod") if workload_of(pod) in wanted], sum(wanted.values())
+        pods, count = (
+            [pod for pod in trial.cluster.view.list("Pod") if workload_of(pod) in wanted],
+            sum(wanted.values()),
+        )
         bound = [pod for pod in pods if spec_of(pod).get("nodeName")]
         waiting = len(pods) - len(bound)
         before = {name_of(node) for node in self._world.list("Node")} if self._alone else set()

@@ -74,9 +74,11 @@ def _why_unused(world: World, pool: Mapping[str, Any]) -> str:
         return "it is being deleted"
     if spec.get("replicas") is not None:
         return "it is static (spec.replicas), so no pod makes it grow"
+    ready = condition(pool, "Ready")
+    if ready is not None and ready.get("status") == "True":
+        return ""  # others, such as NodeRegistrationHealthy, keep no NodePool from use (core pkg/apis/v1/nodepool_status.go)
     broken = [one for one in status_of(pool).get("conditions") or () if one.get("status") == "False"]
     told = [f"{one['type']}: {one.get('message') or one.get('reason')}" for one in broken if one["type"] != "Ready"]
     if told:
         return "; ".join(told)
-    ready = condition(pool, "Ready")
-    return "" if ready is not None and ready.get("status") == "True" else "it is not Ready yet"
+    return "it is not Ready yet"
