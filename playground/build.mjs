@@ -8,7 +8,7 @@ const [folder] = process.argv.slice(2);
 const here = import.meta.dirname;
 const from = join(here, "node_modules", "pyodide");
 
-for (const name of ["index.html", "page.css", "session.py"]) copyFileSync(join(here, "src", name), join(folder, name));
+for (const name of ["index.html", "page.css", "frame.html", "session.py"]) copyFileSync(join(here, "src", name), join(folder, name));
 mkdirSync(join(folder, "pyodide"), { recursive: true });
 for (const name of ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip"]) {
   copyFileSync(join(from, name), join(folder, "pyodide", name));

@@ -79,6 +79,35 @@ function say(text, bad = false) {
   at("status").className = bad ? "bad" : "";
 }
 
+/** Text, or the picture of the same command; the picture is made when somebody wants to see it. */
+let wanted = "text";
+function choose(form) {
+  wanted = form;
+  at("as-text").setAttribute("aria-selected", String(form === "text"));
+  at("as-picture").setAttribute("aria-selected", String(form === "picture"));
+  at("answer").hidden = form !== "text";
+  at("picture").hidden = form !== "picture";
+}
+at("as-text").onclick = () => choose("text");
+at("as-picture").onclick = () => {
+  choose("picture");
+  ask();
+};
+
+function draw(html) {
+  const frame = document.createElement("iframe");
+  frame.title = "Picture of what happened";
+  frame.setAttribute("sandbox", "allow-scripts");
+  addEventListener("message", function ready({ source, data }) {
+    if (source !== frame.contentWindow || data !== "ready") return;
+    removeEventListener("message", ready);
+    frame.contentWindow.postMessage(html, "*");
+    at("picture").dataset.drawn = String(Number(at("picture").dataset.drawn ?? 0) + 1);
+  });
+  frame.src = "frame.html";
+  at("picture").replaceChildren(frame);
+}
+
 const worker = new Worker("worker.js", { type: "module" });
 let started = false;
 let asked = 0;
@@ -87,7 +116,7 @@ function ask() {
   at("run").disabled = true;
   asked = performance.now();
   say(started ? "Running …" : "Loading Python and the simulation …");
-  worker.postMessage({ command: at("command").value, files: state.files });
+  worker.postMessage({ command: at("command").value, files: state.files, picture: wanted === "picture" });
 }
 
 worker.onmessage = ({ data }) => {
@@ -95,6 +124,8 @@ worker.onmessage = ({ data }) => {
   started = true;
   at("run").disabled = false;
   at("answer").textContent = data.text;
+  if (data.picture) draw(data.picture);
+  else if (wanted === "picture") choose("text"); // this command has none, or it ended with a mistake
   at("answer").dataset.answered = String(Number(at("answer").dataset.answered ?? 0) + 1);
   const seconds = ((performance.now() - asked) / 1000).toFixed(1);
   say(`Exit code ${data.code}, after ${seconds} s.`, data.code !== 0);

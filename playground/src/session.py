@@ -9,9 +9,18 @@ import sys
 import tempfile
 from pathlib import Path
 
+PAGE = "picture.html"
 
-def answer(command: str, files: dict[str, str]) -> tuple[str, int, bool]:
-    """Returns what `harness COMMAND` prints beside the files, its exit code, and whether pydantic has to be fetched first."""
+#: Commands that draw what happened.
+DRAWS = ("explain", "run", "simulate", "upgrade-check")
+
+
+def answer(command: str, files: dict[str, str], picture: bool = False) -> tuple[str, int, bool, str]:
+    """Returns what `harness COMMAND` prints beside the files, its exit code, and whether pydantic has to be fetched first.
+
+    With `picture` the last value is the HTML page of the command, "" where it has none.
+    """
+    page = ""
     out = io.StringIO()
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -22,16 +31,19 @@ def answer(command: str, files: dict[str, str]) -> tuple[str, int, bool]:
         for name, text in files.items():
             Path(Path(name).name).write_text(text, encoding="utf-8")
         try:
-            code = _run(shlex.split(command))
+            words = shlex.split(command)
+            draws = picture and bool(words) and words[0] in DRAWS and "--html" not in words
+            code = _run([*words, "--html", PAGE] if draws else words)
+            page = Path(PAGE).read_text(encoding="utf-8") if draws and Path(PAGE).exists() else ""
         except ValueError as error:  # a quotation mark that does not close
             print(f"harness: {error}")
             code = 2
         except ModuleNotFoundError as error:
             if error.name == "pydantic":
-                return "", 1, True
+                return "", 1, True, ""
             print(f"harness: {error.name} needs what a browser does not give (sockets, processes); install the package")
             code = 3
-    return out.getvalue(), code, False
+    return out.getvalue(), code, False, page
 
 
 def _run(words: list[str]) -> int:

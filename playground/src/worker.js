@@ -18,11 +18,11 @@ async function start() {
   return python;
 }
 
-function call(python, { command, files }) {
+function call(python, { command, files, picture }) {
   const answer = python.globals.get("answer");
   const given = python.toPy(files);
   try {
-    return answer(command, given).toJs();
+    return answer(command, given, Boolean(picture)).toJs();
   } finally {
     given.destroy();
     answer.destroy();
@@ -33,13 +33,13 @@ async function run(message) {
   ready ??= start();
   const python = await ready;
   postMessage({ state: "Running …" });
-  let [text, code, missing] = call(python, message);
+  let [text, code, missing, picture] = call(python, message);
   if (missing) {
     postMessage({ state: "Loading what scenario files need …" });
     await unpack(python, "scenario.tar.xz");
-    [text, code] = call(python, message);
+    [text, code, missing, picture] = call(python, message);
   }
-  return { text, code };
+  return { text, code, picture };
 }
 
 let before = Promise.resolve();

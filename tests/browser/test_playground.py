@@ -125,6 +125,23 @@ def test_every_question_is_answered_as_in_a_terminal(
 
 
 @pytest.mark.smoke
+def test_a_picture_is_drawn_in_a_frame_of_its_own(page: Playground) -> None:
+    page.open()
+    number = next(number for number, example in enumerate(EXAMPLES) if "quota" in example["title"])
+    page.tab.select_option("#example", str(number))
+    page.answer()
+    page.tab.click("#as-picture")
+    page.answer()
+    page.tab.locator('#picture[data-drawn="1"]').wait_for(state="attached", timeout=PATIENCE)
+    inside = page.tab.frame_locator("#picture iframe")
+    inside.get_by_text("OperationNotAllowed").first.wait_for(timeout=PATIENCE)
+    assert "2 pods waiting" in inside.locator("body").inner_text()
+    page.tab.click("#as-text")
+    assert page.tab.locator("#answer").is_visible()
+    assert page.complaints == []
+
+
+@pytest.mark.smoke
 def test_a_link_holds_files_and_command(page: Playground) -> None:
     page.open()
     page.tab.fill("#command", "requirements --size Standard_D4s_v5")

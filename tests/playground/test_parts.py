@@ -25,7 +25,7 @@ class Browser:
 
 LEFT_OUT, session, command, files = json.loads(sys.stdin.read())
 sys.meta_path.insert(0, Browser())
-text, code, missing = runpy.run_path(session)["answer"](command, files)
+text, code, missing, _ = runpy.run_path(session)["answer"](command, files)
 print(json.dumps([text, code, missing]))
 """
 
@@ -76,7 +76,7 @@ def test_an_example_runs_on_what_the_browser_gets(example: dict[str, object], tm
     ],
 )
 def test_what_cannot_be_run_is_said(session: ModuleType, command: str, code: int, text: str) -> None:
-    said, ended, missing = session.answer(command, {})
+    said, ended, missing, _ = session.answer(command, {})
     assert (ended, missing) == (code, False)
     assert text in said
 
@@ -86,7 +86,7 @@ def test_a_package_that_is_not_there_yet_is_asked_for(session: ModuleType, monke
         raise ModuleNotFoundError("No module named 'pydantic'", name="pydantic")
 
     monkeypatch.setattr("harness.__main__.main", main)
-    assert session.answer("run a.yaml", {"a.yaml": ""}) == ("", 1, True)
+    assert session.answer("run a.yaml", {"a.yaml": ""}) == ("", 1, True, "")
 
 
 def test_what_needs_a_socket_says_so(session: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,9 +94,24 @@ def test_what_needs_a_socket_says_so(session: ModuleType, monkeypatch: pytest.Mo
         raise ModuleNotFoundError("No module named 'harness.clusters.kind'", name="harness.clusters.kind")
 
     monkeypatch.setattr("harness.__main__.main", main)
-    said, code, _ = session.answer("run a.yaml --cluster kind", {})
+    said, code, _, _ = session.answer("run a.yaml --cluster kind", {})
     assert code == 3
     assert (
         said
         == "harness: harness.clusters.kind needs what a browser does not give (sockets, processes); install the package\n"
     )
+
+
+def test_a_picture_is_the_page_that_the_command_writes(session: ModuleType) -> None:
+    quota = next(example for example in EXAMPLES if "quota" in example["title"])
+    text, code, _, page = session.answer(quota["commands"][0], quota["files"], True)
+    assert code == 0
+    assert text == session.answer(quota["commands"][0], quota["files"])[0]
+    assert page.startswith("<!doctype html>")
+    assert "OperationNotAllowed" in page
+
+
+def test_a_command_without_a_picture(session: ModuleType) -> None:
+    text, code, _, page = session.answer("requirements --size Standard_D4s_v5", {}, True)
+    assert (code, page) == (0, "")
+    assert "Standard_D4s_v5" in text
