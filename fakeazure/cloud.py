@@ -134,7 +134,7 @@ class FakeAzure:
                 kubelet_client_id=kubelet_client_id,
                 vnet_guid=vnet_guid,
             )
-            state.types = router().types()
+            state.types = router().types
             state.send = lambda method, path, query, body: self.request(method, path, query=query, body=body)
             return state
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Generic, TypeVar
 
 from fakeazure.arm.messages import Request, Response
@@ -100,6 +101,7 @@ class Router(Generic[State]):
                 return Match(route, {name: parts[index] for index, name in pattern.parameters})
         return None
 
+    @cached_property
     def types(self) -> Mapping[str, tuple[str, ...]]:
         """Namespace → the resource types in the table, by name."""
         found: dict[str, set[str]] = {}

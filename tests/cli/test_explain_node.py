@@ -5,8 +5,9 @@ import json
 import pytest
 import yaml
 
+from harness.testing import deployment
 from tests.cli.command import call
-from tests.disruption.test_world import deployment, pool, world
+from tests.disruption.test_world import pool, world
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.__main__ import main
-from tests.corridor.conftest import nodeclass, nodepool, pod, requirement
+from harness.testing import nodeclass, nodepool, pod, requirement
 
 TAINT = {"key": "node.cilium.io/agent-not-ready", "value": "true", "effect": "NoExecute"}
 
@@ -28,7 +28,7 @@ def test_startup_taints_are_removed(tmp_path, capsys, count):
 
 def test_other_taints_stay(tmp_path, capsys):
     pool = nodepool(requirement("karpenter.azure.com/sku-family", "D"), taints=[TAINT])
-    tolerating = pod(tolerations=[{"operator": "Exists"}])
+    tolerating = pod("p1", tolerations=[{"operator": "Exists"}])
     plan = simulated(tmp_path, capsys, nodeclass(), pool, tolerating)
     assert plan["startup_taints_removed"] == []
     assert [node["taints"] for node in plan["nodes"]] == [[TAINT]]

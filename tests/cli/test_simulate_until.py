@@ -2,9 +2,10 @@
 
 import json
 
+from harness.testing import deployment
 from harness.world import World
 from tests.cli.command import call
-from tests.disruption.test_world import NODECLASS, deployment, pool
+from tests.disruption.test_world import NODECLASS, pool
 
 
 def test_moves_with_their_prices(capsys, tmp_path):

@@ -1,59 +1,18 @@
 """Manifests of a small world, and the way through it."""
 
 import copy
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from harness.engine.engine import Settled
+from harness.testing import requirement
 from harness.world import World
 
 Object = dict[str, Any]
 
 
-def nodeclass(**spec: Any) -> Object:
-    return {
-        "apiVersion": "karpenter.azure.com/v1beta1",
-        "kind": "AKSNodeClass",
-        "metadata": {"name": "default"},
-        "spec": spec,
-    }
-
-
-def requirement(key: str, *values: str, operator: str = "In") -> Object:
-    return {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
-
-
 SMALL = requirement("node.kubernetes.io/instance-type", "Standard_D2as_v6", "Standard_D2_v3")
-
-
-def nodepool(
-    *requirements: Object, name: str = "default", labels: Mapping[str, str] | None = None, **template: Any
-) -> Object:
-    spec = {
-        "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"},
-        "requirements": list(requirements),
-        **template,
-    }
-    return {
-        "apiVersion": "karpenter.sh/v1",
-        "kind": "NodePool",
-        "metadata": {"name": name},
-        "spec": {"template": {"metadata": {"labels": dict(labels or {})}, "spec": spec}},
-    }
-
-
-def pod(name: str = "p1", cpu: str = "1", **spec: Any) -> Object:
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name},
-        "spec": {
-            "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}],
-            **spec,
-        },
-    }
 
 
 def requires(key: str, operator: str, *values: str) -> Object:

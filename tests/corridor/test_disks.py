@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod, requirement
+from harness.testing import nodeclass, nodepool, pod, requirement
+from tests.corridor.conftest import SMALL
 
 ZONE = "topology.disk.csi.azure.com/zone"
 REGION = "southcentralus"
@@ -23,7 +24,7 @@ CLAIM = {"accessModes": ["ReadWriteOnce"], "storageClassName": "disks", "resourc
 
 
 def database(replicas=1):
-    container = pod()["spec"]["containers"][0]
+    container = pod("p1")["spec"]["containers"][0]
     template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [container]}}
     return {
         "apiVersion": "apps/v1",
@@ -123,7 +124,7 @@ def test_a_disk_goes_with_its_claim_unless_its_class_retains_it(walk):
 
 
 def test_without_a_class_or_a_disk_nobody_writes_the_label(walk):
-    way = walk(nodeclass(), nodepool(SMALL), pod(), region=REGION)
+    way = walk(nodeclass(), nodepool(SMALL), pod("p1"), region=REGION)
     assert way.writes(ZONE) == []
 
 

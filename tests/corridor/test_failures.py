@@ -4,7 +4,8 @@ import copy
 
 import pytest
 
-from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod, requirement
+from harness.testing import nodeclass, nodepool, pod, requirement
+from tests.corridor.conftest import SMALL
 
 ON_DEMAND = requirement("karpenter.sh/capacity-type", "on-demand")
 REGION = "southcentralus"
@@ -19,7 +20,7 @@ def faults(what: str, times: int = 1, **where: str) -> dict:
 
 
 def test_sku_not_available_tries_zonal_then_regional_then_the_next_size(walk):
-    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure=faults("SkuNotAvailable", 2))
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod("p1"), region=REGION, azure=faults("SkuNotAvailable", 2))
     assert vm_puts(way) == [(1.101, 409, "SkuNotAvailable"), (2.126, 409, "SkuNotAvailable"), (3.151, 201, None)]
     assert way.node["metadata"]["labels"]["node.kubernetes.io/instance-type"] == "Standard_D2_v3"
     assert not way.world.cloud.unfired()
@@ -27,7 +28,7 @@ def test_sku_not_available_tries_zonal_then_regional_then_the_next_size(walk):
 
 def test_overconstrained_zones_are_tried_one_after_the_other(walk):
     code = "OverconstrainedZonalAllocationRequest"
-    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure=faults(code, 2))
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod("p1"), region=REGION, azure=faults(code, 2))
     assert vm_puts(way) == [(1.101, 409, code), (2.126, 409, code), (3.151, 201, None)]
     labels = way.node["metadata"]["labels"]
     assert labels["topology.kubernetes.io/zone"] == "0"
@@ -35,7 +36,7 @@ def test_overconstrained_zones_are_tried_one_after_the_other(walk):
 
 
 def test_each_refusal_is_a_condition_in_karpenters_words(walk):
-    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure=faults("SkuNotAvailable", 2))
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod("p1"), region=REGION, azure=faults("SkuNotAvailable", 2))
     messages = [
         condition["message"]
         for entry in way.world.journal
@@ -50,7 +51,7 @@ def test_each_refusal_is_a_condition_in_karpenters_words(walk):
 
 
 def test_a_quota_of_nothing_makes_a_claim_every_ten_seconds_and_is_reported_as_a_circle(walk):
-    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure={"quota": {"cores": 0}})
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod("p1"), region=REGION, azure={"quota": {"cores": 0}})
     times = [at for at, status, _ in vm_puts(way) if status == 409]
     assert times[:4] == [1.101, 11.101, 21.101, 31.101]
     runaway = way.settled.runaway
@@ -66,7 +67,7 @@ def test_a_quota_of_nothing_makes_a_claim_every_ten_seconds_and_is_reported_as_a
 
 def test_a_failure_at_the_end_deletes_the_claim_and_the_pod_gets_another(walk):
     azure = {"faults": [{"what": "AllocationFailed", "at": "end"}]}
-    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure=azure)
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod("p1"), region=REGION, azure=azure)
     assert way.messages("AsyncProvisioningError") == [
         "Failed to register: creating nodeclaim, unable to allocate resources with selected VM size (Standard_D2as_v6). "
         "(will try a different VM size to fulfill your request)"
@@ -81,28 +82,28 @@ def test_a_failure_at_the_end_deletes_the_claim_and_the_pod_gets_another(walk):
 )
 def test_a_claim_that_is_not_launched_goes_with_the_registration_timeout_until_core_1_7(walk, release, minutes):
     azure = {"faults": [{"what": "Strange", "message": "no", "status": 403, "times": "always"}]}
-    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, karpenter=release, azure=azure)
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod("p1"), region=REGION, karpenter=release, azure=azure)
     first, second = way.settled.runaway.loops[:2]
     assert second.at - first.at == pytest.approx(minutes * 60 + 10, abs=1)
 
 
 def test_a_size_with_a_small_cache_cannot_hold_the_disk_until_1_5_2(walk):
     """Before placements were chosen, Azure put the OS disk on the cache (32 GB), smaller than the resource disk that was compared."""
-    asking = pod(nodeSelector={"node.kubernetes.io/instance-type": "Standard_L4s"})
+    asking = pod("p1", nodeSelector={"node.kubernetes.io/instance-type": "Standard_L4s"})
     made = {
         release: walk(nodeclass(), nodepool(ON_DEMAND), copy.deepcopy(asking), karpenter=release).settled.runaway
         for release in ("1.4.0", "1.5.1", "1.5.2", "1.14.0")
     }
     assert [release for release, runaway in made.items() if runaway is not None] == ["1.4.0", "1.5.1"]
     assert "DiffDiskPlacement is CacheDisk" in str(made["1.4.0"])
-    larger = pod(nodeSelector={"karpenter.azure.com/sku-gpu-name": "T4"})  # whose caches have room: 154 GB
+    larger = pod("p1", nodeSelector={"karpenter.azure.com/sku-gpu-name": "T4"})  # whose caches have room: 154 GB
     way = walk(nodeclass(), nodepool(ON_DEMAND), larger, karpenter="1.4.0")
     assert way.node["metadata"]["labels"]["karpenter.azure.com/sku-gpu-name"] == "T4"
 
 
 def test_a_refusal_that_stays_is_retried_with_back_off_until_the_launch_times_out(walk):
     azure = {"faults": [{"what": "Strange", "message": "no", "status": 403, "times": "always"}]}
-    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure=azure)
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod("p1"), region=REGION, azure=azure)
     times = [at for at, status, _ in vm_puts(way) if status == 403]
     # The first retry comes a second later because the condition changed, then 1, 2, 4 … seconds of back-off.
     assert times[:7] == [1.101, 2.126, 4.151, 8.176, 16.201, 32.226, 64.251]
@@ -114,7 +115,7 @@ def test_a_refusal_that_stays_is_retried_with_back_off_until_the_launch_times_ou
 
 def test_a_pod_too_big_is_explained(walk):
     pool = nodepool(requirement("node.kubernetes.io/instance-type", "Standard_D2s_v3"))
-    way = walk(nodeclass(), pool, pod(cpu="3"), region=REGION)
+    way = walk(nodeclass(), pool, pod("p1", cpu="3"), region=REGION)
     assert way.messages("FailedScheduling") == [
         "Failed to schedule pod, no instance type has enough resources, requirements=karpenter.azure.com/aksnodeclass In "
         "[default], karpenter.sh/initialized In [true], karpenter.sh/nodepool In [default], karpenter.sh/registered In "
@@ -126,7 +127,7 @@ def test_a_pod_too_big_is_explained(walk):
 
 def test_a_pool_without_types_is_explained(walk):
     pool = nodepool(requirement("node.kubernetes.io/instance-type", "Standard_Nonsense"))
-    way = walk(nodeclass(), pool, pod(), allow_rejections=True, region=REGION)
+    way = walk(nodeclass(), pool, pod("p1"), allow_rejections=True, region=REGION)
     assert way.messages("NoCompatibleInstanceTypes") == [
         "NodePool requirements filtered out all compatible available instance types"
     ]
@@ -138,7 +139,7 @@ def test_a_pool_without_types_is_explained(walk):
 
 
 def test_a_nodepool_without_its_nodeclass_is_not_used(walk):
-    way = walk(nodepool(SMALL), pod())
+    way = walk(nodepool(SMALL), pod("p1"))
     (pool,) = way.world.list("NodePool")
     ready = next(each for each in pool["status"]["conditions"] if each["type"] == "NodeClassReady")
     assert (ready["reason"], ready["message"]) == ("NodeClassNotFound", "NodeClass not found on cluster")

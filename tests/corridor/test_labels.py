@@ -2,20 +2,21 @@
 
 import pytest
 
-from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod, requirement
+from harness.testing import nodeclass, nodepool, pod, requirement
+from tests.corridor.conftest import SMALL
 
 SPOT = requirement("karpenter.sh/capacity-type", "spot")
 
 
 def test_a_spot_node_boots_as_regular_and_karpenter_corrects_it(walk):
-    way = walk(nodeclass(), nodepool(SMALL, SPOT), pod())
+    way = walk(nodeclass(), nodepool(SMALL, SPOT), pod("p1"))
     for key in ("kubernetes.azure.com/scalesetpriority", "kubernetes.azure.com/priority"):
         assert way.writes(key) == [("set", "kubelet", "base", "regular"), ("overwrote", "karpenter", "vm", "spot")]
         assert way.node["metadata"]["labels"][key] == "spot"
 
 
 def test_a_node_restriction_label_is_withheld_from_the_kubelet_and_written_by_karpenter(walk):
-    way = walk(nodeclass(), nodepool(SMALL, labels={"node-restriction.kubernetes.io/x": "q"}), pod())
+    way = walk(nodeclass(), nodepool(SMALL, labels={"node-restriction.kubernetes.io/x": "q"}), pod("p1"))
     assert way.writes("node-restriction.kubernetes.io/x") == [
         ("withheld", "kubelet", "nodeclaim-label", "q"),
         ("set", "karpenter", "nodeclaim-label", "q"),
@@ -49,7 +50,7 @@ ORDINARY = {
 
 
 def test_ordinary_labels(walk):
-    way = walk(nodeclass(), nodepool(SMALL, labels={"team": "alpha"}), pod(), region="southcentralus")
+    way = walk(nodeclass(), nodepool(SMALL, labels={"team": "alpha"}), pod("p1"), region="southcentralus")
     found = {key: way.writes(key) for key in ORDINARY}
     assert found == ORDINARY
     zone = way.node["metadata"]["labels"]["topology.kubernetes.io/zone"]
@@ -60,7 +61,7 @@ def test_ordinary_labels(walk):
 
 
 def test_every_label_of_the_node_has_a_writer_and_the_last_value_is_the_one_it_has(walk):
-    way = walk(nodeclass(), nodepool(SMALL, SPOT, labels={"team": "alpha"}), pod())
+    way = walk(nodeclass(), nodepool(SMALL, SPOT, labels={"team": "alpha"}), pod("p1"))
     labels = way.node["metadata"]["labels"]
     writes = way.world.writes(way.node["metadata"]["name"])
     assert set(labels) == {key for key, each in writes.items() if any(w.kind != "withheld" for w in each)}
@@ -122,7 +123,7 @@ def test_the_kubelet_is_given_the_keys_that_were_recorded(walk):
         requirement("example.com/tier", "gold"),
         labels={"team": "alpha"},
     )
-    way = walk(nodeclass(), pool, pod(), region="southcentralus")
+    way = walk(nodeclass(), pool, pod("p1"), region="southcentralus")
     assert sorted({layer.key for layer in way.world.layers(way.node["metadata"]["name"])}) == sorted(RECORDED_KEYS)
 
 
@@ -138,7 +139,7 @@ def taints(node: dict) -> list[str]:
 
 
 def test_a_node_that_manages_its_taints_keeps_those_that_the_kubelet_registered(walk):
-    way = walk(nodeclass(), nodepool(SMALL, **TAINTED), pod(**TOLERANT))
+    way = walk(nodeclass(), nodepool(SMALL, **TAINTED), pod("p1", **TOLERANT))
     world, name = way.world, way.node["metadata"]["name"]
     assert taints(way.node) == ["example.com/dedicated", "example.com/starting"]
     registration = next(
@@ -158,14 +159,14 @@ def test_a_node_that_manages_its_taints_keeps_those_that_the_kubelet_registered(
 
 
 def test_startup_taints_keep_a_node_from_being_initialized(walk):
-    way = walk(nodeclass(), nodepool(SMALL, **TAINTED), pod(**TOLERANT))
+    way = walk(nodeclass(), nodepool(SMALL, **TAINTED), pod("p1", **TOLERANT))
     initialized = next(each for each in way.claim["status"]["conditions"] if each["type"] == "Initialized")
     assert (initialized["status"], initialized["reason"]) == ("Unknown", "StartupTaintsExist")
     assert initialized["message"] == 'StartupTaint "example.com/starting=true:NoSchedule" still exists'
 
 
 def test_an_aks_machine_boots_with_aks_own_labels(walk):
-    way = walk(nodeclass(), nodepool(SMALL, labels={"team": "alpha"}), pod(), provision_mode="aksmachineapi")
+    way = walk(nodeclass(), nodepool(SMALL, labels={"team": "alpha"}), pod("p1"), provision_mode="aksmachineapi")
     assert way.writes("kubernetes.azure.com/mode") == [("set", "kubelet", "aks-rp", "user")]
     assert way.writes("team")[0] == ("set", "kubelet", "nodeclaim-label", "alpha")
     assert way.writes("karpenter.sh/do-not-sync-taints") == []
@@ -173,12 +174,14 @@ def test_an_aks_machine_boots_with_aks_own_labels(walk):
 
 
 def test_core_syncs_taints_to_an_aks_machine(walk):
-    way = walk(nodeclass(), nodepool(SMALL, **TAINTED), pod(**TOLERANT), provision_mode="aksmachineapi")
+    way = walk(nodeclass(), nodepool(SMALL, **TAINTED), pod("p1", **TOLERANT), provision_mode="aksmachineapi")
     assert sorted(taints(way.node)) == ["example.com/dedicated", "example.com/starting"]
 
 
 def test_a_label_that_an_older_release_does_not_withhold_keeps_the_kubelet_from_starting(walk):
-    way = walk(nodeclass(), nodepool(SMALL, labels={"node-restriction.kubernetes.io/x": "q"}), pod(), karpenter="1.6.5")
+    way = walk(
+        nodeclass(), nodepool(SMALL, labels={"node-restriction.kubernetes.io/x": "q"}), pod("p1"), karpenter="1.6.5"
+    )
     assert way.world.list("Node") == []
     (vm,) = way.world.vms()
     (write,) = way.world.writes(vm.name)["node-restriction.kubernetes.io/x"]
@@ -190,7 +193,9 @@ def test_a_label_that_an_older_release_does_not_withhold_keeps_the_kubelet_from_
 def test_a_custom_requirement_becomes_a_label_of_the_nodeclaim(walk, release):
     """Cores before 1.9 do so at launch (PopulateNodeClaimDetails), later ones when the NodeClaim is made."""
     team = requirement("example.com/team", operator="Exists")
-    way = walk(nodeclass(), nodepool(SMALL, team), pod(nodeSelector={"example.com/team": "blue"}), karpenter=release)
+    way = walk(
+        nodeclass(), nodepool(SMALL, team), pod("p1", nodeSelector={"example.com/team": "blue"}), karpenter=release
+    )
     assert way.claim["metadata"]["labels"]["example.com/team"] == "blue"
     assert way.node["metadata"]["labels"]["example.com/team"] == "blue"
     assert way.settled.runaway is None

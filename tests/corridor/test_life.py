@@ -3,12 +3,13 @@
 import pytest
 
 from harness.kube.api.objects import copy_json
+from harness.testing import nodeclass, nodepool, pod, requirement
 from harness.world import World
-from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod, requirement, requires
+from tests.corridor.conftest import SMALL, requires
 
 
 def test_from_pending_to_running(walk):
-    way = walk(nodeclass(), nodepool(SMALL), pod())
+    way = walk(nodeclass(), nodepool(SMALL), pod("p1"))
     assert way.settled.quiescent
     assert way.world.list("Pod")[0]["spec"]["nodeName"] == way.node["metadata"]["name"]
     conditions = {each["type"]: each["status"] for each in way.claim["status"]["conditions"]}
@@ -24,7 +25,7 @@ def test_a_nodepool_counts_its_machines(walk):
     """The number stands among the resources in every release, and in a field of its own since core 1.10."""
     nothing = dict.fromkeys(("cpu", "memory", "pods", "ephemeral-storage", "nodes"), "0")
     for release, count in (("1.7.2", None), ("1.10.2", 1)):
-        way = walk(nodeclass(), nodepool(SMALL), pod(), karpenter=release)
+        way = walk(nodeclass(), nodepool(SMALL), pod("p1"), karpenter=release)
         status = way.world.get("NodePool", "default")["status"]
         assert (status["resources"]["nodes"], status.get("nodes")) == ("1", count)
         way.world.delete("NodeClaim", way.claim["metadata"]["name"])
@@ -56,7 +57,7 @@ def test_a_limit_that_is_reached_stops_new_nodes(walk):
 
 
 def test_deleting_a_claim_drains_its_node_and_deletes_the_vm(walk):
-    way = walk(nodeclass(), nodepool(SMALL), pod())
+    way = walk(nodeclass(), nodepool(SMALL), pod("p1"))
     way.world.delete("NodeClaim", way.claim["metadata"]["name"])
     assert way.world.settle().quiescent
     assert way.world.list("NodeClaim") == way.world.list("Node") == way.world.list("Pod") == []
@@ -67,7 +68,7 @@ def test_deleting_a_claim_drains_its_node_and_deletes_the_vm(walk):
 
 
 def test_a_spent_budget_keeps_the_node_until_it_goes(walk):
-    labelled = pod()
+    labelled = pod("p1")
     labelled["metadata"]["labels"] = {"app": "x"}
     budget = {
         "apiVersion": "policy/v1",
@@ -91,7 +92,7 @@ def test_a_spent_budget_keeps_the_node_until_it_goes(walk):
 
 
 def test_do_not_disrupt_keeps_a_draining_node_until_its_grace_period_is_over(walk):
-    kept = pod()
+    kept = pod("p1")
     kept["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": "true"}
     way = walk(nodeclass(), nodepool(SMALL, terminationGracePeriod="10m"), kept)
     way.world.delete("NodeClaim", way.claim["metadata"]["name"])
@@ -105,7 +106,7 @@ def test_do_not_disrupt_keeps_a_draining_node_until_its_grace_period_is_over(wal
 @pytest.mark.parametrize(("release", "protects"), [("1.10.2", False), ("1.12.2", True), ("1.14.0", True)])
 def test_do_not_disrupt_for_a_while_protects_from_a_drain_since_core_1_12(walk, release, protects):
     """Before, any value but true counted as none (core pkg/utils/pod/scheduling.go HasDoNotDisrupt)."""
-    kept = pod()
+    kept = pod("p1")
     kept["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": "20m"}
     way = walk(nodeclass(), nodepool(SMALL), kept, karpenter=release)
     draining = way.node["metadata"]["name"]
@@ -118,7 +119,7 @@ def test_do_not_disrupt_for_a_while_protects_from_a_drain_since_core_1_12(walk, 
 
 def test_a_machine_that_never_becomes_a_node_is_given_up_after_15_minutes(walk):
     azure = {"faults": [{"what": "Stuck", "where": {"size": "*"}}]}
-    way = walk(nodeclass(), nodepool(SMALL), pod(), azure=azure)
+    way = walk(nodeclass(), nodepool(SMALL), pod("p1"), azure=azure)
     assert way.settled.quiescent
     first = way.claim["metadata"]["name"]
     registered = next(each for each in way.claim["status"]["conditions"] if each["type"] == "Registered")
@@ -131,7 +132,7 @@ def test_a_machine_that_never_becomes_a_node_is_given_up_after_15_minutes(walk):
 
 
 def test_a_vm_that_vanishes_takes_its_node_along(walk):
-    way = walk(nodeclass(), nodepool(SMALL), pod())
+    way = walk(nodeclass(), nodepool(SMALL), pod("p1"))
     (vm,) = way.world.vms()
     way.world.cloud.vanish(vm.name)
     way.world.advance(600)
@@ -139,7 +140,7 @@ def test_a_vm_that_vanishes_takes_its_node_along(walk):
 
 
 def test_a_gpu_is_there_before_the_node_is_initialized(walk):
-    gpu = pod()
+    gpu = pod("p1")
     gpu["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
     way = walk(nodeclass(), nodepool(requirement("karpenter.azure.com/sku-gpu-name", "T4")), gpu)
     assert way.node["status"]["allocatable"]["nvidia.com/gpu"] == "1"
@@ -168,7 +169,7 @@ MODES = [
 def test_every_provision_mode_ends_in_a_running_pod(walk, release, mode):
     pool = nodepool(SMALL, expireAfter="720h")
     pool["spec"]["disruption"] = {"consolidateAfter": "0s"}
-    way = walk(nodeclass(), pool, pod(), karpenter=release, provision_mode=mode)
+    way = walk(nodeclass(), pool, pod("p1"), karpenter=release, provision_mode=mode)
     assert way.settled.quiescent
     assert way.world.list("Pod")[0]["status"]["phase"] == "Running"
 
@@ -181,7 +182,7 @@ CIRCLES = [
 
 @pytest.mark.parametrize(("release", "spec", "fault"), CIRCLES)
 def test_labels_that_make_a_claim_per_loop_for_ever(walk, release, spec, fault):
-    way = walk(nodeclass(), nodepool(SMALL), pod(**spec), karpenter=release)
+    way = walk(nodeclass(), nodepool(SMALL), pod("p1", **spec), karpenter=release)
     runaway = way.settled.runaway
     assert runaway is not None
     assert runaway.fault == fault
@@ -191,7 +192,7 @@ def test_labels_that_make_a_claim_per_loop_for_ever(walk, release, spec, fault):
 
 def test_a_label_that_only_the_kubelet_brings_makes_claims_until_the_first_node_registers(walk):
     spec = {"nodeSelector": {"node.kubernetes.io/windows-build": "10.0"}}
-    way = walk(nodeclass(), nodepool(SMALL), pod(**spec))
+    way = walk(nodeclass(), nodepool(SMALL), pod("p1", **spec))
     assert way.settled.quiescent
     (left,) = way.world.list("NodeClaim")
     empty = [each.nodeclaim for one in way.world.disruptions for each in one.nodes if one.reason == "Empty"]
@@ -203,7 +204,7 @@ PROVOKING = ("kubernetes.azure.com/ebpf-dataplane", {"operator": "NotIn", "value
 
 
 def test_a_custom_label_that_a_pod_excludes_gets_a_number(walk):
-    way = walk(nodeclass(), nodepool(SMALL), pod(**requires(PROVOKING[0], "NotIn", "azure")))
+    way = walk(nodeclass(), nodepool(SMALL), pod("p1", **requires(PROVOKING[0], "NotIn", "azure")))
     value = way.node["metadata"]["labels"][PROVOKING[0]]
     assert value.isdigit()
 
@@ -219,24 +220,24 @@ def snapshot(world: World) -> list[object]:
 
 def test_the_same_seed_gives_the_same_world(walk):
     def run(seed: int) -> list[object]:
-        return snapshot(walk(nodeclass(), nodepool(SMALL), pod(), pod("p2", cpu="1500m"), seed=seed).world)
+        return snapshot(walk(nodeclass(), nodepool(SMALL), pod("p1"), pod("p2", cpu="1500m"), seed=seed).world)
 
     assert run(3) == run(3)
     assert run(3) != run(4)
 
 
 def test_worlds_that_share_caches_do_not_disturb_each_other(walk):
-    calm = snapshot(walk(nodeclass(), nodepool(SMALL), pod()).world)
+    calm = snapshot(walk(nodeclass(), nodepool(SMALL), pod("p1")).world)
     azure = {"faults": [{"what": "SkuNotAvailable", "times": 3}], "prices": {"Standard_D2_v3": 0.001}}
-    walk(nodeclass(), nodepool(SMALL), pod(), azure=azure)
-    assert snapshot(walk(nodeclass(), nodepool(SMALL), pod()).world) == calm
+    walk(nodeclass(), nodepool(SMALL), pod("p1"), azure=azure)
+    assert snapshot(walk(nodeclass(), nodepool(SMALL), pod("p1")).world) == calm
 
 
 def test_nothing_that_was_stored_ever_changes(walk):
     world = World()
     copies: list[tuple[object, object]] = []
     world.cluster.view.subscribe(lambda change: copies.append((change.object, copy_json(change.object))))
-    world.apply(nodeclass(), nodepool(SMALL), pod())
+    world.apply(nodeclass(), nodepool(SMALL), pod("p1"))
     world.settle()
     world.delete("NodeClaim", world.list("NodeClaim")[0]["metadata"]["name"])
     world.settle()
@@ -245,13 +246,13 @@ def test_nothing_that_was_stored_ever_changes(walk):
 
 
 def test_what_a_world_hands_out_is_the_callers(walk):
-    way = walk(nodeclass(), nodepool(SMALL), pod())
+    way = walk(nodeclass(), nodepool(SMALL), pod("p1"))
     way.node["metadata"]["labels"]["mine"] = "x"
     assert "mine" not in way.node["metadata"]["labels"]
 
 
 def test_apply_again_changes_what_the_file_says_and_keeps_the_rest(walk):
-    way = walk(nodeclass(), nodepool(SMALL, labels={"a": "1", "b": "2"}), pod())
+    way = walk(nodeclass(), nodepool(SMALL, labels={"a": "1", "b": "2"}), pod("p1"))
     assert way.world.apply(nodepool(SMALL, labels={"a": "1"})) == []
     (pool,) = way.world.list("NodePool")
     assert pool["spec"]["template"]["metadata"]["labels"] == {"a": "1"}

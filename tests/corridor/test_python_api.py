@@ -10,6 +10,7 @@ import pytest
 
 from harness import ObjectsRefused, World
 from harness.reading.problems import ScenarioError
+from harness.testing import daemonset, deployment, nodeclass, nodepool, pod, requirement
 
 CLASS = "apiVersion: karpenter.azure.com/v1beta1\nkind: AKSNodeClass\nmetadata: {name: default}\nspec: {}\n"
 POOL = """\
@@ -95,3 +96,16 @@ def test_a_refused_nodeclaim_is_a_mistake_and_a_refused_launch_is_not() -> None:
     world.settle()
     assert any(call.status >= 400 for call in world.calls())
     assert (world.get("Pod", "web") or {})["spec"]["nodeName"]
+
+
+def test_objects_to_test_with_are_taken_as_they_are() -> None:
+    world = World()
+    taint = {"key": "batch", "effect": "NoSchedule"}
+    pool = nodepool(
+        requirement("kubernetes.io/arch", "amd64"), labels={"team": "a"}, taints=[taint], limits={"cpu": "9"}
+    )
+    objects = [nodeclass(imageFamily="AzureLinux"), pool, pod("one"), deployment("two", 2), daemonset()]
+    assert world.apply(*objects) == []
+    template = world.list("NodePool")[0]["spec"]["template"]
+    assert (template["spec"]["taints"], template["metadata"]["labels"]) == ([taint], {"team": "a"})
+    assert world.list("NodePool")[0]["spec"]["limits"] == {"cpu": "9"}

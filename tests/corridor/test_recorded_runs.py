@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod, requirement
+from harness.testing import nodeclass, nodepool, pod, requirement
+from tests.corridor.conftest import SMALL
 
 ON_DEMAND = requirement("karpenter.sh/capacity-type", "on-demand")
 REGION = "southcentralus"
@@ -98,7 +99,9 @@ RECORDINGS = {
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_a_recorded_run(walk, name):
     recorded = RECORDINGS[name]
-    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure=recorded.azure, **recorded.world)
+    way = walk(
+        nodeclass(), nodepool(SMALL, ON_DEMAND), pod("p1"), region=REGION, azure=recorded.azure, **recorded.world
+    )
     calls = [
         (int(at) - 1, method, path.split("/")[0], status, code)
         for at, method, path, status, code in way.calls("PUT", "DELETE")
@@ -115,7 +118,7 @@ def test_a_recorded_run(walk, name):
 def test_what_a_recorded_run_left_alone(walk, name):
     recorded = RECORDINGS[name]
     ((reason, zones, ttl),) = recorded.marks
-    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION, azure=recorded.azure)
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod("p1"), region=REGION, azure=recorded.azure)
     lines = [line for line in way.world.log if line.level == "debug"]
     at = sorted({line.at for line in lines})
     removed = [
@@ -157,7 +160,7 @@ def test_a_lack_of_spot_quota_was_forgotten_after_three_minutes_in_1_4_0(walk, r
     """It had the time of marks without one; the hour that the caller gave was not handed on (pkg/cache/unavailableofferings.go)."""
     both = requirement("karpenter.sh/capacity-type", "spot", "on-demand")
     azure = {"quota": {"lowPriorityCores": 0}}
-    way = walk(nodeclass(), nodepool(SMALL, both), pod(), region=REGION, azure=azure, karpenter=release)
+    way = walk(nodeclass(), nodepool(SMALL, both), pod("p1"), region=REGION, azure=azure, karpenter=release)
     way.world.advance(240)
     way.world.apply(pod("later", cpu="1500m"))
     way.world.settle()
@@ -184,7 +187,7 @@ def test_a_recorded_life(walk):
 
     The real controller waits in the call for the machine's end, and looks for the NIC before it looks for the machine again.
     """
-    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod(), region=REGION)
+    way = walk(nodeclass(), nodepool(SMALL, ON_DEMAND), pod("p1"), region=REGION)
     way.world.delete("Pod", "p1")
     way.world.delete("NodeClaim", way.claim["metadata"]["name"])
     assert way.world.settle().quiescent

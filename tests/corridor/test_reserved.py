@@ -3,8 +3,8 @@
 import pytest
 
 from harness.kube.api.quantity import Quantity
+from harness.testing import nodeclass, nodepool, pod, requirement
 from harness.world import World
-from tests.corridor.conftest import nodeclass, nodepool, pod, requirement
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from tests.corridor.conftest import nodeclass, nodepool, pod, requirement
 )
 def test_an_aks_machine(kubernetes: str, size: str, cpu: str, memory_mib: int) -> None:
     world = World(karpenter="1.14.0", provision_mode="aksmachineapi", kubernetes=kubernetes)
-    world.apply(nodeclass(), nodepool(requirement("node.kubernetes.io/instance-type", size)), pod())
+    world.apply(nodeclass(), nodepool(requirement("node.kubernetes.io/instance-type", size)), pod("p1"))
     world.settle()
     status = world.list("Node")[0]["status"]
     total, left = status["capacity"], status["allocatable"]

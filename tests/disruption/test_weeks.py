@@ -5,8 +5,9 @@ from random import Random
 import pytest
 
 from harness.engine.clock import parse
+from harness.testing import deployment
 from harness.world import World
-from tests.disruption.test_world import NODECLASS, deployment, pool
+from tests.disruption.test_world import NODECLASS, pool
 
 HOUR = 3600.0
 SIZES = ["Standard_D2s_v5", "Standard_D4s_v5", "Standard_D8s_v5", "Standard_E4s_v5", "Standard_F4s_v2"]

@@ -9,6 +9,7 @@ from harness.engine.ports import ADMIN
 from harness.karpenter.disruption.orders import Hands
 from harness.kube.api.objects import Object
 from harness.kube.api.status import ApiError
+from harness.testing import deployment, nodeclass, nodepool, requirement
 from harness.world import World
 
 MINUTE = 60.0
@@ -16,47 +17,15 @@ EVERYTHING = [{"nodes": "100%"}]
 
 
 def pool(disruption: Mapping[str, Any] | None = None, **template: Any) -> dict[str, Any]:
-    requirements = [
-        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
-        {
-            "key": "node.kubernetes.io/instance-type",
-            "operator": "In",
-            "values": ["Standard_D2s_v5", "Standard_D4s_v5", "Standard_D8s_v5"],
-        },
-    ]
-    reference = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
-    return {
-        "apiVersion": "karpenter.sh/v1",
-        "kind": "NodePool",
-        "metadata": {"name": "default"},
-        "spec": {
-            "disruption": {"consolidateAfter": "30s", "budgets": EVERYTHING, **(disruption or {})},
-            "template": {"spec": {"nodeClassRef": reference, "requirements": requirements, **template}},
-        },
-    }
+    return nodepool(
+        requirement("karpenter.sh/capacity-type", "on-demand"),
+        requirement("node.kubernetes.io/instance-type", "Standard_D2s_v5", "Standard_D4s_v5", "Standard_D8s_v5"),
+        disruption={"consolidateAfter": "30s", "budgets": EVERYTHING, **(disruption or {})},
+        **template,
+    )
 
 
-NODECLASS = {
-    "apiVersion": "karpenter.azure.com/v1beta1",
-    "kind": "AKSNodeClass",
-    "metadata": {"name": "default"},
-    "spec": {},
-}
-
-
-def deployment(name: str, replicas: int, cpu: str = "1", **pod: Any) -> dict[str, Any]:
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}
-    labels = {"app": name}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name},
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container], **pod}},
-        },
-    }
+NODECLASS = nodeclass()
 
 
 def world(*objects: Object, **inputs: Any) -> World:

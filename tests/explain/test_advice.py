@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from harness import testing
 from harness.explain.labels import default_objects
 from harness.explain.render import as_text
 from harness.explain.scheduling import Explainer, PodExplanation
 from harness.explain.summary import pods_line
 from harness.explain.trials import Trials
+from harness.testing import requirement
 from harness.world import World
 
 ZONE, SIZE, CAPACITY = "topology.kubernetes.io/zone", "node.kubernetes.io/instance-type", "karpenter.sh/capacity-type"
@@ -20,32 +22,11 @@ FAMILY, ARCH = "karpenter.azure.com/sku-family", "kubernetes.io/arch"
 
 def nodepool(*requirements: tuple[str, str], name: str = "default", **more: Any) -> dict[str, Any]:
     """A NodePool whose requirements are keys In values, separated by commas."""
-    asked = [{"key": key, "operator": "In", "values": values.split(",")} for key, values in requirements]
-    template = {
-        "metadata": {"labels": more.pop("labels", {})},
-        "spec": {
-            "nodeClassRef": {
-                "group": "karpenter.azure.com",
-                "kind": "AKSNodeClass",
-                "name": more.pop("nodeclass", "default"),
-            },
-            "requirements": asked,
-            **{key: more.pop(key) for key in ("taints",) if key in more},
-        },
-    }
-    return {
-        "apiVersion": "karpenter.sh/v1",
-        "kind": "NodePool",
-        "metadata": {"name": name},
-        "spec": {"template": template, **more},
-    }
+    return testing.nodepool(*(requirement(key, *values.split(",")) for key, values in requirements), name=name, **more)
 
 
 def deployment(replicas: int = 3, cpu: str = "1", **spec: Any) -> dict[str, Any]:
-    container = {"name": "c", "image": "c", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}
-    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container], **spec}}
-    body = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": body}
+    return testing.deployment("web", replicas, cpu, **spec)
 
 
 def first(*objects: Mapping[str, Any], **inputs: Any) -> PodExplanation:

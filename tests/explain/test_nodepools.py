@@ -5,8 +5,8 @@ import json
 from harness.cli import main
 from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
 from harness.explain.scheduling import Explainer
+from harness.testing import nodeclass, nodepool, requirement
 from harness.world import World
-from tests.corridor.conftest import nodeclass, nodepool, requirement
 
 ON_DEMAND = requirement("karpenter.sh/capacity-type", "on-demand")
 FS = requirement("karpenter.azure.com/sku-series", "Fs_v2")

@@ -128,7 +128,8 @@ class InstanceTypeProvider:
         self._prices = prices
         self._read_usages = usages
         self._shared = shared
-        self._options_key = repr(options)
+        self._options_key = (options.use_sig, options.vm_memory_overhead_percent, options.node_resource_group)
+        """The options that a list depends on beside those that its settings are made from."""
         self._usages: Usages | None = None
         self._usages_key: tuple[tuple[str, int], ...] = ()
         self._usages_read = 0.0

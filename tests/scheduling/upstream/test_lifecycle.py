@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from harness.engine.ports import ADMIN
-from tests.corridor.conftest import SMALL, Walk, nodeclass, nodepool, pod
+from harness.testing import nodeclass, nodepool, pod
+from tests.corridor.conftest import SMALL, Walk
 
 Json = dict[str, Any]
 
@@ -30,7 +31,7 @@ def test_two_launches_that_fail() -> None:
     """should update NodeRegistrationHealthy status condition to False if it was previously set to True and there are
     >=2 registration failures
     """
-    way = Walk(nodeclass(), nodepool(SMALL), pod())
+    way = Walk(nodeclass(), nodepool(SMALL), pod("p1"))
     assert condition(way.world.get("NodePool", "default"), "NodeRegistrationHealthy") == "True"
     refusal = {"what": "Strange", "message": "no", "status": 403, "times": "always"}
     way.world.change_azure({"faults": [refusal]})
@@ -61,13 +62,13 @@ def test_before_outcomes_were_counted_a_launch_that_fails_says_nothing() -> None
 
 @pytest.mark.parametrize("release", ["1.7.2", "1.6.6", "1.4.0"])
 def test_before_outcomes_were_counted_the_first_node_that_does_not_register_makes_it_unhealthy(release: str) -> None:
-    way = Walk(nodeclass(), nodepool(SMALL), pod(), karpenter=release, times={"boot": 3600.0})
+    way = Walk(nodeclass(), nodepool(SMALL), pod("p1"), karpenter=release, times={"boot": 3600.0})
     way.world.advance(20 * 60)
     assert healthy(way) == "False"
 
 
 def test_before_outcomes_were_counted_one_that_is_healthy_stays_so() -> None:
-    way = Walk(nodeclass(), nodepool(SMALL), pod(), karpenter="1.7.2")
+    way = Walk(nodeclass(), nodepool(SMALL), pod("p1"), karpenter="1.7.2")
     way.world.change_timing(boot=3600.0)
     way.world.apply(pod("second", cpu="1500m"))
     way.world.advance(40 * 60)
@@ -90,7 +91,7 @@ def test_a_nodeclaim_that_a_user_made_counts_for_its_label_up_to_core_1_7(releas
 
 def test_what_the_condition_says_counts_after_a_restart() -> None:
     """should pre-hydrate the buffer with the status condition: one failure after a success leaves it healthy, one after failures not"""
-    way = Walk(nodeclass(), nodepool(SMALL), pod())
+    way = Walk(nodeclass(), nodepool(SMALL), pod("p1"))
     failing_launches(way)
     way.world.advance(11 * 60)
     assert healthy(way) == "False"
@@ -104,7 +105,7 @@ def test_what_the_condition_says_counts_after_a_restart() -> None:
 def test_a_taint_that_says_that_the_node_is_not_ready() -> None:
     """should not consider the Node to be initialized while a readiness.k8s.io/ taint is present, and initialize once it is removed"""
     taint = {"key": "readiness.k8s.io/network", "effect": "NoSchedule"}
-    way = Walk(nodeclass(), nodepool(SMALL, taints=[taint]), pod(tolerations=[{"operator": "Exists"}]))
+    way = Walk(nodeclass(), nodepool(SMALL, taints=[taint]), pod("p1", tolerations=[{"operator": "Exists"}]))
     assert (condition(way.claim, "Registered"), condition(way.claim, "Initialized")) == ("True", "Unknown")
     change(way, "Node", way.node["metadata"]["name"], taints=[])
     way.world.settle()
@@ -113,7 +114,7 @@ def test_a_taint_that_says_that_the_node_is_not_ready() -> None:
 
 def test_when_the_grace_period_ends_is_written_down() -> None:
     """should annotate the node if the NodeClaim has a terminationGracePeriod"""
-    kept = pod()
+    kept = pod("p1")
     kept["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": "true"}
     way = Walk(nodeclass(), nodepool(SMALL, terminationGracePeriod="5m"), kept)
     name = way.claim["metadata"]["name"]
@@ -126,7 +127,7 @@ def test_when_the_grace_period_ends_is_written_down() -> None:
 def test_a_nodeclaim_that_has_no_machine() -> None:
     """should not call Delete() on the CloudProvider if the NodeClaim hasn't been launched yet"""
     refusal = {"what": "Strange", "message": "no", "status": 403, "times": "always"}
-    way = Walk(nodeclass(), nodepool(SMALL), pod(), azure={"faults": [refusal]})
+    way = Walk(nodeclass(), nodepool(SMALL), pod("p1"), azure={"faults": [refusal]})
     way.world.delete("Pod", "p1")
     for claim in way.world.list("NodeClaim"):
         way.world.delete("NodeClaim", claim["metadata"]["name"])
@@ -153,7 +154,7 @@ def test_important_pods_go_last(critical: str) -> None:
 
 def test_draining_takes_five_seconds() -> None:
     """should not finish draining until minDrainTime has passed"""
-    way = Walk(nodeclass(), nodepool(SMALL), pod())
+    way = Walk(nodeclass(), nodepool(SMALL), pod("p1"))
     name = way.claim["metadata"]["name"]
     way.world.delete("Pod", "p1")
     way.world.settle()
@@ -168,7 +169,7 @@ def test_draining_takes_five_seconds() -> None:
 
 def test_a_machine_that_belongs_to_nobody() -> None:
     """should delete an instance if there is no NodeClaim owner"""
-    way = Walk(nodeclass(), nodepool(SMALL), pod())
+    way = Walk(nodeclass(), nodepool(SMALL), pod("p1"))
     way.world.delete("Pod", "p1")
     way.world.settle()
     name = way.claim["metadata"]["name"]
