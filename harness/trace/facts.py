@@ -347,5 +347,4 @@ class End(Fact):
     facts: int
 
 
-KINDS: Mapping[str, type[Fact]] = {kind.fact: kind for kind in Fact.__subclasses__()}
-"""The classes by the word in the line, in the order of this page."""
+KINDS: Mapping[str, type[Fact]] = {kind.fact: kind for kind in Fact.__subclasses__()}  # by the word in the line

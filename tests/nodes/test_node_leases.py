@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from harness.engine.ports import ADMIN
 from harness.nodes.node_leases import NodeLeases
+from harness.testing import nodeclass, nodepool, pod
 from harness.world import World
-from tests.corridor.conftest import SMALL, nodeclass, nodepool, pod
+from tests.corridor.conftest import SMALL
 
 
 def test_each_node_of_a_machine_renews_its_lease_as_long_as_the_machine_runs() -> None:
     world = World()
     world.engine.add(NodeLeases(world.engine, world.cluster.view, world.cluster.writer, world.machines))
-    world.apply(nodeclass(), nodepool(SMALL), pod())
+    world.apply(nodeclass(), nodepool(SMALL), pod("p1"))
     world.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "of-somebody-else"}})
     world.settle()
     (node,) = (
