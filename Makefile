@@ -40,6 +40,8 @@ REPORT ?=
 ARGS ?=
 
 SMOKE_SCENARIOS := scenarios/labels/kubelet-may-not.yaml scenarios/labels/machine-api.yaml
+SMOKE_DISRUPTION := scenarios/disruption/emptiness.yaml
+DISRUPTION := $(addprefix scenarios/disruption/,emptiness.yaml drift.yaml consolidation.yaml)
 CLUSTER_SCENARIOS := $(addprefix scenarios/labels/,bootstrapping-client.yaml do-not-sync-taints.yaml kubelet-may-not.yaml machine-api.yaml \
   network.yaml operating-system.yaml spot-node.yaml who-wins.yaml)
 
@@ -72,7 +74,7 @@ unit: $(CORE)
 
 test-clusters: $(CLUSTERS)
 	$(RUN) -m pytest tests/clusters --run-clusters $(if $(SMOKE),-m "real_cluster and smoke") --durations=5 $(ARGS)
-	$(RUN) -m pytest $(if $(SMOKE),$(SMOKE_SCENARIOS),$(CLUSTER_SCENARIOS)) --cluster memory,apiserver $(ARGS)
+	$(RUN) -m pytest $(if $(SMOKE),$(SMOKE_SCENARIOS) $(SMOKE_DISRUPTION),$(CLUSTER_SCENARIOS) $(DISRUPTION)) --cluster memory,apiserver $(ARGS)
 	$(RUN) -m pytest $(if $(SMOKE),$(SMOKE_SCENARIOS),$(KIND_SCENARIOS)) --cluster kind $(ARGS)
 	$(RUN) -m pytest scenarios/labels --cluster memory,kind --sample 1 --sample-seed $(SEED) $(ARGS)
 

@@ -172,7 +172,12 @@ class ClusterRunners(ClusterPool):
 
     def _needed(self, case: Case) -> str:
         real = [name for name in self.names if name not in ("memory", "http")]
-        needs = [need for need in case.needs if real or (need == "memory" and self.names != ("memory",))]
+        needs = [
+            need
+            for need in case.needs
+            if ("kind" in self.names if need == "simulated-kubelets" else real)
+            or (need == "memory" and self.names != ("memory",))
+        ]
         if needs:
             return f"needs {', '.join(needs)}, which {', '.join(real or self.names)} does not have"
         return ""

@@ -107,15 +107,8 @@ def check_savings(world: World) -> None:
         assert after < before, one
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_days_of_a_random_cluster(seed):
-    random = Random(seed)
-    world = cluster(random)
-    for _ in range(24):
-        happen(world, random)
-        for _ in range(12):
-            world.advance(300)
-            check_moment(world)
+def check_rest(world: World) -> None:
+    """What holds once nothing has happened for a while."""
     world.advance(2 * HOUR)
     before = world.cluster.view.revision
     world.advance(HOUR)
@@ -126,6 +119,32 @@ def test_days_of_a_random_cluster(seed):
     assert not any(node["spec"].get("taints") for node in nodes)
     assert all(parse(claim["metadata"]["creationTimestamp"]) >= 0 for claim in claims)
     check_savings(world)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_days_of_a_random_cluster(seed):
+    random = Random(seed)
+    world = cluster(random)
+    for _ in range(24):
+        happen(world, random)
+        for _ in range(12):
+            world.advance(300)
+            check_moment(world)
+    check_rest(world)
+
+
+@pytest.mark.parametrize("seed", [7, 8])
+def test_a_week_of_a_random_cluster(seed):
+    """As the days, with a change every eight hours, and more time in which nothing happens."""
+    random = Random(seed)
+    world = cluster(random)
+    for _ in range(21):
+        happen(world, random)
+        for _ in range(16):
+            world.advance(1800)
+            check_moment(world)
+    check_rest(world)
+    assert world.disruptions
 
 
 @pytest.mark.parametrize("seed", range(2))

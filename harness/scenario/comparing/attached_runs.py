@@ -37,7 +37,7 @@ def unfit(case: Case) -> str:
     """Why a case cannot be asserted on such a cluster; empty when it can."""
     if case.header.skip is not None:
         return case.header.skip
-    if "virtual-time" in case.needs:
+    if case.needs_virtual_time:
         return "it needs virtual time"
     if any(entry.expectation.labels is not None or entry.expectation.requirements is not None for entry in case.then):
         return "it asks what is computed, about which a cluster says nothing"

@@ -118,7 +118,7 @@ class RealRuns:
         header = case.header
         if header.skip is not None:
             return Result.NOT_APPLICABLE, header.skip
-        if "virtual-time" in case.needs:
+        if case.needs_virtual_time:
             return Result.VIRTUAL, "it says so, or measures times"
         if all(entry.expectation.kind in _QUESTIONS for entry in case.then) and not case.manifests:
             return Result.NOT_APPLICABLE, "asks what is computed, and runs nothing"

@@ -112,6 +112,11 @@ class Case:
         return tuple(dict.fromkeys([*self.header.needs, *(["virtual-time"] if measured else [])]))
 
     @property
+    def needs_virtual_time(self) -> bool:
+        """Whether it cannot be run in real time."""
+        return not {"virtual-time", "simulated-kubelets"}.isdisjoint(self.needs)
+
+    @property
     def refused(self) -> tuple[str, ...]:
         """References of the objects that it expects to be refused."""
         rejected = (entry.expectation.rejected for entry in self.then)

@@ -114,8 +114,9 @@ class Header(Model):
         None,
         description="Under how many seeds it must hold: `20`, or `{count: 20, hold: some}` for what may be but need not. One when absent.",
     )
-    needs: list[Literal["virtual-time", "memory"]] = Field(
-        default_factory=list, description="What a cluster must offer for it to make sense; elsewhere it is skipped."
+    needs: list[Literal["virtual-time", "simulated-kubelets", "memory"]] = Field(
+        default_factory=list,
+        description="What a cluster must offer for it to make sense; elsewhere it is skipped. kind has no `simulated-kubelets`.",
     )
     skip: Text | None = Field(None, description="Why it is not run.")
     xfail: ExpectedFailure | None = Field(None, description="It is known to fail.")
