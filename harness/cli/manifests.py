@@ -194,7 +194,7 @@ def apply_manifests(
     manifests: Sequence[Manifest],
     *,
     complete: bool = True,
-    change: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
+    change: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda obj: obj,
 ) -> list[str]:
     """Applies them, a default AKSNodeClass or NodePool first where there is none; answers what was added.
 

@@ -141,6 +141,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         ),
         "trusted_launch": "no release has it yet; scenarios/next and tests/launch/test_trusted_launch.py show it",
         **dict.fromkeys(("drift_of_machines", "drift_image", "drift_of_subnets"), _DRIFT),
+        "empty_window_is_none": "when images change, which scenarios/disruption/images.yaml has by release",
         "repair_policies": _REPAIR,
         **dict.fromkeys(
             ("nodeclass_conditions", "managed_subnets_refused", "additional_tags", "machine_name_limit"), _RELEASES
@@ -149,7 +150,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
     "core": {
         "held_repair_looks_again": _REPAIR,
         **dict.fromkeys(("first_overlay_capacity_wins", "overlays_skip_broken_nodepools"), _OVERLAYS),
-        **dict.fromkeys(("zone_in_metrics", "nodepool_cost_metric"), _METRICS),
+        **dict.fromkeys(("zone_in_metrics", "nodepool_cost_metric", "nodepool_decision_metrics"), _METRICS),
         "gates": "which switches there are; scenarios open them",
         "version": "the name",
         "counts_registrations": "no expectation is about a NodePool's health; tests/scheduling/upstream/test_lifecycle.py shows it",
