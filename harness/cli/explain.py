@@ -74,10 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
     except ScenarioError as error:
         return bad_files("explain", arguments, error)
     motion = settle(world)
-    write_recording(recording, arguments)
     failed = fails(arguments, world, given, motion)
     everything = arguments.verbose or arguments.size is not None or arguments.format == "json"
     explained = explainer.pods(bound=everything)
+    write_recording(recording, arguments, explained)
     refused = [*refused_lines(world)]
     pools = nodepool_sizes(world, explainer) if not explained and not refused and arguments.pod is None else []
     if arguments.pod is not None:

@@ -83,11 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_files("simulate", arguments, error)
     started = [] if motion else end_startup(world)
     moves = moves_until(world, seconds) if arguments.until is not None and not motion else None
-    write_recording(recording, arguments)
     missing = adoption.missing if adoption is not None else []
     code = int(fails(arguments, world, given, motion))
     pods = world.cluster.view.list("Pod")
     pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
+    write_recording(recording, arguments, pending)
     nodes = _nodes(world, pods)
     prices = totals(world)
     turns = [*of_nodes(world, {node["name"] for node in nodes})]

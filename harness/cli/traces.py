@@ -12,6 +12,7 @@ from harness.cli.pictures import check_page
 from harness.cli.worlds import InputError
 
 if TYPE_CHECKING:
+    from harness.explain.scheduling import PodExplanation
     from harness.reading.manifests import Manifest
     from harness.scenario.running.tracing import Tracing
     from harness.trace import Recording
@@ -48,10 +49,20 @@ def recording_of(world: World, arguments: argparse.Namespace, manifests: Iterabl
     return recording
 
 
-def write_recording(recording: Recording | None, arguments: argparse.Namespace) -> None:
-    """Writes its trace, with the command that makes it again, and its page, and shows its film."""
+def write_recording(
+    recording: Recording | None, arguments: argparse.Namespace, explained: Iterable[PodExplanation] = ()
+) -> None:
+    """Writes its trace, with the command that makes it again, and its page, and shows its film; with what would help the explained pods."""
     if recording is None:
         return
+    from harness.explain.render import advice_lines
+
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for one in explained:
+        alike.setdefault(tuple(advice_lines(one)), []).append(one.pod)
+    for lines, pods in alike.items():
+        if lines:
+            recording.advice(pods, lines)
     from harness.trace import write_trace
 
     trace = recording.trace(command=join(["harness", *arguments.words]))

@@ -10,7 +10,7 @@ from harness.explain.changes import Change
 from harness.explain.reasons import offering_text
 from harness.explain.scheduling import PodExplanation, PoolExplanation
 
-__all__ = ["as_text", "as_value", "change_text", "names_text", "pool_lines", "pool_value"]
+__all__ = ["advice_lines", "as_text", "as_value", "change_text", "names_text", "pool_lines", "pool_value"]
 
 _FEW = 3  # names, causes and Nodes that are listed where not everything is wanted
 DEAR = 5.0  # USD per hour from which on a price comes first
@@ -70,16 +70,21 @@ def _pod(pod: PodExplanation, size: str | None, verbose: bool) -> Iterator[str]:
         yield f"  Node {node}: {reason if verbose else _short(reason)}"
     if not verbose and len(pod.nodes) > _FEW:
         yield f"  and {len(pod.nodes) - _FEW} more Nodes (-v has all)"
-    for change in pod.changes:
-        yield f"  {change_text(change)}"
+    for line in advice_lines(pod):
+        yield f"  {line}"
+
+
+def advice_lines(pod: PodExplanation) -> Iterator[str]:
+    """What would help it, or that nothing does that was tried."""
+    yield from map(change_text, pod.changes)
     if pod.tried and not pod.changes:
         tried = f"{pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
         if pod.untried:
-            yield f"  No change is known that would be enough: {tried}, {pod.untried} more would have taken too long"
+            yield f"No change is known that would be enough: {tried}, {pod.untried} more would have taken too long"
         else:
-            yield f"  No change, nor two together, would be enough: {tried}"
+            yield f"No change, nor two together, would be enough: {tried}"
     if pod.refused and not pod.changes:
-        yield f"  Where Karpenter would make a machine after a change, Azure refuses it: {', '.join(pod.refused)}"
+        yield f"Where Karpenter would make a machine after a change, Azure refuses it: {', '.join(pod.refused)}"
 
 
 def _short(sentence: str) -> str:

@@ -14,31 +14,10 @@ from typing import Any, ClassVar
 from harness.trace.header import Fact
 
 __all__ = [
-    "KINDS",
-    "Applied",
-    "ArmCall",
-    "Blocked",
-    "Boot",
-    "ClaimState",
-    "Condition",
-    "Cost",
-    "Decision",
-    "Disruption",
-    "End",
-    "EventTold",
-    "Expectation",
-    "Funnel",
-    "LabelWrite",
-    "LogTold",
-    "NodeState",
-    "PodState",
-    "PriceOf",
-    "Refused",
-    "Sizes",
-    "Step",
-    "Usage",
-    "Write",
-]
+    "KINDS", "Advice", "Applied", "ArmCall", "Blocked", "Boot", "ClaimState", "Condition", "Cost", "Decision",
+    "Disruption", "End", "EventTold", "Expectation", "Funnel", "LabelWrite", "LogTold", "NodeState", "PodState",
+    "PriceOf", "Refused", "Sizes", "Step", "Usage", "Write",
+]  # fmt: skip
 
 Amounts = Mapping[str, float]
 
@@ -322,6 +301,15 @@ class Refused(Fact):
     layer: str
     text: str
     key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice(Fact):
+    """What would help pods that wait: changes that were tried in worlds of their own, in words; that nothing does is one, too."""
+
+    fact: ClassVar[str] = "advice"
+    pods: Sequence[str]
+    lines: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from harness.trace.azure import Power, arm_calls, blocked, costs
 from harness.trace.changes import Seen, Witness, from_journal, from_witness, reference
 from harness.trace.decisions import Decisions, told_decisions
 from harness.trace.facts import (
+    Advice,
     ClaimState,
     Disruption,
     End,
@@ -55,6 +56,7 @@ _ORDER = (
     "rejection",
     "event",
     "log",
+    "advice",
     "expectation",
     "end",
 )
@@ -107,6 +109,10 @@ class Recording:
     ) -> None:
         """What was expected at the end, and whether it holds."""
         self._expected.append(Expectation(self._now, text, held, *place, tuple(differences), tuple(why)))
+
+    def advice(self, pods: Sequence[str], lines: Sequence[str]) -> None:
+        """What would help pods that wait, as somebody found out who tried."""
+        self._expected.append(Advice(self._now, tuple(pods), tuple(lines)))
 
     # The trace.
 

@@ -17,6 +17,7 @@ function waiting(world) {
     one.why ? h("p.said", h("span.note", "Karpenter: "), one.why) : null,
     one.target ? h("p.said", h("span.note", "Karpenter: "), `has a place for it on ${one.target}`) : null,
     one.scheduler ? h("p.said", h("span.note", "kube-scheduler: "), one.scheduler) : null,
+    (one.advice ?? []).slice(0, 4).map((text) => h("p.said.advice", text)),
     one.tried.some((tried) => tried.why) && one.tried.length > 1 ? h("ul", one.tried.filter((tried) => tried.why).slice(0, 6).map((tried) => h("li", h("b", tried.nodepool), ` ${tried.why}`))) : null)),
   world.pending.length > 5 ? h("p.note", `${world.pending.length - 5} more reasons: see the corridor`) : null);
 }

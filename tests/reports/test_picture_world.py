@@ -61,6 +61,7 @@ STORY = [
     fact(1010, "claim", claim="one", state="deleted", nodepool="default"),
     fact(1010, "node", node="aks-one", state="deleted"),
     fact(1010, "thing-of-a-later-version", text="passed over"),
+    fact(1810, "advice", pods=["default/huge"], lines=["It would help to ask for less"]),
     fact(1810, "end", outcome="failed", facts=34),
 ]  # fmt: skip
 VALUE = world_value(STORY)
@@ -118,6 +119,7 @@ def test_who_waits_and_why() -> None:
     assert waiting["pods"] == ["default/huge"]
     assert waiting["why"] == "no instance type has enough resources"
     assert waiting["scheduler"] == "no nodes available to schedule pods"
+    assert waiting["advice"] == ["It would help to ask for less"]
     assert waiting["tried"] == [{"nodepool": "default", "why": "too large"}]
 
 

@@ -13,8 +13,9 @@ _ALIKE = 20
 
 
 def pending(story: Story) -> list[dict[str, Any]]:
-    """Pods that wait at the end, those with the same reasons together: `pods`, `since`, Karpenter's `why`, the scheduler's, NodePools."""
+    """Pods that wait at the end, those with the same reasons together: Karpenter's `why`, the scheduler's, NodePools, `advice`."""
     decisions, places = story.last_decisions(), story.places
+    advice = {pod: list(fact["lines"]) for fact in story.facts("advice") for pod in fact["pods"]}
     groups: dict[Any, dict[str, Any]] = {}
     for name, told in story.pending_pods().items():
         decision: Line = decisions.get(name, {})
@@ -35,6 +36,7 @@ def pending(story: Story) -> list[dict[str, Any]]:
                 "tried": [
                     {"nodepool": one["nodepool"], "why": one.get("why", "")} for one in decision.get("tried", ())
                 ],
+                "advice": advice.get(name, []),
                 "place": places.get(reference),
             },
         )
