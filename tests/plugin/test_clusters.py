@@ -21,6 +21,7 @@ from harness.pytest_plugin.grouping import Groups
 from harness.scenario.language.files import load
 from harness.scenario.language.models.header import Seeds
 from harness.scenario.running.runner import Runner
+from harness.scenario.running.verdicts import Judged
 from tests.project.tree import ROOT
 
 # four groups, whose cases stand in turns in two files
@@ -112,7 +113,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[FakeCluster]:
 
 
 def runners(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> ClusterRunners:
-    monkeypatch.setattr(pytestconfig.option, "cluster", "kind")
+    monkeypatch.setattr(pytestconfig.option, "scenarios_cluster", "kind")
     return ClusterRunners(pytestconfig)
 
 
@@ -243,11 +244,11 @@ class Losing:
     def __init__(self, *ends: Exception | None) -> None:
         self._ends = iter(ends)
 
-    def examine(self, case: Any) -> Any:
+    def judge_once(self, case: Any) -> Judged:
         end = next(self._ends)
         if end is not None:
             raise end
-        return "run", ()
+        return Judged(())
 
 
 def test_what_died_is_told_at_length_once(
