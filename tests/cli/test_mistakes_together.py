@@ -73,6 +73,13 @@ def test_what_is_no_kubeconfig(text: str, file: str, here: Path, capsys: pytest.
     assert "indices" not in err
 
 
+@pytest.mark.parametrize("spec", ["spec: null\n", ""])
+def test_a_pod_without_a_spec(spec: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "pod.yaml").write_text(f"apiVersion: v1\nkind: Pod\nmetadata: {{name: web}}\n{spec}")
+    code, _, err = call(capsys, "simulate", "pod.yaml")
+    assert (code, err.partition(": ")[2]) == (2, "'spec' is missing\n")
+
+
 def test_a_workload_whose_pods_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "web.yaml").write_text(
         "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\n"

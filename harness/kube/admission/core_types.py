@@ -30,6 +30,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "core.v1.Container": ("name",),
     "core.v1.NodeSelector": ("nodeSelectorTerms",),
     "core.v1.NodeSelectorRequirement": ("key", "operator"),
+    "core.v1.Pod": ("spec",),
     "core.v1.PodAffinityTerm": ("topologyKey",),
     "core.v1.PodSpec": ("containers",),
     "core.v1.PreferredSchedulingTerm": ("preference", "weight"),
