@@ -62,6 +62,10 @@ class Displaced:
         """Whether an annotation protects the pod, whether it still runs or not."""
         return self._protection(pod).active
 
+    def told(self, pod: Object) -> SchedulingEvent | None:
+        """What Karpenter says when it looks at the annotation (core pkg/utils/pod/scheduling.go IsDoNotDisruptActive)."""
+        return self._protection(pod).event
+
     def budgets_against(self, pod: Object) -> Sequence[Object]:
         """The disruption budgets that allow no eviction of the pod now; several where more than one select it."""
         if (

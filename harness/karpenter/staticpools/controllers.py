@@ -16,7 +16,7 @@ from harness.karpenter.disruption.situation import View
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.creation import NodeClaimRefused
 from harness.karpenter.requirement import EmptyRange
-from harness.karpenter.scheduling import PlannedNodeClaim
+from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent
 from harness.karpenter.staticpools.decisions import LIMITED, Growth, growth, is_static_nodepool, surplus
 from harness.kube.api.objects import Object, condition_is, is_terminating, labels_of, name_of, spec_of
 from harness.kube.api.status import ApiError
@@ -141,7 +141,7 @@ class StaticDeprovisioning:
         pool = self._view.get("NodePool", str(key))
         if pool is None or not is_static_nodepool(pool):
             return DONE
-        found, made = surplus(self._look().simulations, pool)
+        found, made = surplus(self._look().simulations, pool, say=self._say)
         if found:
             assert made.counts is not None
             told = {"current": made.counts.running, "desired": _replicas(pool), "deprovision-count": len(found)}
@@ -154,6 +154,12 @@ class StaticDeprovisioning:
                 if error.code != 404:
                     raise ReconcileError(f"failed to deprovision nodeclaims, {error.message}") from error
         return DONE if made.again is None else Result(made.again, Wait.POLL)
+
+    def _say(self, event: SchedulingEvent) -> None:
+        namespace, _, name = event.object.rpartition("/")
+        pod = self._view.get(event.kind, name, namespace)
+        if pod is not None:
+            self._sink.event(pod, event.type, event.reason, event.message, dedupe_seconds=event.dedupe_seconds)
 
 
 class _PoolRunaways:

@@ -3,13 +3,14 @@
 Core ``pkg/controllers/static/{provisioning,deprovisioning}/controller.go``, ``pkg/controllers/state/statenodepool.go``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.karpenter.disruption.costs import lifetime_remaining, rescheduling_cost
 from harness.karpenter.disruption.static_drift import Counts, counts_of, node_limit
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.names import is_managed
+from harness.karpenter.scheduling import SchedulingEvent
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.simulation import Simulations
 from harness.karpenter.scheduling.state import StateNode
@@ -30,6 +31,10 @@ class Growth:
     count: int = 0
     again: float | None = None
     counts: Counts | None = None
+
+
+def _silent(event: SchedulingEvent) -> None:
+    """Nobody listens."""
 
 
 def is_static_nodepool(nodepool: Object) -> bool:
@@ -67,10 +72,14 @@ def growth(
 
 
 def surplus(
-    simulations: Simulations, nodepool: Object, *, replacing: frozenset[str] = frozenset()
+    simulations: Simulations,
+    nodepool: Object,
+    *,
+    replacing: frozenset[str] = frozenset(),
+    say: Callable[[SchedulingEvent], None] = _silent,
 ) -> tuple[Sequence[Object], Growth]:
     """The NodeClaims that are too many, in the order in which they go, and when to look again: first those without a machine, then
-    empty nodes, then those whose pods cost least to move."""
+    empty nodes, then those whose pods cost least to move. ``say`` hears what is told of pods that are not to be disrupted for a while."""
     if not _is_managed(simulations, nodepool) or not is_static_nodepool(nodepool) or is_terminating(nodepool):
         return (), Growth()
     name = name_of(nodepool)
@@ -84,7 +93,9 @@ def surplus(
         for node in sorted(simulations.state.nodes, key=lambda each: each.provider_id)
         if node.labels.get(NODEPOOL) == name and node.nodeclaim is not None and not node.deleting
     ]
-    found = [*unresolved, *(_claim(each) for each in _cheapest(simulations, nodes)[: count - len(unresolved)])]
+    if len(unresolved) == count:
+        return unresolved, Growth(again=POLLING, counts=counts)
+    found = [*unresolved, *(_claim(each) for each in _cheapest(simulations, nodes, say)[: count - len(unresolved)])]
     return found, Growth(again=POLLING, counts=counts)
 
 
@@ -104,18 +115,29 @@ def _unresolved(claims: Iterable[Object], nodepool: str) -> list[Object]:
     ]
 
 
-def _cheapest(simulations: Simulations, nodes: Sequence[StateNode]) -> list[StateNode]:
+def _cheapest(
+    simulations: Simulations, nodes: Sequence[StateNode], say: Callable[[SchedulingEvent], None]
+) -> list[StateNode]:
     """Empty ones as they come; the others by whether a pod forbids it, then by what moving their pods costs."""
     judge = Displaced((), simulations.snapshot.now, simulations.rules)
+
+    def is_protected(pods: Sequence[Object]) -> bool:
+        for pod in pods:
+            event = judge.told(pod)
+            if event is not None:
+                say(event)
+            if judge.protected(pod):
+                return True
+        return False
+
     empty, others, keys = [], [], {}
     for node in nodes:
         pods = simulations.state.pods_on(node) if node.node is not None else []
-        protected = any(judge.protected(pod) for pod in pods)
-        if not pods or (all(map(is_daemon, pods)) and not protected):
+        if not pods or (all(map(is_daemon, pods)) and not is_protected(pods)):
             empty.append(node)
             continue
         cost = rescheduling_cost(pods) * lifetime_remaining(_claim(node), simulations.snapshot.now)
-        keys[node.provider_id] = protected, cost
+        keys[node.provider_id] = is_protected(pods), cost
         others.append(node)
     sort_slice(others, lambda node: keys[node.provider_id])
     return [*empty, *others]
