@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "shrink": ("harness.cli.shrink", "the smallest scenario that comes to the same"),
     "compare": ("harness.cli.compare", "what differs between two traces or situations"),
     "watch": ("harness.cli.watch", "what happened in a world, as a film or as text"),
+    "validate": ("harness.cli.validate", "what the API server and Karpenter's validation refuse of manifests"),
     "upgrade-check": ("harness.cli.upgrade_check", "what an upgrade of the provider does to manifests"),
     "ci-matrix": ("harness.cli.ci_matrix", "the matrix of the nightly run on clusters"),
     "defaults": ("harness.cli.defaults", "what a scenario gets where it says nothing"),

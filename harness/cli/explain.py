@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_format, bad_input, no_environment, print_json, show
+from harness.cli.output import add_forms, bad_input, no_environment, print_found, print_json, show
 from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
     from harness.explain.scheduling import PodExplanation
+    from harness.reading.manifests import Manifest
+    from harness.reports.annotations import Annotation
     from harness.world import World
 
 __all__ = ["add_arguments", "run"]
@@ -31,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", metavar="S", help="also everything about this VM size and its offerings")
     parser.add_argument("-v", "--verbose", action="store_true", help="every cause against every size, and every pod")
     add_html(parser)
-    add_format(parser)
+    add_forms(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -106,6 +108,9 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print_json({**value, **({"nodepools": sizes_value(pools)} if pools else {}), "guessed": guesses})
         return int(failed or any(not pool.sizes for pool in pools))
+    if arguments.format != "text":
+        print_found(_annotations(explained, given.manifests), arguments.format)
+        return int(failed or any(not pool.sizes for pool in pools))
     for line in inputs.head(world):
         show(line)
     if added:
@@ -135,6 +140,24 @@ def _asked_wrongly(arguments: argparse.Namespace) -> str:
     if arguments.pod is not None and arguments.node is not None:
         return "--pod asks about a pod, --node about a Node of a dump: one of them"
     return ""
+
+
+def _annotations(explained: Sequence[PodExplanation], manifests: Sequence[Manifest]) -> list[Annotation]:
+    """Pods that no Node takes, at the pod or at what makes it, once for all that wait for the same."""
+    from harness.reports.annotations import Annotation
+
+    found: dict[tuple[str, str], Annotation] = {}
+    for one in explained:
+        if one.state != "pending":
+            continue
+        named = next(
+            (each for each in manifests if each.is_named(one.workload) or each.is_named(f"Pod/{one.pod}")), None
+        )
+        mark = named.document.position(("metadata", "name")) if named is not None else None
+        said = one.sentence or "; ".join(one.waiting)
+        text = f"{one.workload or one.pod}: pending: {said.partition(', requirements=')[0]}"
+        found.setdefault((one.workload or one.pod, text), Annotation("error", mark, "pending", text))
+    return list(found.values())
 
 
 def _print(world: World, explained: Sequence[PodExplanation], arguments: argparse.Namespace) -> None:

@@ -5,21 +5,27 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.reading.problems import ScenarioError
 
+if TYPE_CHECKING:
+    from harness.reports.annotations import Annotation
+
 __all__ = [
     "add_format",
+    "add_forms",
     "bad_input",
     "colour",
     "counted",
     "display_name",
     "fitted",
     "no_environment",
+    "print_found",
     "print_json",
     "show",
     "virtual",
@@ -32,6 +38,24 @@ NO_ENVIRONMENT = 3
 def add_format(parser: argparse.ArgumentParser) -> None:
     """`--format text|json`."""
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the output (default text)")
+
+
+def add_forms(parser: argparse.ArgumentParser) -> None:
+    """`--format` with the forms that are shown beside the code in pull requests."""
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "sarif", "github", "junit"),
+        default="text",
+        help="form of the output: text, json, sarif, github (workflow commands), junit (default text)",
+    )
+
+
+def print_found(found: Sequence[Annotation], form: str) -> None:
+    """Prints findings as SARIF, workflow commands or JUnit XML."""
+    from harness import __version__
+    from harness.reports.annotations import FORMS
+
+    print(FORMS[form](found, __version__), end="")
 
 
 def colour() -> bool:
@@ -91,6 +115,10 @@ def bad_input(error: ScenarioError | str, form: str = "text") -> int:
         from harness.reports.as_json import problems_value
 
         print_json(problems_value(error))
+    elif form != "text":
+        from harness.reports.annotations import annotations_of
+
+        print_found(annotations_of(error), form)
     else:
         for problem in error.problems:
             print(problem, file=sys.stderr)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.output import add_format, bad_input, print_json, show
+from harness.cli.output import add_forms, bad_input, print_found, print_json, show
 from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from harness.explain.upgrade import Finding
     from harness.karpenter.releases import ProviderRelease
     from harness.reading.manifests import Manifest
+    from harness.reading.problems import Mark
+    from harness.reports.annotations import Annotation
     from harness.scenario.language.dumps import Dump
     from harness.world import World
 
@@ -61,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--mode", metavar="M", help="provision mode of both; each release's default when absent")
     add_html(parser)
-    add_format(parser)
+    add_forms(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -131,6 +133,8 @@ def run(arguments: argparse.Namespace) -> int:
                 **({"rollout": {**moves.value(), "without_machine": missing}} if moves is not None else {}),
             }
         )
+    elif arguments.format != "text":
+        print_found(_annotations(findings, manifests), arguments.format)
     else:
         for line in inputs.lines():
             show(line)
@@ -230,10 +234,32 @@ def _read(arguments: argparse.Namespace) -> Dump:
         raise
 
 
+def _annotations(findings: Sequence[Finding], manifests: Sequence[Manifest]) -> list[Annotation]:
+    """What changes, as notes beside the files; what changes for the worse as errors."""
+    from harness.reports.annotations import Annotation, Level
+
+    levels: dict[str, Level] = {"worse": "error", "changed": "warning"}
+    return [
+        Annotation(
+            levels.get(str(one.effect), "note"),
+            _mark(one, manifests),
+            one.rule or one.kind,
+            f"{one.object}: {one.text}",
+        )
+        for one in findings
+    ]
+
+
+def _mark(finding: Finding, manifests: Sequence[Manifest]) -> Mark | None:
+    """Where what a finding is about stands."""
+    found = next((one for one in manifests if f"{one.kind}/{one.name}" == finding.object), None)
+    return found.document.position(finding.pointer) if found is not None else None
+
+
 def _place(finding: Finding, manifests: Sequence[Manifest]) -> str:
     """``file:line:col`` of what a finding is about."""
-    found = next((one for one in manifests if f"{one.kind}/{one.name}" == finding.object), None)
-    return str(found.document.position(finding.pointer)) if found is not None else finding.object
+    mark = _mark(finding, manifests)
+    return str(mark) if mark is not None else finding.object
 
 
 def _value(finding: Finding, manifests: Sequence[Manifest]) -> dict[str, Any]:

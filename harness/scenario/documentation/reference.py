@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
+from harness.scenario.documentation.manifests import CUSTOM
 from harness.scenario.documentation.schema import json_schema
 
 __all__ = ["render_reference"]
@@ -50,7 +51,7 @@ def render_reference() -> str:
     anchors = {name: f"then-{key.lower()}" for name, key in keys.items()}
     names = [name for name in _ORDER if name in definitions]
     names += ["ExpectationMap", *(name for name in keys if name)]
-    names += sorted(name for name in definitions if name not in names and name not in ("Manifest",))
+    names += sorted(name for name in definitions if name not in names and name not in ("Manifest", *CUSTOM))
     parts = [introduction.rstrip("\n")]
     for name in names:
         title = _TITLES.get(name) or (f"`then: {keys[name]}`" if name in keys else name)

@@ -8,9 +8,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from harness.scenario.documentation.manifests import CUSTOM, custom_definitions
 from harness.scenario.language.models import Header
 
-__all__ = ["json_schema", "render"]
+__all__ = ["SCHEMA_ID", "json_schema", "render"]
+
+SCHEMA_ID = "https://raw.githubusercontent.com/karpenter-azure-harness/karpenter-azure-harness/main/harness/scenario/scenario.schema.json"
+"""Where editors find the schema: `# yaml-language-server: $schema=` and this address in the first line of a file."""
 
 _MANIFEST = {
     "type": "object",
@@ -37,11 +41,27 @@ def json_schema() -> dict[str, Any]:
     header["title"] = "Scenario"
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": SCHEMA_ID,
         "title": "Karpenter on Azure scenario file",
         "if": {"required": ["apiVersion"]},
         "then": {"$ref": "#/definitions/Manifest"},
         "else": {"$ref": "#/definitions/Header"},
-        "definitions": _moved({"Header": header, "Manifest": _MANIFEST, **definitions}),
+        "definitions": _moved(
+            {"Header": header, "Manifest": _MANIFEST | _kinds(), **definitions, **custom_definitions()}
+        ),
+    }
+
+
+def _kinds() -> dict[str, Any]:
+    """Which definition an object has to follow, by what it says that it is."""
+    return {
+        "allOf": [
+            {
+                "if": {"properties": {"apiVersion": {"const": version}, "kind": {"const": kind}}},
+                "then": {"$ref": f"#/definitions/{kind}"},
+            }
+            for kind, version in CUSTOM.items()
+        ]
     }
 
 

@@ -1,0 +1,116 @@
+"""`harness validate`, and the forms that stand beside the code in pull requests."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from harness.reading.problems import Mark
+from harness.reports.annotations import Annotation, as_github
+from tests.cli.command import POOL, call
+from tests.project.tree import ROOT
+
+BAD = POOL.replace("spec:\n  template", "spec:\n  weight: 101\n  template", 1)
+PLACE = "pools.yaml:6:3"
+SAID = "NodePool/default: spec.weight: Invalid value: 101: spec.weight in body should be less than or equal to 100"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pools.yaml").write_text(BAD)
+    (tmp_path / "good.yaml").write_text(POOL)
+    return tmp_path
+
+
+def test_a_refusal_stands_at_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys, "validate", "pools.yaml") == (
+        1,
+        f"{PLACE}: crd-schema: {SAID}\nprovider 1.14.0: 1 object, 1 refused\n",
+        "",
+    )
+    assert call(capsys, "validate", "good.yaml") == (0, "provider 1.14.0: 1 object, nothing refused\n", "")
+    assert call(capsys, "validate", "good.yaml", "--release", "9.9")[0] == 2
+    assert call(capsys, "validate", "none.yaml")[::2] == (
+        2,
+        "none.yaml:1:1: cannot be read: no such file or directory\n",
+    )
+
+
+def test_a_release_decides(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "good.yaml").write_text(POOL.replace("team: blue", "kubernetes.azure.com/storageprofile: managed"))
+    codes = [call(capsys, "validate", "good.yaml", "--release", release)[0] for release in ("1.12.2", "1.13.0")]
+    assert codes == [0, 1]
+
+
+def test_github(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "validate", "pools.yaml", "--format", "github")
+    assert (code, out) == (1, f"::error file=pools.yaml,line=6,col=3,title=crd-schema::{SAID}\n")
+    odd = Annotation("note", Mark("a,b:c.yaml", 1, 2), "r", "50 %\nmore: a,b")
+    assert as_github([odd]) == "::notice file=a%2Cb%3Ac.yaml,line=1,col=2,title=r::50 %25%0Amore: a,b\n"
+
+
+def test_sarif(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "validate", "pools.yaml", "--format", "sarif")
+    (run,) = json.loads(out)["runs"]
+    (result,) = run["results"]
+    assert (code, result["ruleId"], result["level"], result["message"]["text"]) == (1, "crd-schema", "error", SAID)
+    place = result["locations"][0]["physicalLocation"]
+    assert place == {
+        "artifactLocation": {"uri": "pools.yaml", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 6, "startColumn": 3},
+    }
+    assert run["tool"]["driver"]["rules"] == [{"id": "crd-schema"}]
+
+
+def test_junit(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = call(capsys, "validate", "pools.yaml", "--format", "junit")
+    failure = ElementTree.fromstring(out).find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == SAID
+    code, out, _ = call(capsys, "validate", "good.yaml", "--format", "junit")
+    assert (code, ElementTree.fromstring(out).find(".//failure")) == (0, None)
+
+
+@pytest.mark.parametrize(
+    "command", [("validate",), ("upgrade-check", "--from", "1.13.1", "--to", "1.14.0"), ("explain",)]
+)
+def test_files_that_cannot_be_read_are_findings_too(
+    here: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    (here / "bad.yaml").write_text("a: b: c\n")
+    code, out, err = call(capsys, *command, "bad.yaml", "--format", "github")
+    assert (code, err) == (2, "")
+    assert out.startswith("::error file=bad.yaml,line=1,col=5,title=input::not YAML: ")
+
+
+def test_an_upgrade_and_a_pending_pod(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "good.yaml").write_text(POOL.replace("team: blue", "kubernetes.azure.com/storageprofile: managed"))
+    code, out, _ = call(
+        capsys, "upgrade-check", "--from", "1.12.2", "--to", "1.13.0", "good.yaml", "--format", "github"
+    )
+    assert code == 1
+    assert re.search(r"^::error file=good.yaml,line=7,col=\d+,title=", out, re.MULTILINE)
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {nodeSelector: {team: red}, containers: [{name: c, image: c}]}\n"
+    (here / "pod.yaml").write_text(pod)
+    (here / "good.yaml").write_text(POOL)
+    _, out, _ = call(capsys, "explain", "good.yaml", "pod.yaml", "--format", "github")
+    assert out.startswith("::error file=pod.yaml,line=3,col=12,title=pending::")
+    assert out.count("\n") == 1
+
+
+def test_action_and_hooks_call_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    runs = [step["run"] for step in action["runs"]["steps"] if "run" in step]
+    hooks = [hook["entry"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())]
+    from harness.cli import COMMANDS
+
+    called = [match[1] for text in (*runs, *hooks) for match in re.finditer(r"\bharness ([a-z-]+)", text)]
+    assert set(called) <= COMMANDS.keys()
+    assert {"validate", "upgrade-check", "run"} <= set(called)
+    assert call(capsys, "validate", str(ROOT / "docs/examples/nodepools"))[0] == 0
