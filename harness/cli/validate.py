@@ -77,4 +77,4 @@ def _refusals(manifests: Sequence[Manifest], release: ProviderRelease, kubernete
         for rejection in refusals_by(as_new(manifest.object), release, kubernetes):
             hint = manifest.type_hint(rejection.pointer, rejection.text)
             text = f"{manifest.reference}: {rejection.text}" + (f"; {hint}" if hint else "")
-            yield Annotation("error", manifest.document.position(rejection.pointer), rejection.by, text)
+            yield Annotation("error", manifest.document.position(rejection.pointer), str(rejection.layer), text)
