@@ -114,3 +114,24 @@ def test_action_and_hooks_call_what_there_is(capsys: pytest.CaptureFixture[str])
     assert set(called) <= COMMANDS.keys()
     assert {"validate", "upgrade-check", "run"} <= set(called)
     assert call(capsys, "validate", str(ROOT / "docs/examples/nodepools"))[0] == 0
+
+
+def test_the_schema_knows_the_fields_of_karpenters_kinds() -> None:
+    jsonschema = pytest.importorskip(
+        "jsonschema", reason="needs jsonschema: pip install 'karpenter-azure-harness[crds]'"
+    )
+    from harness.scenario.documentation.schema import json_schema
+
+    schema = json_schema()
+    assert schema["$id"].endswith("/harness/scenario/scenario.schema.json")
+    judge = jsonschema.Draft7Validator(schema)
+    assert not list(judge.iter_errors(yaml.safe_load(POOL)))
+    (wrong,) = judge.iter_errors(
+        yaml.safe_load(
+            POOL.replace("metadata: {name: default}\nspec:", "metadata: {name: default}\nspec:\n  wieght: 3")
+        )
+    )
+    assert "wieght" in wrong.message
+    assert not list(
+        judge.iter_errors({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"anything": 1}})
+    )
