@@ -28,7 +28,8 @@ def run(directory: Path, *arguments: str, **files: str) -> tuple[int, str]:
         path = directory / name.replace("__", ".").replace("_in_", "/")
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    entry = ("-p", "no:karpenter_azure_harness", "-p", "harness.pytest_entry", "-p", "no:cacheprovider")
+    others = ("-p", "no:fakeazure", "-p", "no:cacheprovider")
+    entry = ("-p", "no:karpenter_azure_harness", "-p", "harness.pytest_entry", *others)
     command = [sys.executable, "-m", "pytest", *entry, "-q", *arguments]
     done = subprocess.run(
         command, cwd=directory, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
