@@ -171,6 +171,8 @@ def _of_case(case: Case, side: Side, overrides: dict[str, Any]) -> Trace:
     from harness.scenario.running.runner import Runner, expected_outcome
     from harness.scenario.running.tracing import finished
 
+    if side.cluster != "memory" and case.needs:
+        raise InputError(f"{case.name}: needs {', '.join(case.needs)}, which {side.cluster} does not have")
     runner = Runner(**overrides, region=side.region)
     runner.check_inputs([case])
     run, verdicts = runner.examine(case, recorded=True)

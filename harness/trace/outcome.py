@@ -31,6 +31,8 @@ from harness.world.naming import renamed
 __all__ = ["outcome_of"]
 
 _UNSEEN = frozenset({"same", "withheld"})
+_OF_LOOP = frozenset({"launch", "nodepool-filter", "nodeclaim-cel"})
+"""Layers that refuse what Karpenter itself made: a real one tells of it by Events and its log."""
 _RETRIED = frozenset({"Registered", "Initialized"})
 _AWAITING = frozenset({"AwaitingReconciliation", "NodeClassReadinessUnknown"})
 _OF_MACHINES = frozenset({"virtualMachines", "networkInterfaces", "extensions", "machines", "disks"})
@@ -50,6 +52,8 @@ def outcome_of(trace: Trace, *, sources: bool = True) -> dict[str, Any]:
     calls = _calls(trace)
     refused: dict[str, list[str]] = {}
     for each in trace.of(Refused):
+        if each.layer in _OF_LOOP and not sources:
+            continue
         refused.setdefault(each.object, []).append(f"{each.layer}: {each.text}")
     per_claim = {}
     for name, states in claims.items():
@@ -68,7 +72,7 @@ def outcome_of(trace: Trace, *, sources: bool = True) -> dict[str, Any]:
         "refused": {name: sorted(texts) for name, texts in sorted(refused.items())},
         "price": next((fact.price for fact in reversed(trace.of(Cost))), 0.0),
         "decisions": _decisions(trace, pods, sources),
-        "disruptions": [_disruption(fact) for fact in trace.of(Disruption)],
+        "disruptions": [_disruption(fact) for fact in trace.of(Disruption) if sources],
         "NodeClaims": per_claim,
         "other Nodes": {name: {**node, "claim": ""} for name, node in nodes.items()},
         "other calls": calls.get("", []),

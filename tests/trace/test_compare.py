@@ -13,6 +13,8 @@ from harness.scenario.running.runner import Runner
 from harness.scenario.running.tracing import finished
 from harness.trace import Trace, write_trace
 from harness.trace.comparing import compare_traces
+from harness.trace.decisions import told_decisions
+from harness.trace.facts import EventTold, LabelWrite
 from tests.cli.command import call
 from tests.trace.conftest import SPOT
 
@@ -57,6 +59,37 @@ def test_the_weightiest_difference_comes_first(runner: Runner, tmp_path: Path) -
     found = compare_traces(left, right).differences
     assert [one.fact.partition("[")[0] for one in found][:3] == ["expectations", "pods", "pods"]
     assert (found[0].left, found[0].right) == (True, False)
+
+
+def test_beside_a_real_controller_counts_what_both_tell(runner: Runner, tmp_path: Path) -> None:
+    """It does not tell where a label comes from, which sizes were left, or what it was refused inside of itself."""
+    left = traced(runner, tmp_path, SPOT)
+    kept = ("sizes", "funnel", "decision", "rejection", "disruption")
+    facts = [fact for fact in left.facts if fact.fact not in kept]
+    plain = [replace(fact, from_="") if isinstance(fact, LabelWrite) else fact for fact in facts]
+    seen = [fact for fact in plain if not (isinstance(fact, LabelWrite) and fact.kind in ("same", "withheld"))]
+    decided = told_decisions(fact for fact in left.facts if isinstance(fact, EventTold))
+    found = sorted([*seen, *decided], key=lambda fact: fact.t)
+    right = replace(left, header=replace(left.header, karpenter="real"), facts=tuple(found))
+    assert list(compare_traces(left, right).differences) == []
+
+
+def test_what_somebody_else_decided_is_told_by_its_events() -> None:
+    def event(name: str, reason: str, message: str) -> EventTold:
+        return EventTold(1.0, name, "Normal", reason, message, "karpenter")
+
+    events = [
+        event("Pod/a", "Nominated", "Pod should schedule on: nodeclaim/default-1"),
+        event("Pod/other/b", "Nominated", "Pod should schedule on: nodeclaim/default-1"),
+        event("Pod/c", "Nominated", "Pod should schedule on: node/aks-1"),
+        event("Pod/d", "FailedScheduling", "Failed to schedule pod, no"),
+        event("Node/x", "Nominated", "x"),
+    ]
+    assert [(one.pods, one.result, one.target, one.why) for one in told_decisions(events)] == [
+        (("default/a", "other/b"), "nodeclaim", "NodeClaim/default-1", ""),
+        (("default/c",), "existing", "Node/aks-1", ""),
+        (("default/d",), "refused", "", "no"),
+    ]
 
 
 BEFORE = SPOT.partition("---\n")[2]
