@@ -72,14 +72,18 @@ def _in_region(outcome: dict[str, Any], header: Header, left: Trace, right: Trac
     return found
 
 
-_OF_CLUSTER: Sequence[tuple[str, str]] = ()
-"""Facts that belong to a cluster rather than to Karpenter: patterns, each with its reason."""
+_OF_CLUSTER: Sequence[tuple[str, str, str]] = (
+    ("kind", r".*\[Nodes\]\[\d+\]\[allocatable\].*", "a node container has the capacity of its host"),
+    ("kind", r".*\[(beta\.)?kubernetes\.io/arch\].*", "a kubelet writes the architecture of its host"),
+)
+"""Facts that belong to a cluster rather than to Karpenter: its name, a pattern, the reason."""
 
 
 def _kept(fact: str, left: Header, right: Header) -> str:
     if left.cluster == right.cluster:
         return ""
-    return next((why for pattern, why in _OF_CLUSTER if re.match(pattern, fact)), "")
+    clusters = (left.cluster, right.cluster)
+    return next((why for name, pattern, why in _OF_CLUSTER if name in clusters and re.fullmatch(pattern, fact)), "")
 
 
 def _count(value: Any) -> int:

@@ -14,7 +14,7 @@ from harness.scenario.running.tracing import finished
 from harness.trace import Trace, write_trace
 from harness.trace.comparing import compare_traces
 from harness.trace.decisions import told_decisions
-from harness.trace.facts import EventTold, LabelWrite
+from harness.trace.facts import EventTold, LabelWrite, NodeState
 from tests.cli.command import call
 from tests.trace.conftest import SPOT
 
@@ -72,6 +72,21 @@ def test_beside_a_real_controller_counts_what_both_tell(runner: Runner, tmp_path
     found = sorted([*seen, *decided], key=lambda fact: fact.t)
     right = replace(left, header=replace(left.header, karpenter="real"), facts=tuple(found))
     assert list(compare_traces(left, right).differences) == []
+
+
+def test_what_belongs_to_a_cluster_is_kept_with_its_reason(runner: Runner, tmp_path: Path) -> None:
+    left = traced(runner, tmp_path, SPOT)
+    facts = [
+        replace(fact, allocatable={**fact.allocatable, "cpu": 2}) if isinstance(fact, NodeState) else fact
+        for fact in left.facts
+    ]
+    on_kind = replace(left, header=replace(left.header, cluster="kind"), facts=tuple(facts))
+    found = compare_traces(left, on_kind)
+    assert [(one.fact, one.kept) for one in found.differences] == [
+        ("NodeClaims[default 1][Nodes][0][allocatable][cpu]", "a node container has the capacity of its host")
+    ]
+    assert found.real == []
+    assert len(compare_traces(left, replace(on_kind, header=left.header)).real) == 1
 
 
 def test_what_somebody_else_decided_is_told_by_its_events() -> None:
