@@ -27,6 +27,7 @@ Object = Mapping[str, Any]
 _FILE = "shrunk.yaml"
 _ANYTHING = [{"pods": {"bound": 0}}]
 _FIXED = frozenset({("apiVersion",), ("kind",), ("metadata", "name")})
+_PINNED = ("karpenter",)  # what a later default would change
 _OWN_THEN = ("then", "failed")
 
 
@@ -119,8 +120,9 @@ def _smaller_part(search: _Search, key: str) -> None:
         return search.holds(rest, search.objects)
 
     value = search.header[key]
-    if not holds([] if isinstance(value, list) else {}):
-        smaller_values(value, holds, frozenset({("karpenter",)}))
+    least = [] if isinstance(value, list) else {name: value[name] for name in _PINNED if name in value}
+    if value != least and not holds(least):
+        smaller_values(value, holds, frozenset((name,) for name in _PINNED))
 
 
 def _smaller_object(search: _Search, index: int) -> None:

@@ -126,10 +126,16 @@ def test_nothing_more_can_go() -> None:
 def test_a_refusal_stays_the_same_refusal() -> None:
     wrong = POOL.replace("POOL", "one").replace("weight: 7", "weight: 101")
     text = "---\n".join(
-        ["scenario: s\nthen: [{rejected: {object: NodePool/one}}]\n", wrong, POOL.replace("POOL", "two"), CLASS]
+        [
+            "scenario: s\ngiven: {karpenter: 1.13.1, region: westus2}\nthen: [{rejected: {object: NodePool/one}}]\n",
+            wrong,
+            POOL.replace("POOL", "two"),
+            CLASS,
+        ]
     )
     found = shrink(case_of(text), "rejected")
     assert "rejected" in found.text
+    assert "given: {karpenter: 1.13.1}\n" in found.text  # a later default would be another release
     assert [one["metadata"]["name"] for one in objects(found.text)] == ["one"]
     assert Runner().run(case_of(found.text)).outcome is Outcome.PASSED
 
