@@ -291,7 +291,9 @@ def test_a_stateful_set_starts_in_order(cluster):
 
 
 def test_a_job_has_its_parallelism(cluster):
-    apply(cluster, workload("Job", api="batch/v1", parallelism=2, completions=3))
+    made = template()
+    made["spec"]["restartPolicy"] = "Never"
+    apply(cluster, workload("Job", api="batch/v1", parallelism=2, completions=3, template=made))
     assert len(pods(cluster)) == 2
     done = {"status": {"phase": "Succeeded"}}
     for name in pods(cluster):

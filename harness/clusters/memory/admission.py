@@ -27,6 +27,7 @@ from harness.kube.admission.runtime_class import (
     runtime_class_errors,
     with_runtime_class,
 )
+from harness.kube.admission.workload_validation import workload_errors
 from harness.kube.api.field_errors import FieldError
 from harness.kube.api.names import NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
@@ -156,6 +157,7 @@ def _validated(request: Request, *, merged: bool, wording: NameWording) -> dict[
         errors.extend(pod_spec_errors(spec_of(new), merged=merged))
     elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):
         template = spec_of(new).get("template") or {}
+        errors.extend(workload_errors(request.kind.kind, spec_of(new)))
         errors.extend(pod_spec_errors(spec_of(template), ("spec", "template", "spec"), merged=merged))
     if errors:
         text = str(errors[0]) if len(errors) == 1 else f"[{', '.join(str(each) for each in errors)}]"
