@@ -33,7 +33,7 @@ def custom_definitions() -> dict[str, Any]:
 
 def _definition(kind: str, version: str) -> dict[str, Any]:
     tree: dict[str, Any] = {}
-    for path in field_paths(f"{version}/{kind}"):
+    for path in filter(None, field_paths(f"{version}/{kind}")):  # the object itself has the path ""
         node = tree
         for part in path.replace("[]", ".[]").replace("{}", ".{}").split("."):
             node = node.setdefault(part, {})
