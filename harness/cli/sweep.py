@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_arguments", "run"]
 
+_LONGEST = 365 * 24 * 3600.0
+"""Virtual seconds; a year of a fleet takes hours already."""
+
 INTERRUPTED = 130  # as a shell tells SIGINT
 
 
@@ -114,10 +117,10 @@ def _until(text: str | None) -> float | None:
         return None
     try:
         seconds = parse_duration(text) / 1e9
-    except DurationError:
-        seconds = -1.0
-    if seconds < 0:
-        raise InputError(f"--until: a duration such as 72h is expected, not '{text}'")
+    except DurationError as error:
+        raise InputError(f"--until: a duration such as 72h is expected: {error}") from error
+    if not 0 <= seconds <= _LONGEST:
+        raise InputError(f"--until {text}: from 0s to {_LONGEST / 3600:.0f}h is expected")
     return seconds
 
 
@@ -132,7 +135,7 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
     if arguments.releases is not None:
         names = ALL_PROVIDER_RELEASES if arguments.releases == "all" else arguments.releases.split(",")
         for name in names:
-            check_release(name)
+            check_release(name, "--releases")
         axes["karpenter"] = names
     if arguments.regions is not None:
         names = sorted(REGIONS) if arguments.regions == "all" else arguments.regions.split(",")
@@ -144,6 +147,10 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
         axes["region"] = names
     if arguments.seeds is not None:
         axes["seed"] = range(arguments.seeds)
+    for option, values in (("--releases", axes.get("karpenter", ())), ("--regions", axes.get("region", ()))):
+        for value in values:
+            if values.count(value) > 1:
+                raise InputError(f"{option}: '{value}' stands there more than once")
     return axes
 
 

@@ -86,6 +86,10 @@ def tracing(arguments: argparse.Namespace) -> Tracing | None:
     folder: Path = arguments.trace
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--trace {folder}: a file; a folder for the traces of the cases is expected")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--trace {folder}: {error.strerror}") from error
     from harness.scenario.running.tracing import Tracing
 
     return Tracing(folder, all=arguments.trace_of == "all")

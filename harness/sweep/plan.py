@@ -102,6 +102,9 @@ def _not_for_a_plan(case: Case) -> list[Problem]:
     if case.then:
         what = "a sweep has no expectations: its result is a table"
         problems.append(Problem(case.then[0].mark(), "then", what, "whether they hold is told by `harness run`"))
+    if not case.manifests:
+        what = "no object is given, so nothing would happen"
+        problems.append(Problem(case.mark, "", what, "name files in `given.manifests`, or write manifests below"))
     if case.given.crds is not None and "/" in case.given.crds:
         problems.append(
             Problem(case.given_mark("crds"), "given.crds", "CRD files are not sent to other machines; name a release")

@@ -46,7 +46,7 @@ class Store:
                 key, row = json.loads(line)
                 known[key] = {name: row[name] for name in OUTCOME}
             except (ValueError, TypeError, KeyError) as error:
-                if number < len(lines):
+                if number < len(lines) or not line.startswith('["'):
                     raise TableError(
                         f"{self.path}:{number}: not a row of a sweep; remove the file to begin anew"
                     ) from error

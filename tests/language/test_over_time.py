@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.reading.problems import ScenarioError
 from harness.scenario.language.files import load_text
 from harness.scenario.running.runner import Runner
 
@@ -75,10 +76,24 @@ FAILS = {
     "never: {nodeclaims: {count: 1}}": "f.yaml:4:11 then[0].never: at no moment | it held at 1.0008s | ",
     "never: {nodeclaims: {count: 1}, from: {at: 10s}}": "f.yaml:4:11 then[0].never: at no moment | it held at 10s | ",
     "never: {pods: {bound: 1}, from: {bound: Pod/wbe}}": "f.yaml:4:29 then[0].never: {bound: Pod/wbe} | no such moment | ",
-    "always: {pods: {pending: 0}, from: {step: 1}, until: {step: 7}}": (
-        "f.yaml:4:49 then[0].always: {step: 7} | no such moment from there on | "
+    "always: {pods: {pending: 0}, from: {step: 2}, until: {at: 1s}}": (
+        "f.yaml:4:49 then[0].always: {at: 1s} | no such moment from there on | "
     ),
 }
+
+MISTAKES = {
+    "always: {pods: {pending: 0}, until: {step: 7}}": "f.yaml:4:40: then[0].always.until.step: there is no step 7; `when` has 3 steps",
+    "always: {pods: {pending: 0}, from: {step: 0}}": "there is no step 0",
+    "never: {pods: {bound: 5}, within: 0s}": "'within' is longer than 0s",
+    "always: {pods: {bound: 1}, from: {at: 20h}, until: {at: 10h}}": "'until' comes after 'from'",
+}
+
+
+@pytest.mark.parametrize("expectation", MISTAKES)
+def test_a_moment_that_cannot_be_is_a_mistake_of_the_file(expectation: str) -> None:
+    with pytest.raises(ScenarioError) as raised:
+        _failures(expectation)
+    assert MISTAKES[expectation] in str(raised.value)
 
 
 @pytest.mark.parametrize("expectation", FAILS)

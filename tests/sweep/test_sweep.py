@@ -154,6 +154,7 @@ def test_time_of_the_plan_and_of_the_command(plan: Path) -> None:
         ),
         (("matrix: {", "description: $(usd)\nmatrix: {usd: [a], "), "'usd' is a column of the result"),
         (("eastus", "eastuss"), "eastuss"),
+        (("---", "---\nscenario: nothing\n---"), "plan.yaml:1:1: no object is given, so nothing would happen"),
     ],
 )
 def test_what_a_plan_cannot_say(
@@ -171,8 +172,11 @@ def test_what_a_plan_cannot_say(
     [
         (["--regions", "eastuss"], "--regions: unknown region 'eastuss'; did you mean 'eastus'"),
         (["--releases", "1.99.0"], "1.99.0"),
+        (["--regions", "eastus,eastus"], "--regions: 'eastus' stands there more than once"),
+        (["--until", "9000h"], "--until 9000h: from 0s to 8760h is expected"),
+        (["--releases", "9.9.9"], "--releases: "),
         (["--seeds", "0"], "--seeds 0: a number from 1 is expected"),
-        (["--until", "soon"], "--until: a duration such as 72h is expected, not 'soon'"),
+        (["--until", "soon"], '--until: a duration such as 72h is expected: time: invalid duration "soon"'),
         (["-n", "0"], "-n 0: a number from 1 is expected"),
         (["-o", "rows.txt"], "a name that ends with .parquet, .csv, .jsonl is expected"),
         (["-o", "nowhere/rows.csv"], "there is no folder nowhere"),

@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Problem, did_you_mean, dotted
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.language.models.expectations import ExpectationMap, NodeExpectation, Pods
+from harness.scenario.language.models.moments import Moment
 from harness.scenario.language.models.steps import StepMap
 
 Path_ = tuple[str | int, ...]
@@ -116,7 +119,21 @@ def check_references(
                 problems.append(Problem(document.position(at), dotted(at), what, hint))
             elif not from_files and not any(manifest.is_named(name) for manifest in manifests):
                 unknown((*path, *place), name)
+    for path, number in _steps(header):
+        if not 1 <= number <= len(header.when):
+            place = origin(path)
+            count = f"`when` has {len(header.when)} step{'' if len(header.when) == 1 else 's'}"
+            problems.append(Problem(document.position(place), dotted(place), f"there is no step {number}", count))
     return problems
+
+
+def _steps(header: Header) -> Iterator[tuple[Path_, int]]:
+    """The steps that moments of expectations name, with their places."""
+    for index, expectation in enumerate(header.then):
+        for key in ("from", "until", "to"):
+            moment = getattr(expectation.body, "from_" if key == "from" else key, None)
+            if isinstance(moment, Moment) and moment.step is not None:
+                yield ("then", index, to_camel(expectation.kind), key, "step"), moment.step
 
 
 def _owners(expectation: ExpectationMap) -> Iterator[tuple[Path_, str]]:

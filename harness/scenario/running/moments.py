@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from harness.engine.clock import EPOCH, SECOND
+from harness.kube.go.durations import print_duration
 from harness.scenario.language.models.base import split_reference
 from harness.scenario.language.models.moments import Moment
 from harness.scenario.running.checks.azure import call_differences
@@ -83,4 +84,10 @@ def _node_of(pod: Any) -> str:
 
 def told(moment: Moment) -> str:
     """A moment as the file says it."""
-    return show({key: said(value) if key == "call" else value for key, value in said(moment).items()})
+    return show({key: _word(key, value) for key, value in said(moment).items()})
+
+
+def _word(key: str, value: Any) -> Any:
+    if key == "at":
+        return print_duration(round(value * 1e9))
+    return said(value) if key == "call" else value

@@ -61,6 +61,12 @@ class OverTime(Looks, Body):
             raise PydanticCustomError("one_of", "exactly one of {keys} is expected", {"keys": keys})
         if self.until is not None and self.within is not None:
             raise PydanticCustomError("one_end", "one of until, within is expected, not both")
+        if self.within is not None and self.within <= 0:
+            raise PydanticCustomError("no_time", "'within' is longer than 0s")
+        if self.until is not None and self.until.at is not None:
+            start = 0.0 if self.from_ is None else self.from_.at
+            if start is not None and self.until.at <= start:
+                raise PydanticCustomError("no_time", "'until' comes after 'from'")
         body: Body = getattr(self, self.looks_at)
         if body.only is not None:
             raise PydanticCustomError(
