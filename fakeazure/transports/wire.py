@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from gzip import compress
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -68,7 +69,7 @@ class Front:
         Fronts of one cloud share its lock if they are given the same `lock` afterwards.
         """
         self.cloud = cloud
-        self.lock = threading.RLock()
+        self.lock: AbstractContextManager[object] = threading.RLock()
         self.tokens = tokens or Tokens(cloud.state.settings.tenant, wall)
         self.limits = limits or Limits()
         self._authenticate = authenticate

@@ -178,11 +178,14 @@ class Engine:
         """Runs until nothing moves any more, a runaway is found, or a bound is reached."""
         return self._run(None)
 
-    def advance(self, seconds: float) -> Settled:
-        """Lets time pass, doing whatever falls due, and ends exactly that much later."""
+    def advance(self, seconds: float, *, go_on: Callable[[], bool] | None = None) -> Settled:
+        """Lets time pass, doing whatever falls due, and ends exactly that much later.
+
+        `go_on` is asked between two steps; what is left undone when it says no is done late, by the next call.
+        """
         if seconds < 0:
             raise ValueError(f"cannot advance by {seconds} s")
-        return self._run(self.clock.now + nanoseconds(seconds))
+        return self._run(self.clock.now + nanoseconds(seconds), go_on)
 
     @property
     def progressing(self) -> bool:
@@ -201,7 +204,7 @@ class Engine:
         count, message = self._failures[slot]
         return f"{after}, after {count} {'failure' if count == 1 else 'failures'} ({message})"
 
-    def _run(self, until: int | None) -> Settled:
+    def _run(self, until: int | None, go_on: Callable[[], bool] | None = None) -> Settled:
         start, first = self.clock.now, self.steps
         limit = start + nanoseconds(self.max_seconds)
         self._runaway = None
@@ -226,7 +229,7 @@ class Engine:
                 self.clock.advance_to(work.due)
             heappop(self._heap)
             self._step(work)
-            if until is None and self._circling():
+            if (until is None and self._circling()) or (go_on is not None and not go_on()):
                 break
             if self.steps - first >= self.max_steps:
                 exhausted = f"still moving after {self.max_steps} steps: {', '.join(self.waiting()[:5])}"

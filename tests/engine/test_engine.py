@@ -70,6 +70,17 @@ def test_a_poll_is_looked_at_again_only_if_the_world_changed():
     assert len(controller.calls) == 2
 
 
+def test_advance_leaves_off_between_two_steps_and_does_the_rest_late():
+    engine, controller = scripted(lambda key, call: DONE)
+    for key, due in (("a", 1.0), ("b", 2.0), ("c", 3.0)):
+        engine.enqueue(controller, key, after=due)
+    engine.advance(10, go_on=lambda: len(controller.calls) < 2)
+    assert controller.calls == [(1, "a"), (2, "b")]
+    assert engine.clock.seconds == 10
+    engine.advance(1)
+    assert controller.calls[-1] == (10, "c")
+
+
 def test_advance_runs_what_falls_due_and_ends_on_time():
     engine, controller = scripted(lambda key, call: Result(10.0, Wait.POLL))
     engine.enqueue(controller, "poll")

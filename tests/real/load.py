@@ -1,6 +1,7 @@
 """`python -m tests.real.load`: the table of load and faults, of the simulated loop beside the real controller.
 
-With `--write FILE` the table is put between `<!-- load -->` and `<!-- /load -->` of a page. `--only TEXT` leaves the other situations out.
+With `--write FILE` the table is put between `<!-- load -->` and `<!-- /load -->` of a page. `--only TEXT` leaves the other situations out;
+their rows on the page stay.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,7 +17,7 @@ from harness.karpenter.releases import DEFAULT_RELEASE
 from harness.world import World
 from harness.world.real.binaries import VARIABLE, binaries
 from harness.world.real.world import CLOUD_TIMING, TIMING, RealWorld
-from tests.real.pages import replaced
+from tests.real.pages import part, replaced
 from tests.real.situations import SITUATIONS, Figures, Situation, measured
 
 HEAD = (
@@ -51,6 +52,16 @@ def row(situation: Situation, who: str, found: Figures) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def merged(before: Sequence[str], lines: Sequence[str]) -> list[str]:
+    """The table of a page with new rows in the places of those of the same situation and Karpenter; others at its end."""
+    rows = {_of(line): line for line in (*before, *lines)}
+    return list(rows.values())
+
+
+def _of(line: str) -> str:
+    return "|".join(line.split("|")[:3])
+
+
 def main() -> int:
     """Prints the table; 3 without a controller."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -70,7 +81,8 @@ def main() -> int:
                     lines.append(line)
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.0f}")
     if options.write is not None:
-        options.write.write_text(replaced(options.write.read_text(), "load", lines))
+        page = options.write.read_text()
+        options.write.write_text(replaced(page, "load", merged(part(page, "load"), lines)))
     return 0
 
 

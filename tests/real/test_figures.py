@@ -9,7 +9,7 @@ import pytest
 
 from harness.scenario.comparing.comparison import Comparison, Result
 from tests.real.figures import ROOT, comparisons, rows_of_nodes, table
-from tests.real.load import row
+from tests.real.load import HEAD, merged, row
 from tests.real.pages import replaced
 from tests.real.situations import SITUATIONS, Figures
 
@@ -64,3 +64,9 @@ def test_a_row_of_load_says_who() -> None:
         row(killed, "real", figures)
         == "| killed between PUT and status | real | 3 | 3, 3, 3, 3 | 4 | 12 s | 0.25 s | 0 |"
     )
+
+
+def test_rows_that_are_not_measured_again_stay() -> None:
+    one, two, again = "| 1 pod | real | 1 |", "| 30 pods | real | 30 |", "| 1 pod | real | 2 |"
+    assert merged([*HEAD, one, two], [*HEAD, again]) == [*HEAD, again, two]
+    assert merged([*HEAD, two], [*HEAD, one]) == [*HEAD, two, one]

@@ -7,7 +7,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -45,18 +45,18 @@ class ApiServer:
         events: ClientEvents,
         settle: Callable[[], object] | None = None,
         catch_up: Callable[[], object] | None = None,
-        lock: threading.RLock | None = None,
+        lock: AbstractContextManager[object] | None = None,
         tokens: Mapping[str, Identity] | None = None,
         context: ssl.SSLContext | None = None,
         port: int = 0,
     ) -> None:
-        self.lock = lock or threading.RLock()
+        self.lock = lock if lock is not None else threading.RLock()
         self.tokens = dict(tokens or {})
         self._api = Api(store, kubernetes, events)
         self._store = store
         self._settle = settle
         self._catch_up = catch_up
-        self._changed = threading.Condition(self.lock)
+        self._changed = threading.Condition(self.lock)  # type: ignore[arg-type]  # any reentrant lock will do
         self._closing = False
         store.subscribe(self._notice)
         handler = type("Handler", (_Handler,), {"cluster": self})

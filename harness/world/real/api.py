@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from harness.clusters.control_plane.cluster import RealCluster
     from harness.clusters.memory.cluster import MemoryCluster
     from harness.clusters.remote.foreign import ForeignCluster
-    from harness.world.real.wall import Wall
     from harness.world.real.world import RealWorld
 
 __all__ = ["Api", "RemoteApi", "ServedApi"]
@@ -45,8 +44,8 @@ class ServedApi:
     host, token = "127.0.0.1", ANY_TOKEN
     ca: Path | None = None
 
-    def __init__(self, world: RealWorld, cluster: MemoryCluster, wall: Wall, pki: Pki) -> None:
-        self._world, self._store, self._wall, self._pki = world, cluster.store, wall, pki
+    def __init__(self, world: RealWorld, cluster: MemoryCluster, pki: Pki) -> None:
+        self._world, self._store, self._pki = world, cluster.store, pki
         self._server = self._serve(0)
         self.port = self._server.port
 
@@ -69,8 +68,8 @@ class ServedApi:
             store,
             kubernetes=world.kubernetes,
             events=ClientEvents(world.clock, Ids(world.rng), world.recorder, lambda: store.revision),
-            settle=self._wall.catch_up,
-            catch_up=self._wall.catch_up,
+            settle=world.catch_up,
+            catch_up=world.catch_up,
             lock=world.lock,
             tokens={ANY_TOKEN: KARPENTER},
             context=self._pki.server_context(),

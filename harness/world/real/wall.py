@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from harness.engine.clock import EPOCH, Clock
 from harness.engine.engine import Engine
@@ -25,13 +26,16 @@ class Wall:
         self._start, self._began = engine.clock.now, time.monotonic_ns()
         self._running = False
 
-    def catch_up(self) -> None:
-        """Moves the engine's clock to now, doing what falls due on the way. Called from inside that, it does nothing."""
+    def catch_up(self, go_on: Callable[[], bool] | None = None) -> None:
+        """Moves the engine's clock to now, doing what falls due on the way. Called from inside that, it does nothing.
+
+        `go_on` is asked between two steps (Engine.advance).
+        """
         if self._running:
             return
         self._running = True
         try:
             now = self._start + time.monotonic_ns() - self._began
-            self._engine.advance(max(0, now - self._engine.clock.now) / 1e9)
+            self._engine.advance(max(0, now - self._engine.clock.now) / 1e9, go_on=go_on)
         finally:
             self._running = False

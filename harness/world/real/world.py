@@ -1,7 +1,8 @@
 """A world in real time: our cloud and our cluster behind sockets, and the real controller between them.
 
-One lock guards cloud, cluster and engine. Whoever asks one of the two servers takes it for that request alone. The thread that made the
-world has it while it looks at the world or changes it, so that nothing moves meanwhile, and gives it away while it waits.
+One lock guards cloud, cluster and engine. Whoever asks one of the two servers takes it for that request alone, in the order of asking. The
+thread that made the world has it while it looks at the world or changes it, so that nothing moves meanwhile, and gives it away while it
+waits. While others wait for it the engine's steps are that thread's to do, and between two of them it lets the others go first.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.remote.foreign import ForeignCluster
 from harness.clusters.remote.live import LiveRemoteCluster
-from harness.clusters.waiting import Patience, crowding, stopwatch
+from harness.clusters.waiting import Deadline, Patience, crowding, stopwatch
 from harness.engine.engine import Settled
 from harness.engine.ports import Change
 from harness.nodes.boot import BootPlan
@@ -35,6 +36,7 @@ from harness.nodes.kubelet import Timing
 from harness.nodes.node_leases import NodeLeases
 from harness.world.real.api import Api, RemoteApi, ServedApi
 from harness.world.real.environment import Endpoints, controller_environment, write_cloud
+from harness.world.real.fair_lock import FairLock
 from harness.world.real.outstanding import outstanding_work
 from harness.world.real.process import Controller, NoController
 from harness.world.real.wall import Wall, wall_clock
@@ -81,9 +83,10 @@ class RealWorld(World):
     ) -> None:
         inputs = {"timing": TIMING, "cloud_timing": CLOUD_TIMING, **inputs}
         super().__init__(**inputs, simulated=False, clock=wall_clock())
-        self.lock = threading.RLock()
-        self._moved = threading.Condition(self.lock)
+        self.lock = FairLock()
+        self._moved = threading.Condition(self.lock)  # type: ignore[arg-type]  # any reentrant lock will do
         self._wall = Wall(self.engine)
+        self._behind = False
         self._open = ExitStack()
         self.satisfied: Callable[[], bool] = lambda: False
         """Whether the world has come to what is expected of it: then nothing that it may still owe is waited for."""
@@ -104,7 +107,7 @@ class RealWorld(World):
 
     def _serve_azure(self, authority: Path, ports: tuple[int, int]) -> None:
         self._pki = make_pki(authority)
-        front = self.front = AzureFront(self, self._wall)
+        front = self.front = AzureFront(self)
         for port, context in zip(ports, (None, self._pki.server_context()), strict=True):
             server = self._open.enter_context(HttpServer(front, port=port, context=context))
             if context is None:
@@ -141,7 +144,7 @@ class RealWorld(World):
 
     def _reach_api(self) -> Api:
         if isinstance(self.cluster, MemoryCluster):
-            return ServedApi(self, self.cluster, self._wall, self._pki)
+            return ServedApi(self, self.cluster, self._pki)
         assert isinstance(self.cluster, LiveRemoteCluster), "attach(..., live=True)"
         if isinstance(self.cluster.remote, ForeignCluster):
             # its kube-controller-manager gives up Nodes that fall silent
@@ -233,14 +236,39 @@ class RealWorld(World):
         self.controller.start()
         self.controller.wait_until_up(self._pause)
 
+    def catch_up(self) -> None:
+        """Does what is due, for a request: as long as nobody waits for the lock, and the rest is for the thread that made the world."""
+        self._wall.catch_up(self._is_alone)
+
+    def _is_alone(self) -> bool:
+        if self.lock.waiting == 0:
+            return True
+        self._behind = True
+        self._moved.notify_all()
+        return False
+
     def _pause(self) -> None:
-        self._moved.wait(_LOOK_EVERY)
-        self._wall.catch_up()
+        self._let_pass(_LOOK_EVERY)
+
+    def _let_pass(self, seconds: float) -> None:
+        """Lets everybody else work for a moment, not longer than what is left undone can wait; then does what is due here."""
+        if self._behind:
+            self.lock.give_way()
+        else:
+            self._moved.wait(seconds)
+        self._behind = False
+        turn = Deadline(_LOOK_EVERY)
+
+        def go_on() -> bool:
+            self.lock.give_way()
+            self._behind = turn.passed  # then the clock moves on first, which stands still meanwhile
+            return not self._behind
+
+        self._wall.catch_up(go_on)
 
     def _wait(self, seconds: float) -> None:
-        """Lets everybody else work for a moment, then does what is due here."""
-        self._moved.wait(seconds)
-        self._wall.catch_up()
+        """Lets everybody else work for a moment, does what is due here, and reads the controller's log."""
+        self._let_pass(seconds)
         for line in self.controller.lines():
             self.recorder.lines.append(_log_line(self.clock.seconds, line))
         self.controller.check()
@@ -278,21 +306,20 @@ class _Quiet:
 class AzureFront(Front):
     """Azure behind the world's lock, at the moment that the wall clock shows."""
 
-    def __init__(self, world: RealWorld, wall: Wall) -> None:
+    def __init__(self, world: RealWorld) -> None:
         super().__init__(world.cloud)
         self.lock = world.lock
-        self._wall = wall
+        self._world = world
         self.slowest = 0.0
         """Real seconds that the slowest answer took, waiting for its turn included."""
 
     def handle(self, method: str, url: str, headers: Mapping[str, str], raw: bytes, *, origin: str) -> Reply:
         """Answers one request, and lets its consequences happen."""
         watch = stopwatch()
-        with self.lock:
-            self._wall.catch_up()
-        reply = super().handle(method, url, headers, raw, origin=origin)
-        with self.lock:
-            self._wall.catch_up()
+        with self.lock:  # once: each time is a turn to wait for
+            self._world.catch_up()
+            reply = super().handle(method, url, headers, raw, origin=origin)
+            self._world.catch_up()
             self.slowest = max(self.slowest, watch())
         return reply
 
