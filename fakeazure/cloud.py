@@ -45,6 +45,7 @@ from fakeazure.expectations import Calls
 from fakeazure.guids import Guids, guid_of
 from fakeazure.journal import Call, Journal, summarise
 from fakeazure.market.amendments import amended
+from fakeazure.market.declared_reservations import reservations_of
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.faults import Fault
 from fakeazure.market.spec import build_market
@@ -133,6 +134,7 @@ class FakeAzure:
                 subnet_prefix=subnet_prefix,
                 kubelet_client_id=kubelet_client_id,
                 vnet_guid=vnet_guid,
+                reservations=reservations_of(azure or {}, known, location),
             )
             state.types = router().types
             state.send = lambda method, path, query, body: self.request(method, path, query=query, body=body)

@@ -20,7 +20,7 @@ _PARTLY: Mapping[str, str] = MappingProxyType(
         f"{_VM}/runCommand": "nothing runs: the command succeeds and says nothing",
         f"{_VM}/retrieveBootDiagnosticsData": "the log tells when the VM was created and how it is",
         f"{_COMPUTE}/sshPublicKeys/generateKeyPair": "the private key is a placeholder",
-        f"{_COMPUTE}/capacityReservationGroups/capacityReservations": "kept, not counted as capacity",
+        f"{_COMPUTE}/capacityReservationGroups/capacityReservations": "a VM keeps its place while it is deallocated; not for scale sets",
         f"{_COMPUTE}/availabilitySets": "kept, without effect on VMs",
         f"{_COMPUTE}/proximityPlacementGroups": "kept, without effect on VMs",
         f"{_COMPUTE}/images": _NOT_BOOTED,

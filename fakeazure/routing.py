@@ -7,6 +7,7 @@ from functools import cache
 from fakeazure.aks import agent_pools, credentials, machines, managed_clusters, node_bootstrapping, versions
 from fakeazure.arm.routes import Router
 from fakeazure.resources import (
+    capacity_reservations,
     deployments,
     disks,
     groups,
@@ -54,6 +55,7 @@ _PARTS = (
     placement_scores,
     scale_sets,
     plain,
+    capacity_reservations,
     deployments,
     groups,
     managed_clusters,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fakeazure.aks.managed_clusters import CLUSTERS, NAMESPACE, add_pool, complete
 from fakeazure.arm.ids import ResourceId
 from fakeazure.guids import guid_of
+from fakeazure.market.declared_reservations import DeclaredReservation
+from fakeazure.resources.capacity_reservations import add_reservations
 from fakeazure.resources.identities import IDENTITIES
 from fakeazure.resources.network_kinds import LOAD_BALANCERS, NETWORK_SECURITY_GROUPS
 from fakeazure.resources.plain import ROUTE_TABLES
@@ -34,6 +36,7 @@ def seed(
     subnet_prefix: str,
     kubelet_client_id: str = "",
     vnet_guid: str = "",
+    reservations: Iterable[DeclaredReservation] = (),
 ) -> None:
     """Fill an empty world. Ids that are not given are made from the names."""
     names = state.settings
@@ -81,6 +84,7 @@ def seed(
     complete(state, cluster, document)
     state.store.put(cluster, document)
     add_pool(state, cluster, machines_pool, {"mode": "Machines", "type": "VirtualMachines"})
+    add_reservations(state, reservations)
 
 
 def _pools(balancer: ResourceId) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from typing import Any
 from fakeazure.arm.operations import RUNNING
 from fakeazure.state import State
 
-_MARK = b"fakeazure snapshot 2\n"
+_MARK = b"fakeazure snapshot 3\n"
 _FILE = "world.snapshot"
 _STATE = (
     "vms", "addresses", "nic_reservations", "subscriptions", "groups", "assignments", "instances", "next_instance",
     "kubeconfigs", "guids", "operations",
 )  # fmt: skip
 _SAME = ("location", "subscription", "tenant", "cluster", "resource_group", "node_resource_group")
-_MARKET = ("quota", "restrictions", "stock", "faults", "prices", "images")
+_MARKET = ("quota", "restrictions", "stock", "faults", "prices", "images", "reservations")
 
 
 class _Pickler(pickle.Pickler):

@@ -201,5 +201,32 @@ REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "OperationNotAllowed",
             "There has to be at least one system agent pool: '{pool}' is the last one.",
         ),  # guess
+        "LinkedInvalidPropertyId": (
+            400,
+            "LinkedInvalidPropertyId",
+            "Property id '{id}' at path '{path}' is invalid. Expect fully qualified resource Id that start with "
+            "'/subscriptions/{{subscriptionId}}' or '/providers/{{resourceProviderNamespace}}/'.",
+        ),
+        "NoMatchingReservation": (
+            409,
+            "OperationNotAllowed",
+            "The capacity reservation group '{group}' has no capacity reservation for VM size '{size}' in location "
+            "'{location}' zone '{zone}'.",
+        ),  # guess: Azure documents that it is refused, not how
+        "SpotInReservation": (
+            400,
+            "InvalidParameter",
+            "A virtual machine with priority 'Spot' cannot use a capacity reservation group.",
+        ),  # guess: no recorded text
+        "ReservationGroupChange": (
+            409,
+            "OperationNotAllowed",
+            "The capacity reservation group of a virtual machine cannot be changed while it is allocated.",
+        ),  # guess: no recorded text
+        "ReservationInUse": (
+            409,
+            "OperationNotAllowed",
+            "{id} cannot be deleted since it is used by {user}.",
+        ),  # guess: no recorded text
     }
 )

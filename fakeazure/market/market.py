@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fakeazure.arm.errors import Failure
@@ -14,9 +14,10 @@ from fakeazure.market.faults import STUCK, Faults, constraints_of
 from fakeazure.market.images import Images
 from fakeazure.market.match import Subject
 from fakeazure.market.prices import Prices
-from fakeazure.market.quota import Charge, Quota, Shortage, charge_of
+from fakeazure.market.quota import MACHINES, Charge, Quota, Shortage, charge_of
+from fakeazure.market.reservations import Reservation, Reservations, refused
 from fakeazure.market.restrictions import Restrictions
-from fakeazure.market.stock import Held, Stock
+from fakeazure.market.stock import Held, Shelf, Stock
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,9 @@ class Allocation:
     held: Held
     failure: Failure | None = None
     stuck: bool = False
+    reserved: Reservation | None = None
+    vm: str = ""
+    """Id of the VM in `reserved`, which counts for its vCPUs and holds its stock."""
 
 
 class Market:
@@ -55,6 +59,7 @@ class Market:
         self.faults = faults or Faults()
         self.prices = prices or Prices()
         self.images = images or Images()
+        self.reservations = Reservations(self.quota, self.stock)
         self._families: dict[str, tuple[str, ...]] = {}
         self._lists: dict[tuple[str, int], Sequence[Mapping[str, Any]]] = {}
         self._sizes: dict[tuple[str, str, int], Size] = {}
@@ -132,12 +137,20 @@ class Market:
                 )
         if subject.priority == "Spot" and not size.has("LowPriorityCapable"):
             return failure("SpotNotSupported", target="priority", priority="Spot", size=size.name)
+        if subject.reservation_group:
+            if subject.priority == "Spot":
+                return failure("SpotInReservation", target="priority")
+            if self.reservations.matching(size, subject) is None:
+                group = subject.reservation_group.rpartition("/")[2]
+                return failure("NoMatchingReservation", target="capacityReservationGroup", group=group, facts=facts)
         return None
 
     def allocate(
         self, size: Size, subject: Subject, *, subscription: str, id_: str, now: float
     ) -> Allocation | Failure:
         """Let a launch in, or say why not. Order: restrictions, declared faults, quota, stock.
+
+        A free unit of a capacity reservation needs neither quota nor stock.
 
         A failure takes nothing. An allocation counts against quota at once, also if its operation will fail at the end.
         """
@@ -148,13 +161,17 @@ class Market:
         if fault is not None:
             return fault.failure(subject, id=id_, subscription=subscription)
         charge = charge_of(subscription, size.location, family=size.family, vcpus=size.vcpus, priority=subject.priority)
+        reservation = self.reservations.matching(size, subject) if subject.reservation_group else None
+        kept = reservation is not None and not reservation.full
+        if kept:
+            charge = replace(charge, amounts={MACHINES: 1})
         shortage = self.quota.shortage(charge)
         if shortage is not None:
             return shortage.failure()
         stuck = False
         ends_in: Failure | None = None
         held = Held(())
-        shelf = self.stock.empty_for(subject, size.vcpus)
+        shelf = None if kept else self.stock.empty_for(subject, size.vcpus)
         if shelf is not None:
             shelf.refused += 1
             ends_in = out_of_stock(subject, shelf.error)
@@ -165,10 +182,13 @@ class Market:
             if late is not None:
                 stuck = late.what == STUCK
                 ends_in = None if late.what == STUCK else late.failure(subject, id=id_, subscription=subscription)
-            if ends_in is None:
+            if ends_in is None and reservation is not None:
+                self.reservations.join(reservation, id_.lower())
+                charge = replace(charge, amounts={MACHINES: 1})
+            elif ends_in is None:
                 held = self.stock.take(subject, size.vcpus)
         self.quota.take(charge)
-        return Allocation(size, charge, held, ends_in, stuck)
+        return Allocation(size, charge, held, ends_in, stuck, None if ends_in else reservation, id_.lower())
 
     def exchange(
         self, old: Allocation, size: Size, subject: Subject, *, subscription: str, id_: str, now: float
@@ -176,9 +196,10 @@ class Market:
         """Let a VM that is there have another size, or say why not; then it keeps what it had."""
         charge = charge_of(subscription, size.location, family=size.family, vcpus=size.vcpus, priority=subject.priority)
         more = {name: count - old.charge.amounts.get(name, 0) for name, count in charge.amounts.items()}
-        shortage = self.quota.shortage(Charge(subscription, size.location, {k: v for k, v in more.items() if v > 0}))
-        if shortage is not None:
-            return shortage.failure()
+        if not subject.reservation_group:
+            needed = Charge(subscription, size.location, {k: v for k, v in more.items() if v > 0})
+            if (shortage := self.quota.shortage(needed)) is not None:
+                return shortage.failure()
         self.release(old)
         found = self.allocate(size, subject, subscription=subscription, id_=id_, now=now)
         if isinstance(found, Failure):
@@ -193,11 +214,23 @@ class Market:
         self.quota.take(allocation.charge)
         for shelf, amount in allocation.held.parts:
             shelf.left -= amount
+        if allocation.reserved is not None:
+            self.reservations.join(allocation.reserved, allocation.vm)
 
     def release(self, allocation: Allocation) -> None:
         """Give back all that a VM counted for and held."""
         self.quota.give_back(allocation.charge)
         self.stock.give_back(allocation.held)
+        if allocation.reserved is not None:
+            self.reservations.leave(allocation.reserved, allocation.vm)
+
+    def reserve(self, id_: str, subscription: str, size: Size, zone: str, quantity: int) -> Failure | None:
+        """Make a capacity reservation or change its quantity, as a whole; what Azure answers where quota or stock has not enough."""
+        lacking = self.reservations.reserve(id_, subscription, size, zone, quantity)
+        if lacking is None:
+            return None
+        subject = Subject(size=size.name, zone=zone, location=size.location)
+        return refused(lacking, out_of_stock(subject, lacking.error if isinstance(lacking, Shelf) else None))
 
 
 def out_of_stock(subject: Subject, code: str | None = None) -> Failure:

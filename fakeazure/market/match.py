@@ -15,7 +15,8 @@ class Subject:
     """What is being asked for: a launch, or any other request (then only the first three facts are set).
 
     `zone` is empty for a regional placement; `ephemeral`: the OS disk is on the machine; `networking`: one of its network
-    interfaces asks for accelerated networking or has an IPv6 address.
+    interfaces asks for accelerated networking or has an IPv6 address; `reservation_group`: id of the capacity reservation group that
+    it is to be in.
     """
 
     method: str = ""
@@ -28,6 +29,7 @@ class Subject:
     location: str = ""
     ephemeral: bool = False
     networking: bool = False
+    reservation_group: str = ""
 
 
 @dataclass(frozen=True, slots=True)

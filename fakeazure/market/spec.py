@@ -15,6 +15,7 @@ prices: {Standard_D2s_v5: 0.05, Standard_D4s_v5: {on-demand: 0.2, spot: 0.04}}
 images: {"2404": 202601.13.0, V3gen2: 202601.07.0}               # or `released`: each version on its day
 ```
 
+Beside them `sizes` and `regions` (see `amendments`) and `reservations` (see `declared_reservations`), which a world starts with.
 Every mistake is a `MarketError` that names its place and the nearest known word.
 """
 
@@ -28,6 +29,7 @@ from typing import Any, cast
 
 from fakeazure.arm.texts import TEXTS
 from fakeazure.market.amendments import AMENDMENTS, amendment_mistakes
+from fakeazure.market.declared_reservations import RESERVATIONS, declared_reservations
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.faults import ALWAYS, ON_THE_WIRE, STUCK, Fault, Faults
 from fakeazure.market.images import Images
@@ -40,6 +42,7 @@ from fakeazure.market.stock import UNITS, Shelf, Stock
 from fakeazure.market.wording import MarketError, check_placement, families, hint, one_of
 
 SECTIONS = ("preset", "quota", "restrictions", "capacity", "faults", "prices", "images")
+_AT_START = (*SECTIONS, *AMENDMENTS, RESERVATIONS)
 _WHERE = tuple(field.name for field in fields(Where))
 _PLACEMENT = ("size", "family", "zone", "priority", "location")
 _FAULT = ("what", "where", "when", "times", "at", "message", "status", "retryAfter", "probability", "seconds")
@@ -50,7 +53,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1
 def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: float, seed: int = 0) -> Market:
     """The market that `spec` describes over a catalogue that is amended already. Durations in `when` count from `now`, seconds since
     the epoch; `seed` is that of faults by chance."""
-    _known(spec, (*SECTIONS, *AMENDMENTS), "azure")
+    _known(spec, _AT_START, "azure")
     images = Images()
     if "images" in spec:
         images.change(spec["images"])
@@ -73,6 +76,7 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
 def market_mistakes(catalogue: CatalogueLike, spec: Mapping[str, Any], *, region: str = "eastus") -> list[MarketError]:
     """Every mistake in `spec`, of which `build_market` raises the first; empty when there is none. `region` is the world's."""
     catalogue, found = amendment_mistakes(catalogue, spec, region)
+    found += [one for one in declared_reservations(spec, catalogue, region) if isinstance(one, MarketError)]
     for check in _checks(catalogue, spec):
         try:
             check()
@@ -83,7 +87,7 @@ def market_mistakes(catalogue: CatalogueLike, spec: Mapping[str, Any], *, region
 
 def _checks(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
     """One call for each part of `spec`; it raises MarketError where the part is wrong."""
-    yield partial(_known, spec, (*SECTIONS, *AMENDMENTS), "azure")
+    yield partial(_known, spec, _AT_START, "azure")
     yield partial(_preset, spec, catalogue)
     for section, check in (("quota", partial(_limits, catalogue=catalogue)), ("prices", _prices)):
         if _is_mapping(spec.get(section)):

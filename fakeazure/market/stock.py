@@ -50,10 +50,10 @@ class Stock:
         self.shelves.append(shelf)
         return shelf
 
-    def empty_for(self, subject: Subject, vcpus: int) -> Shelf | None:
-        """The first shelf that has not enough left for this launch."""
+    def empty_for(self, subject: Subject, vcpus: int, count: int = 1) -> Shelf | None:
+        """The first shelf that has not enough left for this launch, or for `count` like it."""
         for shelf in self.shelves:
-            if shelf.where.matches(subject) and shelf.left < shelf.need(vcpus):
+            if shelf.where.matches(subject) and shelf.left < count * shelf.need(vcpus):
                 return shelf
         return None
 

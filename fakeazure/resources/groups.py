@@ -106,6 +106,7 @@ def clear(state: State, entry: Entry) -> None:
     elif state.store.get(entry.id) is not None:
         state.store.remove(entry.id)
         state.addresses.pop(entry.id.key, None)
+    state.market.reservations.drop(str(entry.id))
     if kind == "microsoft.containerservice/managedclusters":
         nodes = text(entry.document["properties"], "nodeResourceGroup")
         if nodes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, items, pairs, section, text, texts
@@ -123,6 +124,7 @@ def _put(state: State, request: Request) -> Response:
     ):
         if problem is not None:
             raise ArmError(problem)
+    _check_reservation_group(state, vm_lifecycle.group_of(document))
     subject = vm_lifecycle.subject_of(state, document, nics, size.family)
     allocation = state.market.allocate(size, subject, subscription=id_.subscription, id_=str(id_), now=state.now())
     if isinstance(allocation, Failure):
@@ -132,6 +134,18 @@ def _put(state: State, request: Request) -> Response:
         raise ArmError(allocation)
     operation = vm_lifecycle.create(state, vm_lifecycle.Order(id_, document, custom_data, nics), allocation)
     return state.operations.accepted(201, operation, request.api_version, state.found(id_).document)
+
+
+def _check_reservation_group(state: State, group: str) -> None:
+    """Refuses a capacity reservation group that is not there."""
+    if not group:
+        return
+    try:
+        id_ = ResourceId.parse(group)
+    except ValueError:
+        path = "properties.capacityReservation.capacityReservationGroup.id"
+        raise refuse("LinkedInvalidPropertyId", id=group, path=path) from None
+    state.found(replace(id_, namespace=NAMESPACE, types=("capacityReservationGroups",)))
 
 
 def _image(state: State, reference: Mapping[str, Any], location: str) -> images.Image:
@@ -210,6 +224,11 @@ _KEPT = ("vmId", "provisioningState", "timeCreated", "priority", "osProfile", "i
 def _change(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Response:
     document = dict(state.found(id_).document)
     properties = section(body, "properties")
+    if (
+        "capacityReservation" in properties
+        and vm_lifecycle.group_of(body).lower() != vm_lifecycle.group_of(document).lower()
+    ):
+        raise refuse("ReservationGroupChange", target="capacityReservation")
     size = text(section(properties, "hardwareProfile"), "vmSize")
     if size and size.lower() != document["properties"]["hardwareProfile"]["vmSize"].lower():
         vm_lifecycle.resize(state, id_, known_size(state, size, document["location"]))

@@ -58,7 +58,14 @@ def subject_of(state: State, document: Document, nics: Iterable[ResourceId], fam
         location=document["location"],
         ephemeral=_local(section(section(properties, "storageProfile"), "osDisk")),
         networking=any(network_interfaces.constrains(state, nic) for nic in nics),
+        reservation_group=group_of(document).lower(),
     )
+
+
+def group_of(document: Document) -> str:
+    """The id of the capacity reservation group that a VM names; empty for none."""
+    named = section(section(document["properties"], "capacityReservation"), "capacityReservationGroup").get("id")
+    return f"/{named.strip('/')}" if isinstance(named, str) and named else ""
 
 
 def _local(disk: Mapping[str, Any]) -> bool:

@@ -75,7 +75,7 @@ def test_a_folder_keeps_a_world(tmp_path: Path) -> None:
     assert not again.cloud.load(tmp_path / "nothing")
     with pytest.raises(ValueError, match="the snapshot is of another world: its cluster is c, not d"):
         Driver(cluster="d").cloud.load(tmp_path / "kept")
-    (tmp_path / "kept" / "world.snapshot").write_bytes(b"fakeazure snapshot 2\nx")
+    (tmp_path / "kept" / "world.snapshot").write_bytes(b"fakeazure snapshot 3\nx")
     with pytest.raises(ValueError, match="the snapshot cannot be read"):
         again.cloud.load(tmp_path / "kept")
     assert facts(again) == facts(driver)

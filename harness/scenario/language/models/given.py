@@ -21,6 +21,7 @@ __all__ = [
     "Price",
     "Prices",
     "RegionChange",
+    "Reservation",
     "Restriction",
     "SizeChange",
     "When",
@@ -166,11 +167,14 @@ class SizeChange(Model):
     family: Text | None = Field(None, description="Family of sizes, which quota counts.")
     zones: list[Text] | None = Field(None, description="Zones that offer it; none for a size that is regional only.")
     capabilities: dict[Text, Text | None] | None = Field(
-        None, description="Capabilities by Azure's names, for example {MaxDataDiskCount: 4}; one that is null is taken away."
+        None,
+        description="Capabilities by Azure's names, for example {MaxDataDiskCount: 4}; one that is null is taken away.",
     )
     price: Usd = Field(None, description="USD per hour on demand.")
     spot: Usd = Field(None, description="USD per hour on spot; the price on demand when absent.")
-    regions: list[Text] | None = Field(None, min_length=1, description="Where it is sold so; in given.region when absent.")
+    regions: list[Text] | None = Field(
+        None, min_length=1, description="Where it is sold so; in given.region when absent."
+    )
 
 
 class RegionChange(Model):
@@ -180,11 +184,26 @@ class RegionChange(Model):
     zones: list[Text] | None = Field(None, description="Its zones; those of the other when absent.")
 
 
+class Reservation(Model):
+    """VMs of one size that are reserved in one place: one that names the group has them whatever the stock, up to the quantity."""
+
+    size: Text = Field(description="VM size.")
+    zone: Text | None = Field(None, description="Zone, 1 to 3; a regional reservation when absent.")
+    quantity: Integer = Field(description="How many VMs; their vCPUs count against quota from the start.")
+
+
 class Azure(Market):
     """What Azure is short of, what it charges, what it sells, and which of its lists of sizes is read."""
 
     sizes: dict[Text, SizeChange] = Field(default_factory=dict, description="Sizes that are added or changed, by name.")
-    regions: dict[Text, RegionChange] = Field(default_factory=dict, description="Regions that are added or changed, by short name.")
+    regions: dict[Text, RegionChange] = Field(
+        default_factory=dict, description="Regions that are added or changed, by short name."
+    )
+    reservations: dict[Text, list[Reservation]] = Field(
+        default_factory=dict,
+        description="Capacity reservations by the name of their group, in the cluster's resource group. No Karpenter uses them: they "
+        "take quota.",
+    )
 
     as_of: Text | None = Field(
         None,

@@ -1,0 +1,144 @@
+"""Capacity reservations: a quantity of one size in one zone that is kept for the VMs of a group.
+
+As Azure documents them (learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview and -overallocate): the reservation
+counts against quota whether or not VMs are in it, a VM within the quantity needs neither quota nor stock of its own, and a VM beyond it
+(overallocated) needs both, as if there were no reservation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from fakeazure.arm.errors import Failure
+from fakeazure.market.facts import Size
+from fakeazure.market.match import Subject
+from fakeazure.market.quota import MACHINES, Charge, Quota, Shortage, charge_of
+from fakeazure.market.stock import Held, Shelf, Stock
+
+
+@dataclass(slots=True)
+class Reservation:
+    """`quantity` VMs of one size in one place. `free` of them never came from the stock: they were there before it was counted."""
+
+    key: str
+    """Its ARM id in small letters."""
+    subscription: str
+    size: Size
+    zone: str
+    quantity: int = 0
+    free: int = 0
+    vms: list[str] = field(default_factory=list)
+    """Ids of the VMs that are allocated against it, those beyond the quantity too."""
+    units: int = 0
+    """As many VMs as it counts for in quota now."""
+    held: list[Held] = field(default_factory=list)
+
+    @property
+    def group(self) -> str:
+        """Its group's ARM id in small letters."""
+        return self.key.rpartition("/capacityreservations/")[0]
+
+    @property
+    def full(self) -> bool:
+        """Whether one more VM is beyond the quantity."""
+        return len(self.vms) >= self.quantity
+
+    @property
+    def subject(self) -> Subject:
+        """What rules of the market see of one unit."""
+        size = self.size
+        return Subject(
+            "PUT",
+            "virtualMachines",
+            size=size.name,
+            family=size.family,
+            zone=self.zone,
+            priority="Regular",
+            location=size.location,
+        )
+
+    def charge(self, units: int) -> Charge:
+        """What so many units count for: their vCPUs, and no VM."""
+        size = self.size
+        one = charge_of(self.subscription, size.location, family=size.family, vcpus=size.vcpus, priority="Regular")
+        amounts = {name: count * units for name, count in one.amounts.items() if name != MACHINES}
+        return Charge(self.subscription, size.location, amounts)
+
+
+class Reservations:
+    """All capacity reservations of a world, over its quota and its stock."""
+
+    def __init__(self, quota: Quota, stock: Stock) -> None:
+        """Start with none."""
+        self._quota = quota
+        self._stock = stock
+        self._all: dict[str, Reservation] = {}
+
+    def get(self, key: str) -> Reservation | None:
+        """A reservation by its ARM id; None if there is none."""
+        return self._all.get(key.lower())
+
+    def of(self, group: str) -> Iterator[Reservation]:
+        """The reservations of a group, by its ARM id."""
+        return (one for one in self._all.values() if one.group == group.lower())
+
+    def matching(self, size: Size, subject: Subject) -> Reservation | None:
+        """The reservation for such a VM in the group that it names: of its size, in its region and zone."""
+        for one in self.of(subject.reservation_group):
+            if (one.size.name, one.size.location, one.zone) == (size.name, size.location, subject.zone):
+                return one
+        return None
+
+    def reserve(
+        self, key: str, subscription: str, size: Size, zone: str, quantity: int, *, there: bool = False
+    ) -> Shortage | Shelf | None:
+        """Make a reservation, or change the quantity of one: all of it, or nothing. Returns what there is too little of.
+
+        `there`: it was made before the world began, so its capacity is no part of the stock and nothing can refuse it.
+        """
+        known = self._all.get(key.lower())
+        one = known if known is not None else Reservation(key.lower(), subscription, size, zone)
+        more = max(quantity, len(one.vms)) - one.units
+        if not there and more > 0:
+            lacking = self._quota.shortage(one.charge(more)) or self._stock.empty_for(one.subject, size.vcpus, more)
+            if lacking is not None:
+                return lacking
+        one.quantity, one.free = quantity, quantity if there else min(one.free, quantity)
+        self._all[one.key] = one
+        self._settle(one)
+        return None
+
+    def drop(self, key: str) -> None:
+        """Take a reservation away; nothing happens if it is not there."""
+        one = self._all.pop(key.lower(), None)
+        if one is not None:
+            one.quantity, one.free, one.vms = 0, 0, []
+            self._settle(one)
+
+    def join(self, one: Reservation, vm: str) -> None:
+        """A VM is allocated against a reservation; whether it may be is asked before."""
+        one.vms.append(vm)
+        self._settle(one)
+
+    def leave(self, one: Reservation, vm: str) -> None:
+        """A VM is gone: its unit is free, or what was beyond the quantity is less."""
+        if vm in one.vms:
+            one.vms.remove(vm)
+            self._settle(one)
+
+    def _settle(self, one: Reservation) -> None:
+        """Let quota and stock be what the reservation takes now: its quantity, or its VMs where they are more."""
+        units = max(one.quantity, len(one.vms))
+        self._quota.give_back(one.charge(one.units))
+        self._quota.take(one.charge(units))
+        one.units = units
+        while len(one.held) > units - one.free:
+            self._stock.give_back(one.held.pop())
+        while len(one.held) < units - one.free:
+            one.held.append(self._stock.take(one.subject, one.size.vcpus))
+
+
+def refused(lacking: Shortage | Shelf, out_of_stock: Failure) -> Failure:
+    """What a request for a reservation is answered: the quota that it exceeds, or that there is no such capacity."""
+    return lacking.failure() if isinstance(lacking, Shortage) else out_of_stock
