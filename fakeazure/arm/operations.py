@@ -17,6 +17,7 @@ from fakeazure.timers import Timers, timestamp
 
 KEPT = 50_000
 """So many operations can be asked for; the oldest that have ended are forgotten."""
+_OF_DISKS = (" disks", " snapshots")
 SUCCEEDED, FAILED, RUNNING, CANCELED = "Succeeded", "Failed", "InProgress", "Canceled"
 
 
@@ -53,7 +54,9 @@ class Operation:
         if self.namespace == "Microsoft.Compute":
             # Both polls are under one URL, told apart by `monitor`; `p` is the part of Compute that does the work (as recorded,
             # azure-mgmt-compute 23.1.0, tests/recordings, 2021-10-12), taken as one for each subscription and region.
-            leaf, query = "operations", f"p={guid_of(f'compute/{self.subscription}/{self.location}')}&"
+            # Those of disks and snapshots are under DiskOperations (Microsoft.Compute/locations/diskOperations/read is its action).
+            leaf = "DiskOperations" if self.kind.endswith(_OF_DISKS) else "operations"
+            query = f"p={guid_of(f'compute/{self.subscription}/{self.location}')}&"
             query += "monitor=true&" if results else ""
         tail = f"locations/{self.location}/{leaf}/{self.id}?{query}api-version={quote(version)}"
         return f"{base_url}/subscriptions/{self.subscription}/providers/{self.namespace}/{tail}"

@@ -23,4 +23,5 @@ def _poll(state: State, request: Request) -> Response:
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     yield Route("GET", f"{_PLACE}/operations/{{operation}}", _poll)
+    yield Route("GET", f"{_PLACE}/DiskOperations/{{operation}}", _poll)
     yield Route("GET", f"{_PLACE}/operationResults/{{operation}}", _poll)

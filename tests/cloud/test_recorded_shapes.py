@@ -20,7 +20,11 @@ def test_disk_config_update() -> None:
     answer = driver.call("PUT", path, body, "2023-04-02")
     assert {"Azure-AsyncOperation", "Location"} <= answer.headers.keys()
     body_of(answer, 202)
+    for header in ("Azure-AsyncOperation", "Location"):
+        assert "/providers/Microsoft.Compute/locations/westus/DiskOperations/" in answer.headers[header]
     driver.cloud.advance(60)
+    assert body_of(driver.poll(answer), 200)["status"] == "Succeeded"
+    body_of(driver.poll(answer, "Location"), 200)
     found = body_of(driver.call("GET", path, None, "2023-04-02"), 200)
     assert set(found) == {"name", "id", "type", "location", "tags", "sku", "properties"}
     assert found["sku"] == {"name": "Premium_LRS", "tier": "Premium"}
