@@ -43,6 +43,7 @@ NOTHING: Final = object()
 Rule: TypeAlias = Callable[[Any, Pseudonyms], Any]
 
 _KEPT_ANNOTATIONS = frozenset({DO_NOT_DISRUPT, "controller.kubernetes.io/pod-deletion-cost"})
+_VERSION = re.compile(r"v?[0-9]{1,3}\.[0-9]{1,4}\.[0-9]{1,4}")
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte", "Equal")
 
 
@@ -114,12 +115,20 @@ def _form(pattern: str) -> Rule:
 
 QUANTITY = _form(r"[+-]?[0-9.]{1,20}([eE][+-]?[0-9]{1,3}|[KMGTPE]i|[numkMGTPE])?%?")
 """A number, a quantity, a share in per cent."""
-SPAN = _form(r"Never|([0-9.]{1,12}(ns|us|µs|ms|s|m|h))+|[0-9 */,-]{1,40}|@[a-z]{4,9}")
-"""A duration, or a schedule of cron."""
-VERSION = _form(r"v?[0-9]{1,3}(\.[0-9]{1,4}){1,2}(-[a-z0-9.]{1,12})?")
-"""A version."""
+_NAMED_TIMES = "SUN|MON|TUE|WED|THU|FRI|SAT|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC"
+_SCHEDULES = "@(annually|yearly|monthly|weekly|daily|midnight|hourly)"
+SPAN = _form(
+    rf"Never|([0-9.]{{1,12}}(ns|us|µs|ms|s|m|h))+|([0-9 */,?-]|\b(?i:{_NAMED_TIMES})\b){{1,40}}|{_SCHEDULES}"
+)
+"""A duration, or a schedule of cron (core pkg/apis/v1/nodepool.go)."""
 TIME = _form(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z")
 """A moment."""
+
+
+def VERSION(value: Any, names: Pseudonyms) -> Any:
+    """A version, without what a build adds to it."""
+    found = _VERSION.match(value) if isinstance(value, str) else None
+    return found[0] if found else NOTHING
 
 
 def NUMBER(value: Any, names: Pseudonyms) -> Any:

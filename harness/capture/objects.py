@@ -41,6 +41,8 @@ WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 _GROUP = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/group/providers"
 _PROVIDER = path("machine", f"azure://{_GROUP}/Microsoft.Compute/virtualMachines/machine-{{}}")
 
+_DISK = path("disk", f"{_GROUP}/Microsoft.Compute/disks/disk-{{}}")
+
 _TERM = fields(
     labelSelector=SELECTOR,
     namespaceSelector=SELECTOR,
@@ -290,7 +292,7 @@ _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
                 volumeMode=words("Filesystem", "Block"),
                 persistentVolumeReclaimPolicy=words("Delete", "Retain"),
                 claimRef=fields(namespace=name("namespace"), name=name("claim")),
-                csi=fields(driver=name("driver"), volumeHandle=name("disk")),
+                csi=fields(driver=name("driver"), volumeHandle=_DISK),
                 nodeAffinity=fields(required=fields(nodeSelectorTerms=each(_NODE_TERM))),
             ),
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from harness.capture.public_values import PUBLIC_KEYS, is_public
 from harness.karpenter.labels import azure, core
 from harness.kube.api import labels as kube
 
@@ -22,36 +23,9 @@ _FIXED = {
 _CATEGORIES = {core.NODEPOOL: "nodepool", kube.HOSTNAME: "node", "kubernetes.io/metadata.name": "namespace"}
 """Labels whose values are names of objects."""
 
-_PUBLIC = frozenset(
-    {
-        *(value for name, value in vars(azure).items() if name.startswith("SKU_")),
-        *(
-            azure.AKS_CPU,
-            azure.AKS_MEMORY,
-            azure.AKS_MODE,
-            azure.AKS_SCALE_SET_PRIORITY,
-            azure.AKS_PRIORITY,
-            azure.AKS_OS_SKU,
-        ),
-        *(
-            azure.AKS_FIPS,
-            azure.AKS_ROLE,
-            azure.AKS_OS_SKU_REQUESTED,
-            azure.AKS_OS_SKU_EFFECTIVE,
-            azure.AKS_CNI_OVERLAY,
-        ),
-        *(azure.AKS_POD_NETWORK_TYPE, azure.AKS_STATELESS_CNI, azure.AKS_EBPF_DATAPLANE, azure.AKS_LOCAL_DNS_STATE),
-        *(azure.AKS_ARTIFACT_STREAMING, azure.PLACEMENT_SCOPE, azure.CSI_ZONE),
-        *(core.CAPACITY_TYPE, core.INITIALIZED, core.REGISTERED, core.DO_NOT_SYNC_TAINTS, core.DO_NOT_DISRUPT),
-        *(kube.OS, kube.ARCH, kube.INSTANCE_TYPE, kube.ZONE, kube.REGION, kube.WINDOWS_BUILD),
-        *(kube.BETA_OS, kube.BETA_ARCH, kube.BETA_INSTANCE_TYPE, kube.BETA_ZONE, kube.BETA_REGION),
-    }
-)
-"""Labels whose values Azure, AKS or Kubernetes chose from a public list."""
-
 _KEYS = frozenset(
     {
-        *_PUBLIC,
+        *PUBLIC_KEYS,
         *_CATEGORIES,
         *(value for value in vars(azure).values() if isinstance(value, str) and azure.is_aks_label(value)),
         *azure.LEGACY,
@@ -73,7 +47,9 @@ _KEYS = frozenset(
 
 _DOMAINS = ("karpenter.sh", "karpenter.azure.com", "kubernetes.azure.com", "kubernetes.io", "k8s.io")
 _RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage", "pods", "storage", "nvidia.com/gpu", "amd.com/gpu"})
-_VALUE = re.compile(r"[A-Za-z0-9_.-]{0,40}")
+_SIZED = re.compile(r"hugepages-[0-9]{1,4}(Ki|Mi|Gi)|attachable-volumes-(azure-disk|csi-disk\.csi\.azure\.com)")
+"""Resources whose names Kubernetes makes."""
+
 _COUNT = re.compile(r"-?[0-9]{1,4}")
 
 
@@ -120,14 +96,14 @@ class Pseudonyms:
         """The value of a label or a taint under its key as it was."""
         if not self.anonymise or value in ("", "true", "false") or _COUNT.fullmatch(value):
             return value
-        if key in _PUBLIC and _VALUE.fullmatch(value):
+        if is_public(key, value):
             return value
         category = _CATEGORIES.get(key)
         return self.name(category, value) if category else self._numbered("value", value, "value-{}")
 
     def resource(self, name: str) -> str:
         """The name of a resource."""
-        if not self.anonymise or name in _RESOURCES or name.startswith(("hugepages-", "attachable-volumes-azure-disk")):
+        if not self.anonymise or name in _RESOURCES or _SIZED.fullmatch(name):
             return name
         return self._numbered("resource", name, "example.com/resource-{}")
 
