@@ -16,7 +16,7 @@ from harness.scenario.running.runner import Runner
 from harness.scenario.running.stating import stated
 from harness.scenario.running.verdicts import Outcome
 
-__all__ = ["NotRepeated", "captured"]
+__all__ = ["NotRepeated", "NothingLeft", "captured"]
 
 _FILE = "captured.yaml"
 _ANYTHING = [{"pods": {"bound": 0}}]
@@ -26,15 +26,21 @@ class NotRepeated(Exception):
     """The case that was made does not run, or comes to something else each time: a fault of this project; one line."""
 
 
+class NothingLeft(LookupError):
+    """A dump without any object that may be told and that decides something; one line."""
+
+
 def captured(dump: Dump, given: Mapping[str, Any], question: Question, *, anonymise: bool) -> str:
     """The text of a scenario. The same dump, inputs and question give the same bytes.
 
-    `given` are the keys of a scenario's `given`. Raises NothingNamed for a question about what is not there, NotRepeated.
+    `given` are the keys of a scenario's `given`. Raises NothingNamed for a question about what is not there, NothingLeft, NotRepeated.
     """
     names = Pseudonyms(anonymise=anonymise)
     objects, focus = selected(dump, question)
     left = [(one, found) for one in objects if (found := kept(one, names)) is not None]
     manifests = [found for _, found in left]
+    if not manifests:
+        raise NothingLeft("there is nothing to capture: no object that decides where pods go")
     named = [_reference(found) for one, found in left if any(one is each for each in focus) and one["kind"] == "Pod"]
     header: dict[str, Any] = {"scenario": _title(question, names), "given": dict(given)}
     try:

@@ -117,9 +117,7 @@ QUANTITY = _form(r"[+-]?[0-9.]{1,20}([eE][+-]?[0-9]{1,3}|[KMGTPE]i|[numkMGTPE])?
 """A number, a quantity, a share in per cent."""
 _NAMED_TIMES = "SUN|MON|TUE|WED|THU|FRI|SAT|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC"
 _SCHEDULES = "@(annually|yearly|monthly|weekly|daily|midnight|hourly)"
-SPAN = _form(
-    rf"Never|([0-9.]{{1,12}}(ns|us|µs|ms|s|m|h))+|([0-9 */,?-]|\b(?i:{_NAMED_TIMES})\b){{1,40}}|{_SCHEDULES}"
-)
+SPAN = _form(rf"Never|([0-9.]{{1,12}}(ns|us|µs|ms|s|m|h))+|([0-9 */,?-]|\b(?i:{_NAMED_TIMES})\b){{1,40}}|{_SCHEDULES}")
 """A duration, or a schedule of cron (core pkg/apis/v1/nodepool.go)."""
 TIME = _form(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z")
 """A moment."""

@@ -1,4 +1,4 @@
-"""Values of labels that Azure, AKS, Kubernetes or Karpenter chose from a public list: sizes, regions, zones, and the words of some labels."""
+"""Values of labels that Azure, AKS, Kubernetes or Karpenter chose from a list: sizes, regions, zones, words."""
 
 from __future__ import annotations
 

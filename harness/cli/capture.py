@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_live
-from harness.cli.output import bad_input, no_environment
+from harness.cli.output import bad_input, no_environment, unwritable
 
 if TYPE_CHECKING:
+    from harness.reading.problems import Problem
     from harness.scenario.language.dumps import Dump
 
-__all__ = ["add_arguments", "given_of", "run"]
+__all__ = ["add_arguments", "given_of", "run", "tell_left_out"]
 
 _OPTIONS = ("network_plugin", "network_plugin_mode", "network_policy", "network_dataplane", "feature_gates")
 """Options of the controller that say nothing of whose cluster it is."""
@@ -50,14 +53,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the scenario. Exit code 0; 2 for input that cannot be captured."""
-    from harness.capture.case import NotRepeated, captured
+    from harness.capture.case import NothingLeft, NotRepeated, captured
     from harness.capture.selection import NothingNamed, Question
     from harness.cli.live import Environment, read_given
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError, did_you_mean
 
+    unknown: list[Problem] = []
     try:
-        dump = read_given(arguments)
+        if mistake := unwritable(arguments.output):
+            raise InputError(f"--output: {mistake}")
+        dump = read_given(arguments, unknown)
         given = given_of(dump, arguments.release, arguments.region, arguments.kubernetes)
         given |= {"seed": arguments.seed} if arguments.seed else {}
         question = Question(arguments.pod, arguments.node, arguments.keep_placement)
@@ -71,8 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
     except NothingNamed as error:
         hint = did_you_mean(arguments.pod or arguments.node, error.known)
         return bad_input(f"harness capture: {error}" + (f"; {hint}" if hint else ""))
-    except NotRepeated as error:
+    except (NothingLeft, NotRepeated) as error:
         return bad_input(f"harness capture: {error}")
+    tell_left_out(unknown)
     if arguments.output is None:
         print(text, end="")
         return 0
@@ -80,6 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
     objects = text.count("\n---\n")
     print(f"{arguments.output}: {objects} objects, {len(text.encode()) / 1024:.1f} KiB; harness run {arguments.output}")
     return 0
+
+
+def tell_left_out(unknown: Sequence[Problem]) -> None:
+    """A line for each field that no release here knows: it stays out of the case."""
+    for problem in unknown:
+        print(f"left out: {problem}", file=sys.stderr)
 
 
 def given_of(

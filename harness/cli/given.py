@@ -21,9 +21,15 @@ __all__ = ["read_files"]
 STDIN = Path("-")
 
 
-def read_files(paths: Sequence[Path], others: Sequence[Manifest] = (), live: tuple[str, ...] = ()) -> Dump:
+def read_files(
+    paths: Sequence[Path],
+    others: Sequence[Manifest] = (),
+    live: tuple[str, ...] = (),
+    unknown: list[Problem] | None = None,
+) -> Dump:
     """The objects of all files: of folders every YAML and JSON file, of `-` standard input; and others, of a live cluster.
 
+    Fields that no release knows are mistakes; where `unknown` is given they are added to it instead, and stay in the objects.
     A file's object takes the place of one of the same name among the others. Raises ScenarioError with every mistake of all of them.
     """
     problems: list[Problem] = []
@@ -38,7 +44,8 @@ def read_files(paths: Sequence[Path], others: Sequence[Manifest] = (), live: tup
     found += [one for manifests in read for one in manifests]
     for manifest in found:
         if served(str(manifest.object["apiVersion"]), manifest.kind) is not None:
-            problems += [*core_problems(manifest), *field_problems(manifest)]
+            problems += core_problems(manifest)
+            (problems if unknown is None else unknown).extend(field_problems(manifest))
         elif mistake := kind_mistake(manifest):
             problems.append(mistake)
     if problems:

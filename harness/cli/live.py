@@ -22,12 +22,12 @@ class Environment(Exception):
     """What the command needs and this machine does not have, in one line: exit code 3."""
 
 
-def read_given(arguments: argparse.Namespace) -> Dump:
-    """The objects of `FILE…` and of the live cluster. Raises InputError, Environment, ScenarioError."""
+def read_given(arguments: argparse.Namespace, unknown: list[Problem] | None = None) -> Dump:
+    """The objects of `FILE…` and of the live cluster; `unknown` as in `read_files`. Raises InputError, Environment, ScenarioError."""
     if not arguments.files and arguments.context is None and arguments.kubeconfig is None:
         raise InputError("FILE is expected, or --context NAME for a live cluster")
     manifests, notes = _live(arguments)
-    return read_files(arguments.files, manifests, notes)
+    return read_files(arguments.files, manifests, notes, unknown)
 
 
 def _live(arguments: argparse.Namespace) -> tuple[tuple[Manifest, ...], tuple[str, ...]]:

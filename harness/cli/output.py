@@ -28,6 +28,7 @@ __all__ = [
     "print_found",
     "print_json",
     "show",
+    "unwritable",
     "virtual",
 ]
 
@@ -123,6 +124,19 @@ def bad_input(error: ScenarioError | str, form: str = "text") -> int:
         for problem in error.problems:
             print(problem, file=sys.stderr)
     return BAD_INPUT
+
+
+def unwritable(path: Path | None) -> str:
+    """Why a file cannot be written, in a few words, before there is anything to write; empty where it can."""
+    if path is None:
+        return ""
+    if path.is_dir():
+        return f"{path}: is a directory"
+    if path.exists():
+        return "" if os.access(path, os.W_OK) else f"{path}: cannot be written: permission denied"
+    if not path.parent.is_dir():
+        return f"{path}: there is no directory {path.parent}"
+    return "" if os.access(path.parent, os.W_OK | os.X_OK) else f"{path}: cannot be written: permission denied"
 
 
 def no_environment(text: str) -> int:

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.output import bad_input, display_name
+from harness.cli.output import bad_input, display_name, unwritable
 
 if TYPE_CHECKING:
+    from harness.reading.problems import Problem
     from harness.scenario.language.cases import Case
 
 __all__ = ["add_arguments", "run"]
@@ -40,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.shrink.shrinking import shrink
     from harness.shrink.verdicts import UnknownVerdict
 
+    if mistake := unwritable(arguments.output):
+        return bad_input(f"harness shrink: --output: {mistake}")
     shown = sys.stderr.isatty()
 
     def tell(line: str) -> None:
@@ -75,10 +78,12 @@ def _case(arguments: argparse.Namespace) -> Case:
     else:
         from harness.capture.case import NotRepeated, captured
         from harness.capture.selection import Question
-        from harness.cli.capture import given_of
+        from harness.cli.capture import given_of, tell_left_out
         from harness.cli.given import read_files
 
-        dump = read_files([arguments.file])
+        unknown: list[Problem] = []
+        dump = read_files([arguments.file], unknown=unknown)
+        tell_left_out(unknown)
         try:
             text = captured(dump, given_of(dump), Question(), anonymise=False)
         except NotRepeated as error:

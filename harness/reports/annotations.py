@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from harness.reading.problems import Mark, ScenarioError
@@ -62,7 +63,7 @@ def as_sarif(found: Sequence[Annotation], version: str) -> str:
 
 
 def _location(mark: Mark) -> dict[str, Any]:
-    uri = mark.file.replace("\\", "/")
+    uri = quote(mark.file.replace("\\", "/"))  # a URI reference (SARIF 2.1.0, 3.10.1)
     artifact = {"uri": f"file://{uri}"} if uri.startswith("/") else {"uri": uri, "uriBaseId": "%SRCROOT%"}
     region = {"startLine": mark.line, "startColumn": mark.column}
     return {"physicalLocation": {"artifactLocation": artifact, "region": region}}

@@ -18,7 +18,7 @@ from harness.scenario.language.writing import scenario_text
 from harness.scenario.running.runner import Runner
 from harness.scenario.running.stating import stated
 from harness.shrink.reduction import smaller_list, smaller_values, without
-from harness.shrink.verdicts import Keeps, Outcome, kept_by, outcome_of
+from harness.shrink.verdicts import Keeps, Outcome, check_verdict, kept_by, outcome_of
 
 __all__ = ["Shrunk", "shrink"]
 
@@ -91,6 +91,7 @@ def shrink(case: Case, keep: str, tell: Callable[[str], None] = lambda line: Non
 
     Raises UnknownVerdict, and ScenarioError where the case cannot be run.
     """
+    check_verdict(keep)
     header: dict[str, Any] = _header_of(case, own_then=keep.partition("=")[0] in _OWN_THEN)
     search = _Search(header, [one.object for one in case.manifests], case.directory, tell=tell)
     search.keeps = kept_by(keep, search.outcome(header, search.objects))

@@ -14,7 +14,7 @@ from harness.scenario.running.verdicts import Verdict
 from harness.wording import did_you_mean
 from harness.world.refused import is_mistake
 
-__all__ = ["KEPT", "Outcome", "UnknownVerdict", "kept_by", "outcome_of"]
+__all__ = ["KEPT", "Outcome", "UnknownVerdict", "check_verdict", "kept_by", "outcome_of"]
 
 KEPT: Mapping[str, str] = {
     "pending": "a pod that no Node takes, for the same cause; pending=TEXT: whose reason has this text in it",
@@ -70,13 +70,19 @@ def outcome_of(examine: Callable[[], tuple[Run, Collection[Verdict]]]) -> Outcom
     )
 
 
-def kept_by(word: str, first: Outcome) -> Keeps:
-    """Whether a smaller scenario still comes to it; `first` is what the whole one comes to. Raises UnknownVerdict."""
+def check_verdict(word: str) -> None:
+    """Raises UnknownVerdict for a word that names no verdict, and for a text where none belongs."""
     name, sign, text = word.partition("=")
     if name not in KEPT:
-        raise UnknownVerdict(f"unknown verdict '{name}'; {did_you_mean(name, KEPT, limit=0)}")
+        raise UnknownVerdict(f"unknown verdict '{name}'; {did_you_mean(name, KEPT)}")
     if sign and (name not in ("pending", "rejected") or not text):
         raise UnknownVerdict(f"{word}: only pending=TEXT and rejected=TEXT have a text")
+
+
+def kept_by(word: str, first: Outcome) -> Keeps:
+    """Whether a smaller scenario still comes to it; `first` is what the whole one comes to. Raises UnknownVerdict."""
+    check_verdict(word)
+    name, _, text = word.partition("=")
     keeps = _keeps(name, text, first)
     if not keeps(first):
         raise UnknownVerdict(f"the scenario does not come to '{word}': {_told(first)}")

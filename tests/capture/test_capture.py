@@ -114,3 +114,33 @@ def test_mistakes_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert code == 2
     assert err.startswith("harness capture: there is no pod acme-shop/acme-lonly; did you mean 'acme-shop/acme-lonely'")
     assert call(capsys, "capture")[0] == 2
+
+
+def test_an_output_that_cannot_be_written_is_told_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = {tmp_path: "is a directory", tmp_path / "no" / "case.yaml": f"there is no directory {tmp_path / 'no'}"}
+    for output, why in said.items():
+        found = call(capsys, "capture", str(tmp_path / "none.yaml"), "-o", str(output))
+        assert found == (2, "", f"harness capture: --output: {output}: {why}\n")
+
+
+def test_nothing_to_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump, case = tmp_path / "dump.yaml", tmp_path / "case.yaml"
+    dump.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
+    code, out, err = call(capsys, "capture", str(dump), "-o", str(case))
+    assert (code, out) == (2, "")
+    assert err == "harness capture: there is nothing to capture: no object that decides where pods go\n"
+    assert not case.exists()
+
+
+def test_fields_of_a_newer_crd_are_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    newer = cluster()
+    pool = next(one for one in newer["items"] if one["kind"] == "NodePool")
+    pool["spec"]["template"]["spec"]["novelty"] = {"a": 1}
+    dump, case = tmp_path / "dump.json", tmp_path / "case.yaml"
+    dump.write_text(json.dumps(newer))
+    code, _, err = call(capsys, "capture", str(dump), "--pod", LONELY, "-o", str(case))
+    assert code == 0
+    assert err.startswith(f"left out: {dump}:1:")
+    assert err.endswith("spec.template.spec.novelty: unknown field 'novelty'\n")
+    assert "novelty" not in case.read_text()
+    assert call(capsys, "run", str(case))[0] == 0

@@ -129,7 +129,8 @@ def test_of_a_kubelet_only_its_version(version: str) -> None:
 def test_resources_have_names_that_kubernetes_makes() -> None:
     own = ["hugepages-2Mi", "hugepages-1Gi", "attachable-volumes-azure-disk", "nvidia.com/gpu"]
     free = ["hugepages-zorg", "attachable-volumes-azure-disk-zorg", "zorg.example/fpga"]
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"capacity": dict.fromkeys([*own, *free], "1")}}  # fmt: skip
+    status = {"capacity": dict.fromkeys([*own, *free], "1")}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": status}
     assert list(left(node)["status"]["capacity"]) == [*own, *(f"example.com/resource-{n}" for n in (1, 2, 3))]
 
 

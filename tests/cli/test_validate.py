@@ -135,3 +135,54 @@ def test_the_schema_knows_the_fields_of_karpenters_kinds() -> None:
     assert not list(
         judge.iter_errors({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"anything": 1}})
     )
+
+
+SCENARIO = "scenario: s\ngiven: {manifests: [pools.yaml]}\nthen: [{pods: {bound: 0}}]\n"
+
+
+def test_a_scenario_is_read_as_a_run_reads_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The manifests that it names are judged, under the release that it is given, and its own mistakes are told."""
+    (here / "s.yaml").write_text(SCENARIO)
+    said = f"{PLACE}: crd-schema: {SAID}\nprovider 1.14.0: 1 object, 1 refused\n"
+    assert call(capsys, "validate", "s.yaml") == (1, said, "")
+    (here / "s.yaml").write_text(SCENARIO.replace("pools.yaml", "good.yaml"))
+    assert call(capsys, "validate", "s.yaml") == (0, "provider 1.14.0: 1 object, nothing refused\n", "")
+    (here / "s.yaml").write_text(SCENARIO.replace("[pools.yaml]", "[pools.yaml, none.yaml], bogus: 1"))
+    code, out, err = call(capsys, "validate", "s.yaml")
+    assert (code, out) == (2, "")
+    assert "given.bogus" in err
+    (here / "s.yaml").write_text(SCENARIO.replace("[pools.yaml]", "[pools.yaml, none.yaml], region: westerope"))
+    code, _, err = call(capsys, "validate", "s.yaml")
+    assert code == 2
+    assert "there is no file 'none.yaml'" in err
+    assert "unknown region 'westerope'" in err
+
+
+def test_each_case_of_a_scenario_has_its_release(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "good.yaml").write_text(POOL.replace("team: blue", "kubernetes.azure.com/storageprofile: managed"))
+    matrix = "scenario: s\nmatrix: {karpenter: [1.12.2, 1.13.0]}\ngiven: {manifests: [good.yaml]}\nthen: [{pods: {bound: 0}}]\n"
+    (here / "s.yaml").write_text(matrix)
+    code, out, _ = call(capsys, "validate", "s.yaml")
+    assert (code, out.splitlines()[-1]) == (1, "provider 1.12.2, 1.13.0: 1 object, 1 refused")
+    assert call(capsys, "validate", "s.yaml", "--release", "1.12.2")[0] == 0
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit"])
+def test_input_without_anything_to_judge_says_so(here: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
+    (here / "header.yaml").write_text("scenario: s\nthen: [{pods: {bound: 0}}]\n")
+    (here / "other.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
+    for name in ("header.yaml", "other.yaml"):
+        code, out, err = call(capsys, "validate", name, "--format", form)
+        assert code == 0
+        said = "nothing to judge: there is no NodePool, NodeClaim, AKSNodeClass, NodeOverlay or Pod\n"
+        assert (out if form == "text" else err).endswith(said)
+    for text in ("", "# nothing\n", "apiVersion: v1\nkind: List\nitems: []\n"):
+        (here / "nothing.yaml").write_text(text)
+        assert call(capsys, "validate", "nothing.yaml", "--format", form)[0] == 2
+
+
+def test_a_uri_of_sarif_is_encoded(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "my pools 50%.yaml").write_text(BAD)
+    _, out, _ = call(capsys, "validate", "my pools 50%.yaml", "--format", "sarif")
+    (result,) = json.loads(out)["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "my%20pools%2050%25.yaml"

@@ -157,6 +157,7 @@ def test_an_interrupt_gives_the_smallest_so_far() -> None:
     ("keep", "said"),
     [
         ("pendng", "unknown verdict 'pendng'; did you mean 'pending'?"),
+        ("banana", "unknown verdict 'banana'; one of error, failed, pending, rejected, then, unsettled"),
         ("pending", "the scenario does not come to 'pending': no pod is pending"),
         ("failed=x", "failed=x: only pending=TEXT and rejected=TEXT have a text"),
     ],
@@ -181,6 +182,15 @@ def test_the_command_on_a_dump(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert call(capsys, "run", str(small))[0] == 0
     code, _, err = call(capsys, "shrink", str(tmp_path / "none.yaml"), "--keep", "pending")
     assert (code, "cannot be read" in err) == (2, True)
+
+
+def test_an_output_that_cannot_be_written_is_told_before_the_search(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "none" / "small.yaml"
+    code, out, err = call(capsys, "shrink", str(tmp_path / "none.yaml"), "--keep", "pending", "-o", str(output))
+    assert (code, out) == (2, "")
+    assert err == f"harness shrink: --output: {output}: there is no directory {output.parent}\n"
 
 
 def test_without() -> None:
