@@ -26,6 +26,7 @@ from fakeazure.store import Entry
 from fakeazure.timers import timestamp
 
 _MEMBERS = "capacityReservations"
+_MOST = 100_000  # ours, so that no request can fill the memory; Azure's bound is quota
 
 
 def _fill_group(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
@@ -46,7 +47,12 @@ def _fill(state: State, id_: ResourceId, document: dict[str, Any], old: Document
     if len(zones) > 1:
         raise refuse("InvalidRequestContent", reason="a capacity reservation is in one zone at most", target="zones")
     size = known_size(state, text(sku, "name"), document["location"])
-    zone, quantity = next(iter(zones), ""), int(number(sku, "capacity"))
+    capacity = number(sku, "capacity")
+    if not 0 <= capacity <= _MOST or capacity != int(capacity):
+        raise refuse(
+            "InvalidRequestContent", reason=f"sku.capacity is a whole number from 0 to {_MOST}", target="sku.capacity"
+        )
+    zone, quantity = next(iter(zones), ""), int(capacity)
     if old is None or quantity != int(number(section(old, "sku"), "capacity")):
         failure = state.market.reserve(str(id_), id_.subscription, size, zone, quantity)
         if failure is not None:

@@ -131,6 +131,14 @@ def test_a_reservation_by_arm_needs_quota_and_stock_as_a_whole() -> None:
     assert (driver.usage("cores"), left.left) == ((0, 8), 3)
 
 
+@pytest.mark.parametrize("quantity", [-1, 1.5, 1e30, float("inf"), float("nan"), "two"])
+def test_a_quantity_that_is_none_is_refused(quantity: Any) -> None:
+    driver = Driver({"capacity": [{"size": "Standard_D2s_v5", "zone": "1", "vms": 3}]})
+    driver.call("PUT", group_id(driver), {"location": "eastus", "zones": ["1"]})
+    assert error_of(reserve(driver, quantity))[:2] == (400, "InvalidRequestContent")
+    assert (driver.usage("cores")[0], driver.cloud.market.stock.shelves[0].left) == (0, 3)
+
+
 def test_a_resize_stays_in_the_group_or_is_refused() -> None:
     members = [*ONE["held"], {"size": "Standard_D4s_v5", "zone": "1", "quantity": 1}]
     driver = Driver({"reservations": {"held": members}, "quota": {"cores": 6}})
