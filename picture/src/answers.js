@@ -1,25 +1,31 @@
 // The questions that one comes with, answered first: what waits and why, what Azure refused, what it costs, what left.
 import { folded, h, table } from "./dom.js";
+import { asOnDemand, stateAt } from "./machines.js";
 import { counted, duration, place, price } from "./text.js";
 
 export function answers(world) {
-  return h("section.answers", { id: "short", "aria-label": "In short" }, [rejected(world), waiting(world), refused(world), costs(world), left(world)].filter(Boolean));
+  return h("section.answers", { id: "short", "aria-label": "In short" }, [rejected(world), waiting(world), refused(world), taken(world), costs(world), left(world)].filter(Boolean));
 }
 
+const REASONS = 20; // shown at once; the others are folded
 const link = (object, text) => h("a", { href: `#object=${encodeURIComponent(object)}` }, text);
 
 function waiting(world) {
   const pods = world.lanes.filter((lane) => lane.kind === "pod").reduce((sum, lane) => sum + lane.pods.length, 0);
   if (!world.pending.length) return pods ? h("div.answer.good", h("h3", "Pods"), h("p", "No pod waits at the end.")) : null;
   const count = world.pending.reduce((sum, one) => sum + one.count, 0);
-  return h("div.answer.bad", h("h3", `${counted(count, "pod")} waiting`), world.pending.slice(0, 5).map((one) => h("div.item",
+  return h("div.answer.bad", h("h3", `${counted(count, "pod")} waiting`), world.pending.slice(0, REASONS).map(reasonOf),
+    world.pending.length > REASONS ? folded(counted(world.pending.length - REASONS, "more reason"), () => world.pending.slice(REASONS).map(reasonOf)) : null);
+}
+
+function reasonOf(one) {
+  return h("div.item",
     h("p", h("b", one.pods[0], one.count > 1 ? ` and ${one.count - 1} more` : ""), h("span.place", ` since ${duration(one.since)} ${place(one.place)}`)),
     one.why ? h("p.said", h("span.note", "Karpenter: "), one.why) : null,
-    one.target ? h("p.said", h("span.note", "Karpenter: "), `has a place for it on ${one.target}`) : null,
+    one.tries || one.target ? h("p.said", h("span.note", "Karpenter: "), one.tries || `has a place for ${one.count > 1 ? "them" : "it"} on ${one.target}`) : null,
     one.scheduler ? h("p.said", h("span.note", "kube-scheduler: "), one.scheduler) : null,
     (one.advice ?? []).slice(0, 4).map((text) => h("p.said.advice", text)),
-    one.tried.some((tried) => tried.why) && one.tried.length > 1 ? h("ul", one.tried.filter((tried) => tried.why).slice(0, 6).map((tried) => h("li", h("b", tried.nodepool), ` ${tried.why}`))) : null)),
-  world.pending.length > 5 ? h("p.note", `${world.pending.length - 5} more reasons: see the corridor`) : null);
+    one.tried.some((tried) => tried.why) && one.tried.length > 1 ? h("ul", one.tried.filter((tried) => tried.why).slice(0, 6).map((tried) => h("li", h("b", tried.nodepool), ` ${tried.why}`))) : null);
 }
 
 function refused(world) {
@@ -33,11 +39,21 @@ function refused(world) {
 
 const offer = (one) => [one.size?.replace("Standard_", ""), one.zone, one.priority].filter(Boolean).join(" ");
 
+/** Machines that Azure took away while they ran. */
+function taken(world) {
+  if (!world.taken.length) return null;
+  return h("div.answer.bad", h("h3", `Azure took ${counted(world.taken.length, "machine")}`), world.taken.slice(0, 6).map((one) =>
+    h("p", h("b", duration(one.t)), ` ${offer({ size: one.size, zone: one.zone, priority: one.capacity_type })}`, h("span.place.line", one.claim || one.vm))),
+  world.taken.length > 6 ? h("p.note", `and ${world.taken.length - 6} more, marked in the corridor`) : null);
+}
+
 function costs(world) {
   if (!world.cost.length) return null;
   const [, usd, machines] = world.cost.at(-1);
   const alone = world.machines.flatMap((one) => (one.prices.length && one.prices.at(-1)[1] === null ? [one.size] : []));
+  const dear = world.machines.filter((one) => stateAt(one, world.end)?.on && asOnDemand(one, world.end)).length;
   return h("div.answer", h("h3", `${price(usd)} per hour at the end`), h("p", `${counted(machines, "machine")}; ${price(world.spent)} over ${duration(world.end)}`),
+    dear ? h("p.note", `upper bound: ${counted(dear, "spot machine")} at on-demand price`) : null,
     alone.length ? h("p.note", `without a known price, so counted as nothing: ${[...new Set(alone)].join(", ")}`) : null);
 }
 

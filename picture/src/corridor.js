@@ -10,7 +10,7 @@ const ROW = 22;
 const LANES = 120; // drawn at once
 const WORDS = {
   pending: "pod waits", launching: "claim, machine asked for", booting: "machine boots", initializing: "node registered", ready: "node initialized",
-  bound: "pod bound", running: "pod runs", ended: "pod ended", leaving: "leaves", unready: "not ready", blocked: "left alone",
+  bound: "pod bound", running: "pod runs", ended: "pod ended", leaving: "leaves", unready: "not ready", blocked: "left alone", lost: "machine gone",
 };
 const MARKS = { refused: "✕", disrupted: "◆", taken: "▼", power: "·", node: "·", waits: "" };
 const MARK_WORDS = { refused: "refused", disrupted: "Karpenter decides to remove it", taken: "Azure takes it, or it fails" };
@@ -124,10 +124,10 @@ function movable(svg, inner, left, width, own) {
   const behaviour = zooming().scaleExtent([1, 2000]).extent([[0, 0], [width, 1]]).translateExtent([[0, 0], [width, 1]])
     .filter((event) => (event.type === "wheel" ? event.ctrlKey || event.metaKey : !event.button))
     .on("zoom", (event) => { if (event.sourceEvent) own.change({ transform: event.transform }); });
-  const hit = s("rect.hit", { x: 0, y: 0, width, height: svg.getAttribute("height") });
+  const hit = s("rect.hit", { x: 0, y: 0, width, height: svg.getAttribute("height") }); // takes what no bar takes
   inner.prepend(hit);
   select(inner).call(behaviour).on("dblclick.zoom", null).property("__zoom", own.transform);
-  hit.addEventListener("click", (event) => {
+  inner.addEventListener("click", (event) => {
     const x = event.clientX - svg.getBoundingClientRect().left - left;
     own.change({ at: Math.max(0, Math.min(own.end, own.scale(width).invert(x))) });
   });

@@ -14,6 +14,11 @@ const last = (list, t) => {
   return found;
 };
 
+const priceAt = (machine, t) => last(machine.prices, t) ?? machine.prices[0];
+
+/** Whether the price of a spot machine is that of one on demand, for no spot price is known. */
+export const asOnDemand = (machine, t) => priceAt(machine, t)?.[2] === true;
+
 /** A machine as it is at a time, or null where it is not there. */
 export function stateAt(machine, t) {
   const state = last(machine.states, t)?.[1];
@@ -22,10 +27,10 @@ export function stateAt(machine, t) {
   if (!is && !on) return null;
   const usage = is ? last(machine.usage, t) : undefined;
   const since = machine.claim ? machine.initialized ?? Infinity : 0; // Karpenter initializes only its own
-  const priced = (last(machine.prices, t) ?? machine.prices[0])?.[1] ?? null;
+  const priced = priceAt(machine, t)?.[1] ?? null;
   return {
     state: is ? (on ? (state === "created" ? "booting" : state) : "without its machine") : "booting",
-    on, price: on ? priced : 0, pods: usage?.[1] ?? [], requests: usage?.[2] ?? {}, allocatable: usage?.[3] ?? {},
+    on, dark: is && !on, registered: !machine.claim || t + 1e-9 >= (machine.registered ?? Infinity), dear: on && asOnDemand(machine, t), price: on ? priced : 0, pods: usage?.[1] ?? [], requests: usage?.[2] ?? {}, allocatable: usage?.[3] ?? {},
     initialized: is && t + 1e-9 >= since,
     note: last(machine.notes.filter(([at, kind]) => kind !== "blocked" || at >= since), t),
   };
@@ -88,10 +93,11 @@ function card({ machine, now, was }, world) {
   const shown = now ?? was;
   const kind = !now ? "gone" : was ? "same" : "new";
   const spot = machine.capacity_type === "spot";
-  return h(`article.card.${kind}`, { "data-node": machine.name, "data-usd": now ? now.price ?? 0 : 0 },
+  return h(`article.card.${kind}${now?.dark ? ".dark" : ""}`, { "data-node": machine.name, "data-usd": now ? now.price ?? 0 : 0 },
     h("header", h("h3", machine.size.replace("Standard_", "") || machine.name, " ", spot ? h("span.badge.spot", "spot") : null, kind === "same" ? null : h(`span.badge.${kind}`, kind)),
       h("span.usd", now && !now.on ? "$0" : price(shown.price))),
-    h("p.place", machine.name, machine.zone ? ` · ${machine.zone}` : "", machine.nodepool ? ` · ${machine.nodepool}` : " · not Karpenter's"),
+    shown.dear ? h("p.note", "on-demand price; no spot price known") : null,
+    h("p.place", machine.name, machine.zone ? ` · ${machine.zone}` : "", machine.nodepool ? (shown.registered ? ` · ${machine.nodepool}` : ` · NodePool ${machine.nodepool}, not registered yet`) : " · not Karpenter's"),
     bars(shown, world),
     podList(shown, was && now ? was : null),
     reason(now, shown, was));

@@ -16,7 +16,7 @@ export function world(given) {
   const own = view(times, given.end);
   const parts = [
     ["Corridor", given.lanes.length ? corridor(given, own, times) : null], ["Nodes", given.machines.length ? machines(given, own) : null], ["Cost", cost(given, own, times)],
-    ["Refusals", refusals(given)], ["Sizes", funnel(given)], ["Labels", labels(given)], ["Manifests", objects(given)], ["Told", told(given)],
+    ["Refusals", refusals(given)], ["Sizes", funnel(given)], ["Labels", labels(given)], ["Manifests", objects(given)], ["Events and logs", told(given)],
   ].filter(([, part]) => part);
   return [head(given), expectations(given), answers(given),
     h("nav", { "aria-label": "Parts of the page" }, parts.map(([name, part]) => h("a", { href: `#${part.id}` }, name))),

@@ -177,3 +177,66 @@ def test_an_empty_story_has_a_page() -> None:
     assert isinstance(data, dict)
     assert data["world"]["lanes"] == data["world"]["cost"] == []
     assert data["world"]["spent"] == 0
+
+
+def waits(*facts: dict[str, Any]) -> dict[str, Any]:
+    """The box of a pod that waits, of which these facts are known."""
+    (found,) = world_value([HEADER, fact(0, "pod", pod="default/db", state="created"), *facts])["pending"]
+    return dict(found)
+
+
+def asked(t: float, claim: str) -> list[dict[str, Any]]:
+    return [
+        fact(t, "decision", pods=["default/db"], result="nodeclaim", simulation=1, target=f"NodeClaim/{claim}", tried=[]),
+        fact(t, "claim", claim=claim, state="created", nodepool="default", sizes=[LARGE]),
+    ]
+
+
+def test_a_pod_whose_machines_are_all_refused_says_so() -> None:
+    refusal = {"method": "PUT", "operation": "virtualMachines", "name": "vm", "status": 409, "error": "OperationNotAllowed"}
+    refused = [
+        one
+        for t in (1, 2, 3)
+        for one in (*asked(t, f"c{t}"), fact(t, "arm", number=t, claim=f"c{t}", size=LARGE, **refusal))
+    ]
+    words = "asked for a machine 3 times; Azure refused each: OperationNotAllowed (D4s_v5)"
+    assert waits(*refused)["tries"] == words
+    assert waits(*refused, *asked(4, "c4"))["tries"] == f"{words}; it asks again with NodeClaim/c4"
+    assert waits(*asked(1, "one"))["tries"] == ""
+
+
+def test_a_runaway_counts_its_machines() -> None:
+    made = [
+        one
+        for t in (1, 2)
+        for one in (
+            *asked(t, f"c{t}"),
+            *(fact(t, "claim", claim=f"c{t}", state=state, nodepool="default") for state in ("launched", "initialized")),
+        )
+    ]
+    assert waits(*made)["tries"] == "2 machines were made for it, none fits"
+
+
+def test_a_spot_machine_without_a_spot_price() -> None:
+    at_most = [fact(1, "price", size=SMALL, capacity_type="spot", price=0.192, as_on_demand=True)]
+    (card,) = world_value([HEADER, fact(0, "boot", vm="vm", state="on", **SPOT), *at_most])["machines"]
+    assert card["prices"] == [[1, 0.192, True]]
+
+
+def test_a_node_without_its_label_is_still_of_its_nodepool() -> None:
+    claim = {"claim": "one", "nodepool": "default", "vm": "aks-one"}
+    (card,) = world_value(
+        [HEADER, fact(1, "claim", state="launched", **claim), fact(9, "node", node="aks-one", state="created", vm="aks-one")]
+    )["machines"]
+    assert (card["claim"], card["nodepool"], card["registered"]) == ("one", "default", None)
+    assert VALUE["machines"][0]["registered"] == 42
+
+
+def test_a_machine_that_azure_takes() -> None:
+    gone = fact(500, "boot", vm="aks-one", state="deleted", evicted=True, claim="one", **SPOT)
+    value = world_value([*STORY[:-9], gone, fact(600, "end", outcome="", facts=1)])
+    (taken,) = value["taken"]
+    assert (taken["t"], taken["vm"], taken["capacity_type"]) == (500, "aks-one", "spot")
+    last = {one["name"]: one["parts"][-1][:3] for one in value["lanes"] if one["kind"] in ("claim", "pod")}
+    assert last["one"] == last["default/web-1"] == ["lost", 500, 600]
+    assert last["default/huge"] == ["pending", 0, 600]

@@ -6,17 +6,22 @@ from collections import Counter
 from typing import Any
 
 from harness.reports.picture.story import Line, Story
+from harness.reports.picture.tries import Tries
 
-__all__ = ["cost_steps", "pending", "refusals", "rejections", "spent"]
+__all__ = ["cost_steps", "pending", "refusals", "rejections", "spent", "taken"]
 
 _ALIKE = 20
 
 
 def pending(story: Story) -> list[dict[str, Any]]:
-    """Pods that wait at the end, those with the same reasons together: Karpenter's `why`, the scheduler's, NodePools, `advice`."""
+    """Pods that wait at the end, those with the same reasons together: Karpenter's `why`, the scheduler's, NodePools, `advice`.
+
+    `tries` says what became of the machines that Karpenter asked for on account of them.
+    """
     decisions, places = story.last_decisions(), story.places
     advice = {pod: list(fact["lines"]) for fact in story.facts("advice") for pod in fact["pods"]}
     groups: dict[Any, dict[str, Any]] = {}
+    members: dict[int, list[str]] = {}
     for name, told in story.pending_pods().items():
         decision: Line = decisions.get(name, {})
         scheduler = next((one["why"] for one in reversed(told) if one.get("why")), "")
@@ -43,7 +48,18 @@ def pending(story: Story) -> list[dict[str, Any]]:
         group["count"] += 1
         if len(group["pods"]) < _ALIKE:
             group["pods"].append(name)
-    return list(groups.values())
+        members.setdefault(id(group), []).append(name)
+    tries = Tries.of(story, refusals(story))
+    return [{**group, "tries": tries.text(members[id(group)], group["target"])} for group in groups.values()]
+
+
+def taken(story: Story) -> list[dict[str, Any]]:
+    """Machines that Azure took while they ran, in order of time."""
+    return [
+        {key: boot.get(key, "") for key in ("t", "vm", "size", "zone", "capacity_type", "claim")}
+        for boot in story.facts("boot")
+        if boot.get("evicted")
+    ]
 
 
 def refusals(story: Story) -> list[dict[str, Any]]:

@@ -28,18 +28,22 @@ _POD_STAGES = {
     "failed": "ended",
 }
 
+_ON_A_MACHINE = ("booting", "initializing", "ready", "bound", "running")
+
 
 def pod_lanes(story: Story) -> list[Lane]:
     """A lane for each pod; pods of one owner to which the same happened at the same time share one."""
     decisions = _decisions(story)
     claims = {fact["node"]: fact["claim"] for fact in story.facts("claim") if fact.get("node")}
     places = story.places
+    lost = _lost(story)
     alike: dict[Any, Lane] = {}
     for told in _lives(story.facts("pod"), "pod"):
         lane = _pod_lane(told, decisions.get(told[0]["pod"], ()), story.end)
         owner = next((one["owner"] for one in told if one.get("owner")), "")
         name = told[0]["pod"]
         node = next((one["node"] for one in reversed(told) if one.get("node")), "")
+        _lose(lane["parts"], lost.get(node))
         place = places.get(owner or _reference("Pod", name))
         parts = tuple((what, start, end) for what, start, end, _ in lane["parts"])
         found = alike.setdefault((owner or name, node, parts), lane)
@@ -88,6 +92,7 @@ def _decisions(story: Story) -> dict[str, list[Line]]:
 def claim_lanes(story: Story) -> list[Lane]:
     """A lane for each NodeClaim: launch, boot, registration, initialization, work, leave; refusals, power and disruption as marks."""
     disruptions = _disruptions(story, "claim")
+    lost = _lost(story)
     lanes = []
     for told in _lives(story.facts("claim"), "claim"):
         name = told[0]["claim"]
@@ -101,6 +106,7 @@ def claim_lanes(story: Story) -> list[Lane]:
             elif one["state"] == "deleted":
                 closed = one["t"]
         _close(parts, closed)
+        _lose(parts, lost.get(chosen.get("node", "")))
         marks = [*_refused(story, name), *_power(story, chosen.get("vm", "")), *disruptions.get(name, ())]
         marks += [
             [one["t"], "node", f"Node {one['node']} appears"]
@@ -170,6 +176,32 @@ def _close(parts: list[list[Any]], end: float) -> None:
     """Lets each part end where the next one begins, and the last one at the end."""
     for part, after in zip(parts, [*(one[1] for one in parts[1:]), end], strict=True):
         part[2] = after
+
+
+def _lost(story: Story) -> dict[str, float]:
+    """When Azure took the machine of a Node, by Node."""
+    nodes = {
+        fact["vm"]: fact["node"]
+        for kind in ("claim", "node")
+        for fact in story.facts(kind)
+        if fact.get("vm") and fact.get("node")
+    }
+    return {nodes[boot["vm"]]: boot["t"] for boot in story.facts("boot") if boot.get("evicted") and boot["vm"] in nodes}
+
+
+def _lose(parts: list[list[Any]], t: float | None) -> None:
+    """From `t` on, when the machine is gone, nothing that was on it is as its state says."""
+    if t is None:
+        return
+    told = list(parts)
+    parts.clear()
+    for what, start, end, text in told:
+        if what not in _ON_A_MACHINE or end <= t:
+            parts.append([what, start, end, text])
+            continue
+        if start < t:
+            parts.append([what, start, t, text])
+        parts.append(["lost", max(start, t), end, text])
 
 
 def _refused(story: Story, claim: str) -> Iterator[list[Any]]:

@@ -16,16 +16,23 @@ def machines(story: Story) -> list[dict[str, Any]]:
     """A card for each Node and for each machine that has power before it is a Node.
 
     `power` are [t, on], `states` [t, state], `prices` [t, USD per hour], `usage` [t, pods, requests, allocatable],
-    `notes` [t, kind, text]; all in order of time. `initialized` is when it was, None where nobody says so.
+    `notes` [t, kind, text]; all in order of time. `initialized` and `registered` are when it was, None where nobody says so.
+    A price has a third member, true, where a spot machine is priced as on demand, for no spot price is known.
     """
     cards: dict[str, dict[str, Any]] = {}
     of_vm: dict[str, str] = {}
-    initialized = {}
+    initialized, registered = {}, {}
+    pools, made = {}, {}
     for fact in story.facts("claim"):
         if fact.get("vm") and fact.get("node"):
             of_vm[fact["vm"]] = fact["node"]
         if fact["state"] == "initialized":
             initialized[fact.get("node")] = fact["t"]
+        if fact["state"] == "registered":
+            registered[fact.get("node")] = fact["t"]
+        pools[fact["claim"]] = fact["nodepool"]
+        if fact.get("vm"):
+            made[fact["vm"]] = fact["claim"]
     for fact in story.facts("node"):
         if fact.get("vm"):
             of_vm[fact["vm"]] = fact["node"]
@@ -38,12 +45,15 @@ def machines(story: Story) -> list[dict[str, Any]]:
             card["notes"].append([boot["t"], "taken", text])
     for fact in story.facts("node"):
         card = _card(cards, fact["node"], fact)
+        card["claim"] = card["claim"] or made.get(fact.get("vm"), "")
         card["states"].append([fact["t"], fact["state"]])
     for fact in story.facts("usage"):
         card = _card(cards, fact["node"], fact)
         card["usage"].append([fact["t"], fact["pods"], fact["requests"], _shown(fact["allocatable"])])
     for card in cards.values():
         card["initialized"] = initialized.get(card["name"])
+        card["registered"] = registered.get(card["name"])
+        card["nodepool"] = card["nodepool"] or pools.get(card["claim"], "")
     _price(story, cards.values())
     _notes(story, cards)
     return list(cards.values())
@@ -66,7 +76,9 @@ def _shown(amounts: Line) -> dict[str, float]:
 def _price(story: Story, cards: Iterable[dict[str, Any]]) -> None:
     told: dict[tuple[str, str], list[list[Any]]] = {}
     for fact in story.facts("price"):
-        told.setdefault((fact["size"], fact["capacity_type"]), []).append([fact["t"], fact["price"]])
+        told.setdefault((fact["size"], fact["capacity_type"]), []).append(
+            [fact["t"], fact["price"], *([True] if fact.get("as_on_demand") else [])]
+        )
     for card in cards:
         card["prices"] = told.get((card["size"], card["capacity_type"]), [])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from harness.reports.picture.answers import cost_steps, pending, refusals, rejections, spent
+from harness.reports.picture.answers import cost_steps, pending, refusals, rejections, spent, taken
 from harness.reports.picture.corridor import blocked_lanes, claim_lanes, node_lanes, pod_lanes
 from harness.reports.picture.labels import label_tables
 from harness.reports.picture.machines import machines, moments
@@ -41,6 +41,7 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
         "pending": pending(story),
         "refusals": refusals(story),
         "rejections": rejections(story),
+        "taken": taken(story),
         "cost": cost_steps(story),
         "spent": spent(story),
         "lanes": [*claim_lanes(story), *node_lanes(story), *pod_lanes(story), *blocked_lanes(story)],
