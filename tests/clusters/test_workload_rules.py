@@ -57,3 +57,20 @@ def test_a_job_says_when_its_pods_start_again(cluster: Subject, policy: str | No
         cluster.admin.create(workload(cluster, "Job", policy="Never"))["spec"]["template"]["spec"]["restartPolicy"]
         == "Never"
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("Deployment", "deployment"),
+        ("ReplicaSet", "deployment"),
+        ("StatefulSet", "statefulset"),
+        ("DaemonSet", "daemonset"),
+    ],
+)
+def test_a_selector_has_a_condition(cluster: Subject, kind: str, said: str) -> None:
+    error = refusal(cluster.admin.create, workload(cluster, kind, selector={}))
+    assert (error.code, causes(error)) == (
+        422,
+        [("FieldValueInvalid", "spec.selector", f"Invalid value: {{}}: empty selector is invalid for {said}")],
+    )

@@ -184,6 +184,24 @@ def test_the_command_on_a_dump(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert (code, "cannot be read" in err) == (2, True)
 
 
+def test_a_workload_stays_one_that_an_api_server_takes() -> None:
+    """An empty selector and a template without containers would make the same five pods here, and none on a real API server."""
+    text = """scenario: s
+then: [{pods: {pending: 5}}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 5
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c}]}}
+"""
+    (small,) = objects(shrink(case_of(text), "then").text)
+    assert small["spec"]["selector"] == {"matchLabels": {"app": "web"}}
+    assert small["spec"]["template"]["spec"]["containers"]
+
+
 def test_an_output_that_cannot_be_written_is_told_before_the_search(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,13 @@ from harness.kube.api.selectors import Selector
 __all__ = ["workload_errors"]
 
 _MISMATCH = "`selector` does not match template `labels`"
+_EMPTY: Mapping[str, str] = {
+    "Deployment": "empty selector is invalid for deployment",
+    "ReplicaSet": "empty selector is invalid for deployment",
+    "StatefulSet": "empty selector is invalid for statefulset",
+    "DaemonSet": "empty selector is invalid for daemonset",
+}
+"""What is said of a selector without a condition; of a ReplicaSet's as of a Deployment's."""
 _NONNEGATIVE = "must be greater than or equal to 0"
 _AT = Place("spec", ("spec",))
 _COUNTS = ("replicas", "parallelism", "completions")
@@ -36,8 +43,11 @@ def workload_errors(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
             yield place.unsupported(policy, ("OnFailure", "Never"))
         return
     selector = spec.get("selector")
-    if not selector:
-        return  # its absence is a matter of the object's shape
     labels = (template.get("metadata") or {}).get("labels") or {}
-    if not Selector.parse(selector).matches(labels):
+    if isinstance(selector, Mapping) and not (selector.get("matchLabels") or selector.get("matchExpressions")):
+        yield _AT.child("selector").invalid(selector, _EMPTY[kind])
+    elif selector and not Selector.parse(selector).matches(labels):
         yield _AT.child("template").child("metadata").child("labels").invalid(labels, _MISMATCH)
+    # An absent selector is a matter of the object's shape.
+    if "spec" not in template:
+        yield _AT.child("template").child("spec").child("containers").required("")
