@@ -52,7 +52,10 @@ def write_run(
             found = _world(cases[number], reports[number], runner, Path(folder))
             if found is not None:
                 worlds[order.index(number)] = found
-    path.write_text(corpus_page(summary, worlds), encoding="utf-8")
+    without = (
+        "" if wanted == order else f"No pictures of cases that passed: they are more than {_ALL}; `-k TEXT` picks some."
+    )
+    path.write_text(corpus_page(summary, worlds, without), encoding="utf-8")
 
 
 def _world(case: Case, report: CaseReport, runner: Runner, folder: Path) -> dict[str, Any] | None:

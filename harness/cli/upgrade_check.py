@@ -175,8 +175,7 @@ def _write_page(
         Differing(
             _TITLES[str(one.effect)],
             _place(one, manifests),
-            one.before or "",
-            one.after or "",
+            *_sides(one),
             one.text,
             (*(f"instead: {text}" for text in one.instead), *one.notes),
             grave=str(one.effect) == "worse",
@@ -185,8 +184,18 @@ def _write_page(
         if str(one.effect) != "same"
     ]
     title = f"Upgrade from {releases[0]} to {releases[1]}"
-    text = compare_page(title, releases, [Pair("", stories[0], stories[1], told)])
+    ran = any(line.get("fact") in ("pod", "claim", "node") for story in stories for line in story)
+    nothing = "" if ran else "No pods were given: nothing ran, no cost is known."
+    before, after = (f"{story[0]['release']}, Kubernetes {story[0]['kubernetes']}" for story in stories)
+    text = compare_page(title, (before, after), [Pair("", stories[0], stories[1], told, nothing=nothing)])
     arguments.html.write_text(text, encoding="utf-8")
+
+
+def _sides(one: Finding) -> tuple[str, str]:
+    """What a finding says of before and after."""
+    if one.kind == "label" and one.before is None and one.after is not None:
+        return "no label", f"new label: {one.after}"
+    return one.before or "", one.after or ""
 
 
 def _moves(

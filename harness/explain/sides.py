@@ -9,9 +9,16 @@ from typing import Any
 
 from harness.trace.comparing import Difference
 
-__all__ = ["place_text", "side_lines", "value_text", "what_differs"]
+__all__ = ["place_text", "side_lines", "side_texts", "value_text", "what_differs"]
 
 _WIDTH = 300
+_PLAIN = (
+    (r"\[Nodes\]\[0\]", "[its Node]"),
+    (r"\[Nodes\]\[(\d+)\]", r"[its Node, number \1 from 0]"),
+    (r"\[labels\]\[", "[label "),
+    (r"\[conditions\]\[", "[condition "),
+    (r"\[offered\]", "[sizes that the NodePool is offered]"),
+)
 
 
 def side_lines(one: Difference) -> Iterator[str]:
@@ -21,8 +28,17 @@ def side_lines(one: Difference) -> Iterator[str]:
     left, right = what_differs(one)
     if isinstance(left, list) and isinstance(right, list) and left is one.left:
         yield "    the same in another order, or another number of times"
-    yield f"    A  {value_text(left)}"
-    yield f"    B  {value_text(right)}"
+    mine, theirs = side_texts(one)
+    yield f"    A  {mine}"
+    yield f"    B  {theirs}"
+
+
+def side_texts(one: Difference) -> tuple[str, str]:
+    """Both sides in a line each; of lists they say that they are what only this side has."""
+    left, right = what_differs(one)
+    if left is one.left and right is one.right:
+        return value_text(left), value_text(right)
+    return f"only in A: {value_text(left)}", f"only in B: {value_text(right)}"
 
 
 def what_differs(one: Difference) -> tuple[Any, Any]:
@@ -36,7 +52,9 @@ def what_differs(one: Difference) -> tuple[Any, Any]:
 
 
 def place_text(fact: str) -> str:
-    """`NodeClaims[default 1][size]` as `NodeClaims: default 1: size`."""
+    """`NodeClaims[default 1][Nodes][0][labels][a]` as `NodeClaims: default 1: its Node: label a`."""
+    for pattern, words in _PLAIN:
+        fact = re.sub(pattern, words, fact)
     return re.sub(r"\]\[|\[", ": ", fact).replace("]", "")
 
 

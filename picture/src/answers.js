@@ -80,13 +80,17 @@ function rejected(world) {
 export function refusals(world) {
   if (!world.refusals.length) return null;
   return h("section", { id: "refusals" }, h("h2", "What Azure refused"), table("What Azure refused", [
-    { head: "at", numeric: true, cell: (one) => duration(one.t) },
+    { head: "at", numeric: true, cell: (one) => [duration(one.t), one.count > 1 ? h("b", ` ×${one.count}`) : null] },
     { head: "code", cell: (one) => [h("b", one.error || one.status), one.fault ? h("span.note", ` fault ${one.fault}`) : null] },
     { head: "asked for", cell: (one) => [offer(one) || `${one.operation} ${one.name}`, one.claim ? h("span.place.line", one.claim) : null] },
     { head: "left alone until", cell: (one) => blocked(one) },
     { head: "in Azure's words", cell: (one) => (one.message.length > 260 ? folded(`${one.message.slice(0, 200)}…`, () => h("p", one.message)) : one.message) },
-  ], world.refusals.slice(0, 400)));
+  ], alike(world.refusals).slice(0, 400)));
 }
+
+/** Refusals of the same in the same words are one, the first, with their number. */
+const alike = (refusals) => [...Map.groupBy(refusals, (one) => JSON.stringify([one.error, one.status, one.message, one.size, one.zone, one.priority, one.fault, one.operation])).values()]
+  .map((all) => ({ ...all[0], count: all.length }));
 
 function blocked(one) {
   const until = Map.groupBy(one.blocked, (each) => each.until);

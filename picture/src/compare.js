@@ -29,7 +29,9 @@ function pairOf(pair, names) {
   const times = [...new Set([...timesOf(a), ...timesOf(b)])].sort((x, y) => x - y);
   const own = view(times, end);
   const parts = [["differences", "Differences"], ["figures", "Figures"], ["corridor-a", "Corridor A"], ["corridor-b", "Corridor B"], ["nodes", "Nodes at the end"]];
-  return [pair.notes.map((note) => h("p.note", note)),
+  const more = [pair.also.map((text) => h("p", h("b", text))), pair.notes.map((note) => h("p.note", note))];
+  if (pair.nothing) return [more, differences(pair), h("p.note", pair.nothing)];
+  return [more,
     h("nav", { "aria-label": "Parts of the page" }, parts.map(([id, text]) => h("a", { href: `#${id}` }, text))),
     differences(pair), figures(a, b),
     corridor(a, own, times, { id: "corridor-a", title: `Corridor of A: ${names[0]}`, linked: false }),

@@ -31,7 +31,8 @@ function head(run, cases) {
   return h("header",
     h("h1", bad ? `${counted(bad, "case")} of ${cases.length.toLocaleString("en-US")} not as expected` : cases.length ? `${counted(cases.length, "case")}, all as expected` : "no scenarios"),
     share(cases, "share big"),
-    h("p.note", `${counted(run.expectations, "expectation")} in ${run.seconds.toFixed(2)} s, ${counted(new Set(cases.map((one) => one.place.file)).size, "file")}`));
+    h("p.note", `${counted(run.expectations, "expectation")} in ${run.seconds.toFixed(2)} s, ${counted(new Set(cases.map((one) => one.place.file)).size, "file")}`),
+    run.unpictured && h("p.note", run.unpictured));
 }
 
 /** How many ended in which way, as a bar of shares. */
@@ -119,7 +120,7 @@ function byFile(cases) {
   const many = sum(folders.values(), (files) => files.size) > FILES;
   return [...folders].map(([folder, files]) => {
     const all = [...files.values()].flat();
-    const content = () => h("div.groups", [...files].map(([file, own]) => grouped(file.slice(folder.length), own, longest)));
+    const content = () => h("div.groups", [...files].map(([file, own]) => grouped(file.slice(folder.length), own, longest, own.length === cases.length)));
     const title = [h("span.name", folder || "./"), share(all, "share"), h("span.n", counted(all.length, "case")), h("span.n", millis(sum(all, (one) => one.seconds)))];
     return h("section.folder", folded(title, content, { open: !many }));
   });
@@ -133,10 +134,10 @@ function byTag(cases) {
   return h("section", h("div.groups", groups.map(([tag, all]) => grouped(tag, all, longest))));
 }
 
-function grouped(name, cases, longest) {
+function grouped(name, cases, longest, open = false) {
   const seconds = sum(cases, (one) => one.seconds);
   const bar = h("span.time", { "aria-hidden": "true" }, h("i", { style: { width: `${(100 * seconds) / (longest || 1)}%` } }));
-  return folded([h("span.name", name), share(cases, "share"), h("span.n", cases.length.toLocaleString("en-US")), bar, h("span.n", millis(seconds))], () => rows(cases));
+  return folded([h("span.name", name), share(cases, "share"), h("span.n", cases.length.toLocaleString("en-US")), bar, h("span.n", millis(seconds))], () => rows(cases), { open });
 }
 
 function rows(cases) {

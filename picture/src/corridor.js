@@ -31,7 +31,7 @@ export function corridor(world, own, times, { id = "corridor", title: name = "Co
   own.listen(draw);
   new ResizeObserver(draw).observe(box);
   return h("section", { id }, h("h2", name),
-    told && h("p.note", "From a pod that waits to the node that it runs on. Ctrl and wheel, or + and −, zoom; drag moves; a click sets the moment that Nodes and Cost show."),
+    told && h("p.note", "From a pod that waits to the node that it runs on. Ctrl and wheel, or + and −, zoom; drag moves; a click, on a bar too, sets the moment that Nodes and Cost show."),
     h("div.tools", zoomButtons(own),
       toggle("Draw quiet times short", own.even, (on) => own.change({ even: on, transform: zoomIdentity }))),
     legend, box, more, folded("The same as a table", () => asTable(lanes)));

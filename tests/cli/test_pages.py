@@ -68,6 +68,7 @@ def test_run_has_pictures_of_what_failed_among_many(files: Path, capsys: pytest.
     data = page(files / "page.html")
     bad = [case["id"] for case in data["cases"] if case["outcome"] == "failed"]
     assert len(bad) == len(data["worlds"]) == 20
+    assert data["unpictured"] == "No pictures of cases that passed: they are more than 20; `-k TEXT` picks some."
     assert [case["id"] for case in data["cases"] if "world" in case] == bad
 
 
@@ -88,7 +89,9 @@ def test_upgrade_check(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert (code, err) == (1, "")
     data = page(here / "page.html")
-    assert data["names"] == ["1.12.2", "1.14.0"]
+    assert [name.partition(", Kubernetes ")[0] for name in data["names"]] == ["1.12.2", "1.14.0"]
+    assert all(", Kubernetes 1." in name for name in data["names"])
+    assert data["pairs"][0]["nothing"] == ""
     (pair,) = data["pairs"]
     grave = [one for one in pair["differences"] if one["grave"]]
     assert any('label domain "kubernetes.azure.com" is restricted' in one["text"] for one in grave)
@@ -109,3 +112,26 @@ def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [float(price["a"]), float(price["b"])] == [world["cost"][-1][1] for world in pair["worlds"]]
     assert call(capsys, "compare", "case.yaml", "case.yaml", "--html", "same.html")[0] == 0
     assert page(files / "same.html")["pairs"][0]["differences"] == []
+
+
+def test_upgrade_check_without_pods(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "pool.yaml").write_text(POOL)
+    call(capsys, "upgrade-check", "--from", "1.6.5", "--to", "1.14.0", "pool.yaml", "--html", "page.html")
+    (pair,) = page(here / "page.html")["pairs"]
+    assert pair["nothing"] == "No pods were given: nothing ran, no cost is known."
+    fresh = [one for one in pair["differences"] if one["b"].startswith("new label: ")]
+    assert fresh
+    assert {one["a"] for one in fresh} == {"no label"}
+
+
+def test_compare_says_what_only_one_side_has(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = call(capsys, "compare", "case.yaml", "--release", "1.6.5,1.14.0", "--html", "page.html", "-v")
+    (pair,) = page(files / "page.html")["pairs"]
+    offered = next(one for one in pair["differences"] if one["about"] == "sizes")
+    assert offered["name"] == "default: sizes that the NodePool is offered"
+    assert offered["a"].startswith("only in A: ")
+    assert offered["b"].startswith("only in B: ")
+    assert "    A  only in A: " in out
+    one, other = (world["header"]["kubernetes"] for world in pair["worlds"])
+    assert pair["also"] == ([] if one == other else [f"B also has Kubernetes {other}, A {one}."])
+    assert not any("[" in each["name"] or ": labels: " in each["name"] for each in pair["differences"])

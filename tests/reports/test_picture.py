@@ -62,7 +62,7 @@ def test_what_is_bundled_is_small_and_has_its_licence() -> None:
 def test_a_page_holds_the_json_of_its_run() -> None:
     data = data_of(corpus_page(SUMMARY))
     assert isinstance(data, dict)
-    assert (data.pop("page"), data.pop("worlds")) == ("run", [])
+    assert (data.pop("page"), data.pop("worlds"), data.pop("unpictured")) == ("run", [], "")
     held = [case.pop("held") for case in data["cases"]]
     assert data == as_json.summary_value(SUMMARY)
     assert held[:2] == [["then[0].pods.bound"], ["then[0].pods.bound"]]

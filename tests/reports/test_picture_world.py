@@ -187,13 +187,21 @@ def waits(*facts: dict[str, Any]) -> dict[str, Any]:
 
 def asked(t: float, claim: str) -> list[dict[str, Any]]:
     return [
-        fact(t, "decision", pods=["default/db"], result="nodeclaim", simulation=1, target=f"NodeClaim/{claim}", tried=[]),
+        fact(
+            t, "decision", pods=["default/db"], result="nodeclaim", simulation=1, target=f"NodeClaim/{claim}", tried=[]
+        ),
         fact(t, "claim", claim=claim, state="created", nodepool="default", sizes=[LARGE]),
     ]
 
 
 def test_a_pod_whose_machines_are_all_refused_says_so() -> None:
-    refusal = {"method": "PUT", "operation": "virtualMachines", "name": "vm", "status": 409, "error": "OperationNotAllowed"}
+    refusal = {
+        "method": "PUT",
+        "operation": "virtualMachines",
+        "name": "vm",
+        "status": 409,
+        "error": "OperationNotAllowed",
+    }
     refused = [
         one
         for t in (1, 2, 3)
@@ -211,7 +219,10 @@ def test_a_runaway_counts_its_machines() -> None:
         for t in (1, 2)
         for one in (
             *asked(t, f"c{t}"),
-            *(fact(t, "claim", claim=f"c{t}", state=state, nodepool="default") for state in ("launched", "initialized")),
+            *(
+                fact(t, "claim", claim=f"c{t}", state=state, nodepool="default")
+                for state in ("launched", "initialized")
+            ),
         )
     ]
     assert waits(*made)["tries"] == "2 machines were made for it, none fits"
@@ -226,7 +237,11 @@ def test_a_spot_machine_without_a_spot_price() -> None:
 def test_a_node_without_its_label_is_still_of_its_nodepool() -> None:
     claim = {"claim": "one", "nodepool": "default", "vm": "aks-one"}
     (card,) = world_value(
-        [HEADER, fact(1, "claim", state="launched", **claim), fact(9, "node", node="aks-one", state="created", vm="aks-one")]
+        [
+            HEADER,
+            fact(1, "claim", state="launched", **claim),
+            fact(9, "node", node="aks-one", state="created", vm="aks-one"),
+        ]
     )["machines"]
     assert (card["claim"], card["nodepool"], card["registered"]) == ("one", "default", None)
     assert VALUE["machines"][0]["registered"] == 42

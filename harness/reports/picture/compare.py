@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.explain.sides import place_text, value_text, what_differs
+from harness.explain.sides import place_text, side_texts
 from harness.reports.picture.page import page
 from harness.reports.picture.story import Line
 from harness.reports.picture.world import world_value
@@ -35,13 +35,18 @@ class Differing:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two traces as lines, and what differs; `notes` say where they began otherwise."""
+    """Two traces as lines, and what differs; `notes` say more of them.
+
+    `also` says plainly where the sides differ in what nobody asked for; `nothing` why there are no pictures, where nothing ran.
+    """
 
     name: str
     left: Iterable[Line]
     right: Iterable[Line]
     differences: Sequence[Differing]
     notes: Sequence[str] = ()
+    also: Sequence[str] = ()
+    nothing: str = ""
 
 
 def compare_page(title: str, names: tuple[str, str], pairs: Iterable[Pair]) -> str:
@@ -56,15 +61,23 @@ def pair_of(name: str, left: Trace, right: Trace, found: Comparison) -> Pair:
     told = []
     for one in found.differences:
         about, _, rest = place_text(one.fact).partition(": ")
-        one_side, other = map(value_text, what_differs(one))
+        one_side, other = side_texts(one)
         told.append(Differing(about, rest, one_side, other, kept=one.kept))
-    return Pair(name, left.to_json(), right.to_json(), told, [f"{found.same} facts are the same."])
+    return Pair(name, left.to_json(), right.to_json(), told, [f"{found.same} facts are the same."], _also(found))
+
+
+def _also(found: Comparison) -> list[str]:
+    """What differs of two worlds that no option asks for: it follows from the releases, or from the files."""
+    words = {"kubernetes": "Kubernetes", "mode": "provision mode", "seed": "seed"}
+    return [f"B also has {words[name]} {right}, A {left}." for name, left, right in found.situations if name in words]
 
 
 def _pair(pair: Pair) -> dict[str, Any]:
     return {
         "name": pair.name,
         "notes": list(pair.notes),
+        "also": list(pair.also),
+        "nothing": pair.nothing,
         "differences": [_difference(one) for one in pair.differences],
         "worlds": [world_value(pair.left), world_value(pair.right)],
     }

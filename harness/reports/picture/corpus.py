@@ -13,10 +13,13 @@ from harness.scenario.running.verdicts import CaseReport
 __all__ = ["corpus_page", "corpus_value"]
 
 
-def corpus_page(summary: Summary, worlds: Mapping[int, Mapping[str, Any]] | None = None) -> str:
-    """The document of a run; `worlds` are the pictures (world_value) of some of its cases, by position."""
+def corpus_page(summary: Summary, worlds: Mapping[int, Mapping[str, Any]] | None = None, unpictured: str = "") -> str:
+    """The document of a run.
+
+    `worlds` are the pictures (world_value) of some of its cases, by position; `unpictured` says why others have none.
+    """
     counted = ", ".join(f"{count} {outcome}" for outcome, count in summary.counts.items()) or "no scenarios"
-    return page(f"Scenarios: {counted}", corpus_value(summary, worlds or {}))
+    return page(f"Scenarios: {counted}", corpus_value(summary, worlds or {}) | {"unpictured": unpictured})
 
 
 def corpus_value(summary: Summary, worlds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
