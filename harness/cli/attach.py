@@ -138,7 +138,7 @@ def _asserted(arguments: argparse.Namespace, case: Case) -> CaseReport:
 
 
 def _announce(arguments: argparse.Namespace, cluster: ForeignCluster, world: RealWorld) -> None:
-    """Says where Azure is, and writes down what a controller needs."""
+    """Prints where Azure is, and writes down what a controller needs."""
     if arguments.controller is not None:
         return
     variables = {**world.environment, **launch_variables(cluster)}

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
-    """Says of every option and word that is a path that files complete it."""
+    """Lets files complete every option and word that is a path."""
     for action in parser._actions:  # shtab reads them there, too
         if action.type is Path:
             action.complete = file  # type: ignore[attr-defined]

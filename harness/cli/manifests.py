@@ -223,7 +223,7 @@ def apply_manifests(
 
 
 def bad_files(command: str, arguments: argparse.Namespace, error: ScenarioError) -> int:
-    """Says what is wrong with the files, and with the options of `add_inputs`: one mistake does not hide the other. Returns 2."""
+    """Prints what is wrong with the files, and with the options of `add_inputs`: one mistake does not hide the other. Returns 2."""
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError
     from harness.scenario.language.dumps import Dump

@@ -24,6 +24,7 @@ __all__ = [
     "counted",
     "display_name",
     "fitted",
+    "misplaced",
     "no_environment",
     "print_found",
     "print_json",
@@ -124,6 +125,13 @@ def bad_input(error: ScenarioError | str, form: str = "text") -> int:
         for problem in error.problems:
             print(problem, file=sys.stderr)
     return BAD_INPUT
+
+
+def misplaced(path: Path) -> str:
+    """Why there can be no file of this name, in a few words; empty where there can."""
+    if path.is_dir():
+        return "is a folder"
+    return "" if path.absolute().parent.is_dir() else f"there is no folder {path.parent}"
 
 
 def unwritable(path: Path | None) -> str:

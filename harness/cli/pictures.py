@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.output import misplaced
 from harness.cli.worlds import InputError
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def add_html(parser: argparse.ArgumentParser) -> None:
 
 def check_page(path: Path | None) -> None:
     """Raises InputError for a file that cannot be written."""
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise InputError(f"--html {path}: {'is a folder' if path.is_dir() else f'there is no folder {path.parent}'}")
+    if path is not None and (what := misplaced(path)):
+        raise InputError(f"--html {path}: {what}")
 
 
 def write_run(

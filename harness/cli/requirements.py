@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell_mistakes(arguments: argparse.Namespace) -> None:
-    """Says what is wrong with the files, where something is wrong with the options."""
+    """Prints what is wrong with the files, where something is wrong with the options."""
     from harness.cli.given import read_files
     from harness.reading.problems import ScenarioError
 

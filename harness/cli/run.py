@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display_name, print_json
+from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display_name, misplaced, print_json
 from harness.cli.traces import add_trace, tracing
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     crds = None
     for option in ("junit", "html"):
         path = getattr(arguments, option)
-        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-            what = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        if path is not None and (what := misplaced(path)):
             return bad_input(f"harness run: --{option} {path}: {what}")
     try:
         check_release(arguments.release)

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.output import bad_input, counted, display_name, no_environment, print_json, show
+from harness.cli.output import bad_input, counted, display_name, misplaced, no_environment, print_json, show
 
 if TYPE_CHECKING:
     from harness.sweep.engines import Engine
@@ -92,9 +92,8 @@ def _check(arguments: argparse.Namespace) -> None:
     output: Path | None = arguments.output
     if output is not None:
         check_format(output)
-    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
-        what = "is a folder" if output.is_dir() else f"there is no folder {output.parent}"
-        raise InputError(f"--output {output}: {what}")
+        if what := misplaced(output):
+            raise InputError(f"--output {output}: {what}")
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
@@ -129,7 +128,7 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
     from fakeazure.catalog.regions import REGIONS
     from harness.cli.worlds import InputError, check_release
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES
-    from harness.wording import did_you_mean
+    from harness.world.inputs import region_mistake
 
     axes: dict[str, Sequence[str | int]] = {}
     if arguments.releases is not None:
@@ -140,10 +139,8 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
     if arguments.regions is not None:
         names = sorted(REGIONS) if arguments.regions == "all" else arguments.regions.split(",")
         for name in names:
-            if name not in REGIONS:
-                raise InputError(
-                    f"--regions: unknown region '{name}'; {did_you_mean(name, REGIONS)}".removesuffix("; ")
-                )
+            if (mistake := region_mistake(name)) is not None:
+                raise InputError(f"--regions: {mistake}", mistake)
         axes["region"] = names
     if arguments.seeds is not None:
         axes["seed"] = range(arguments.seeds)

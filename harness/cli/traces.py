@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING
 
+from harness.cli.output import misplaced
 from harness.cli.pictures import check_page
 from harness.cli.worlds import InputError
 
@@ -38,8 +39,8 @@ def recording_of(world: World, arguments: argparse.Namespace, manifests: Iterabl
         return None
     if live and arguments.format == "json":
         raise InputError("--live: a film is no JSON; take --trace FILE beside --format json")
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise InputError(f"--trace {path}: {'is a folder' if path.is_dir() else f'there is no folder {path.parent}'}")
+    if path is not None and (what := misplaced(path)):
+        raise InputError(f"--trace {path}: {what}")
     from harness.trace import record
 
     recording = record(world)

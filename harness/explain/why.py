@@ -41,7 +41,7 @@ def listed(lines: Sequence[str], most: int, noun: str) -> list[str]:
 
 
 class Why:
-    """Answers about one trace. Each method gives lines, in order of time."""
+    """Explains what a trace tells. Each method returns lines, in order of time."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from harness.explain.workloads import workload_of
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of, spec_of, uid_of
+from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
 from harness.sweep.result import NodeRow, PodRow, RefusalRow, Result
 from harness.sweep.situation import Situation
 from harness.world import World
@@ -56,11 +57,10 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
 
 def _pods(world: World) -> Iterable[PodRow]:
     reasons = _reasons(world)
-    owners = {uid_of(each): each for each in world.list("ReplicaSet")}
     for pod in world.list("Pod"):
         name = f"{namespace_of(pod)}/{name_of(pod)}"
         node = str(spec_of(pod).get("nodeName") or "")
-        yield PodRow(name, _owner(pod, owners), node, "" if node else reasons.get(name, ""))
+        yield PodRow(name, _owner(pod), node, "" if node else reasons.get(name, ""))
 
 
 def _reasons(world: World) -> dict[str, str]:
@@ -79,14 +79,10 @@ def _reasons(world: World) -> dict[str, str]:
     return {name: sentences.get(True) or azure or sentences[False] for name, sentences in said.items()}
 
 
-def _owner(pod: Object, replicasets: Mapping[str, Object]) -> str:
-    """Returns the workload that people know: the Deployment, not its ReplicaSet."""
-    reference = controller_of(pod)
-    if reference is None:
-        return ""
-    between = replicasets.get(str(reference["uid"]))
-    above = controller_of(between) if between is not None else None
-    return "{kind}/{name}".format_map(above or reference)
+def _owner(pod: Object) -> str:
+    """Returns the workload that people know, empty for a pod that nothing made."""
+    workload = workload_of(pod)
+    return "" if workload.kind == "Pod" else f"{workload.kind}/{workload.name}"
 
 
 def _nodes(world: World) -> Iterable[NodeRow]:

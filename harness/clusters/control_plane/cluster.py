@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from harness.clusters.client.access import kubeconfig_of, token_of
 from harness.clusters.client.connection import ClusterLost, Connection, Endpoint
 from harness.clusters.client.events import EventFeed, ObservedEvent
 from harness.clusters.client.mirror import Mirror
@@ -22,7 +23,7 @@ from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, 
 from harness.karpenter.validation.admission import Crds
 from harness.kube.api.objects import Object, labels_of, namespace_of
 from harness.kube.api.resources import ResourceList
-from harness.kube.api.status import ApiError, ignoring
+from harness.kube.api.status import ApiError
 
 __all__ = ["CONTROL_PLANE", "RealCluster", "is_infrastructure"]
 
@@ -159,22 +160,11 @@ class RealCluster:
         client = self.authority.client(identity)
         cluster = {"server": f"https://{self.host}:{self.port}", "certificate-authority": str(self.authority.ca)}
         user = {"client-certificate": str(client), "client-key": str(self.authority.key)}
-        return {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": self.name, "cluster": cluster}],
-            "users": [{"name": "user", "user": user}],
-            "contexts": [{"name": self.name, "context": {"cluster": self.name, "user": "user"}}],
-            "current-context": self.name,
-        }
+        return kubeconfig_of(self.name, cluster, user)
 
     def token(self, name: str, namespace: str = "kube-system") -> str:
         """A token of a service account, which is made if it is not there (TokenRequest)."""
-        place = f"/api/v1/namespaces/{namespace}/serviceaccounts"
-        with ignoring(409):
-            self.admin.request("POST", place, body={"metadata": {"name": name}})
-        wanted = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-        return str(self.admin.request("POST", f"{place}/{name}/token", body=wanted)["status"]["token"])
+        return token_of(self.admin, name, namespace)
 
     @property
     def ca(self) -> Path:

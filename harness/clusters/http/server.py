@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from harness.clusters.client.access import kubeconfig_of
 from harness.clusters.client.connection import Endpoint
 from harness.clusters.http import protobuf
 from harness.clusters.http.api import Answer, Api, Request, Stream
@@ -109,14 +110,7 @@ class ApiServer:
         """A kubeconfig for kubectl and the `kubernetes` package; with a token, of whom it names. A certificate is not looked at."""
         user = {"token": token} if token else {}
         trust = {"insecure-skip-tls-verify": True} if self._scheme == "https" else {}
-        return {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "http", "cluster": {"server": self.url, **trust}}],
-            "users": [{"name": "admin", "user": user}],
-            "contexts": [{"name": "http", "context": {"cluster": "http", "user": "admin"}}],
-            "current-context": "http",
-        }
+        return kubeconfig_of("http", {"server": self.url, **trust}, user, user_name="admin")
 
     def handle(self, request: Request) -> Answer | Stream:
         """One request, under the lock, with what follows from it."""

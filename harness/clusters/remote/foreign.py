@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from harness.clusters.client.access import kubeconfig_of, token_of
 from harness.clusters.client.connection import Connection, Endpoint
 from harness.clusters.client.events import EventFeed, ObservedEvent
 from harness.clusters.client.mirror import Mirror
@@ -23,7 +24,7 @@ from harness.engine.ports import ADMIN, KARPENTER, Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
 from harness.kube.api.objects import Key, name_of
-from harness.kube.api.status import ApiError, ignoring
+from harness.kube.api.status import ApiError
 
 __all__ = ["ForeignCluster", "ForeignRemote", "attach_foreign"]
 
@@ -118,23 +119,12 @@ class ForeignCluster:
         bearer = self._headers.get("authorization", "")
         if bearer.startswith("Bearer "):
             user["token"] = bearer.removeprefix("Bearer ")
-        return {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": self.name, "cluster": cluster}],
-            "users": [{"name": "user", "user": user}],
-            "contexts": [{"name": self.name, "context": {"cluster": self.name, "user": "user"}}],
-            "current-context": self.name,
-        }
+        return kubeconfig_of(self.name, cluster, user)
 
     def token(self, name: str, namespace: str = "kube-system") -> str:
         """A token of a service account, which is made if it is not there (TokenRequest); empty where the server gives none."""
-        place = f"/api/v1/namespaces/{namespace}/serviceaccounts"
-        with ignoring(409):
-            self.admin.request("POST", place, body={"metadata": {"name": name}})
-        wanted = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
         try:
-            return str(self.admin.request("POST", f"{place}/{name}/token", body=wanted)["status"]["token"])
+            return token_of(self.admin, name, namespace)
         except ApiError as error:
             if error.code not in (404, 405):
                 raise

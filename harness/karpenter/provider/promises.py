@@ -113,7 +113,7 @@ class Promises:
         return answer, str(answer.body.get("status") or ("InProgress" if answer.status == 202 else "Succeeded"))
 
     def _begin_cleaning(self, promise: Promise) -> bool:
-        """Says what failed, once. Returns False while the NodeClaim does not yet say that it was launched."""
+        """Records what failed, once. Returns False while the NodeClaim does not yet say that it was launched."""
         claim = promise.claim
         present = self._view.get("NodeClaim", name_of(claim))
         if present is not None and uid_of(present) == uid_of(claim):
