@@ -55,15 +55,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files themselves, and of folders every YAML file that holds a scenario."""
+    """The files themselves, and of folders every YAML file that holds a scenario. Raises ScenarioError as `files_below` does."""
+    from harness.reading.sources import files_below
     from harness.sniffing import is_scenario_file
 
     for path in paths:
         if not path.is_dir():
             yield path
             continue
-        for file in sorted([*path.rglob("*.yaml"), *path.rglob("*.yml")]):
-            if file.is_file() and is_scenario_file(file):  # a pipe would be waited for
+        for file in files_below(path, display_name(path)):
+            if file.suffix != ".json" and is_scenario_file(file):
                 yield file
 
 

@@ -42,6 +42,7 @@ class Advisor:
         candidates = list(self._candidates(pods, snapshot, types, looked_at))
         names = {entry.nodepool for entry in looked_at}
         pools = [pool for pool in snapshot.nodepools if name_of(pool) in names] or list(snapshot.nodepools)
+        sizes = [one for name in names for one in types.get(name, ())]
         return smallest_changes(
             pod,
             snapshot,
@@ -49,7 +50,8 @@ class Advisor:
             candidates,
             self._decide,
             lambda parts: self._trials.run(pods, parts),
-            lambda outcome: list(alterations(pod, pools, outcome, world.release.vocabulary)),
+            lambda outcome: list(alterations(pod, pools, outcome, world.release.vocabulary, sizes)),
+            self._trials.has_spare,
         )
 
     def _candidates(

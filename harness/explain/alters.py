@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from harness.explain.fit import asked_by
 from harness.explain.trials import Outcome
+from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.azure import SKU_GPU_COUNT, SKU_GPU_NAME
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.labels.vocabulary import Vocabulary
@@ -21,16 +22,21 @@ _MEANS = {ARCH: "architecture", OS: "operating system", CAPACITY_TYPE: "capacity
 
 
 def alterations(
-    pod: Mapping[str, Any], pools: Sequence[Mapping[str, Any]], outcome: Outcome, vocabulary: Vocabulary
+    pod: Mapping[str, Any],
+    pools: Sequence[Mapping[str, Any]],
+    outcome: Outcome,
+    vocabulary: Vocabulary,
+    types: Iterable[InstanceType] = (),
 ) -> Iterator[str]:
-    """`architecture arm64, not amd64` and the like, for the new Nodes of an outcome."""
+    """`architecture arm64, not amd64` and the like, for the new Nodes of an outcome; `types`: the sizes that may be asked for by name."""
     asked = Requirements.from_pod(pod, vocabulary=vocabulary, strict=True)
     for key, noun in _MEANS.items():
         wanted = _wanted(key, asked, pools, vocabulary)
         for value in dict.fromkeys(labels[key] for labels in outcome.nodes.values() if key in labels):
             if wanted is not None and not any(one.has(value) for one in wanted):
                 yield f"{noun} {value}, not {' or '.join(dict.fromkeys(_values(one) for one in wanted))}"
-    yield from _gpus(pod, asked, outcome)
+    with_gpu = frozenset(one.name for one in types if _of_size(one, SKU_GPU_NAME))
+    yield from _gpus(pod, asked, outcome, with_gpu)
 
 
 def _wanted(
@@ -54,12 +60,16 @@ def _own(requirements: Requirements, key: str) -> Requirement | None:
     return next((one for name, one in requirements.items() if name == key), None)
 
 
+def _of_size(size: InstanceType, key: str) -> frozenset[str]:
+    return size.requirements[key].values if key in size.requirements else frozenset()
+
+
 def _values(requirement: Requirement) -> str:
     values = "/".join(sorted(requirement.values))
     return f"other than {values}" if requirement.complement else values
 
 
-def _gpus(pod: Mapping[str, Any], asked: Requirements, outcome: Outcome) -> Iterator[str]:
+def _gpus(pod: Mapping[str, Any], asked: Requirements, outcome: Outcome, with_gpu: Set[str]) -> Iterator[str]:
     spec = pod.get("spec") or {}
     resources = [
         {**((one.get("resources") or {}).get("limits") or {}), **((one.get("resources") or {}).get("requests") or {})}
@@ -68,6 +78,7 @@ def _gpus(pod: Mapping[str, Any], asked: Requirements, outcome: Outcome) -> Iter
     names, counts = _own(asked, SKU_GPU_NAME), _own(asked, SKU_GPU_COUNT)
     sizes = asked[INSTANCE_TYPE].values if INSTANCE_TYPE in asked else frozenset()
     wants = any(name in one for one in resources for name in _GPU_RESOURCES) or names is not None or counts is not None
+    wants = wants or bool(sizes and sizes <= with_gpu)  # a size that is asked for by name
     for labels in outcome.nodes.values():
         name, count = labels.get(SKU_GPU_NAME), labels.get(SKU_GPU_COUNT, "0")
         size = labels.get(INSTANCE_TYPE)

@@ -63,7 +63,7 @@ class Candidate:
     """`edit` changes a copy of the pod, or of the object that `nodepool`, `nodeclass` or `other` names.
 
     `meant` is the word that was probably meant, where one was misspelt. `market` changes Azure instead. `solver`: whether Karpenter's
-    scheduler alone can tell that it is no good; else only a whole world can.
+    scheduler alone can tell that it is no good; else only a whole world can. `subject`: the key of the NodePool's requirement at issue.
     """
 
     rank: int
@@ -75,6 +75,7 @@ class Candidate:
     meant: str = ""
     market: Mapping[str, Any] | None = None
     solver: bool = True
+    subject: str = ""
 
     @property
     def of_pod(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from harness.explain.candidates import Candidate
+from harness.explain.candidates import Candidate, Rank
 from harness.explain.trials import Outcome
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.core import NODEPOOL
@@ -25,6 +25,7 @@ Alter = Callable[[Outcome], Sequence[str]]
 LIMIT = 32  # candidates tried for one pod
 PAIRS = 48  # pairs tried for one pod that no single candidate helps
 TOLD = 3
+_OTHERS = 6  # candidates of other kinds than the smallest that are tried in worlds
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +70,27 @@ def smallest_changes(
     decide: Decide,
     confirm: Confirm,
     alter: Alter,
+    spare: Callable[[], bool] = lambda: True,
 ) -> Advice:
-    """The changes that work and are of the smallest kind, those that alter nothing else first, then by price.
+    """The changes that work: those of the smallest kind, those that alter nothing else first, then by price; then one of other kinds each.
 
     A candidate is tried by the scheduler alone with `decide`, which is quick, and then in a world with `confirm`. Two together are
-    tried when no single one is enough. None works when not even two are.
+    tried when no single one is enough. None works when not even two are. Other kinds are tried while `spare` says that there is time.
     """
     singles = sorted(singles, key=lambda one: one.rank)[:LIMIT]
     pairs = sorted(combinations(singles, 2), key=lambda pair: sum(one.rank for one in pair))[:PAIRS]
     count, untried, refused = 0, 0, dict[str, None]()
     for group in ([(one,) for one in singles], pairs):
-        found: list[Change] = []
+        found: list[tuple[_Kind, Change]] = []
         rank: int | None = None
+        left = _OTHERS
         for parts in group:
             weight = sum(one.rank for one in parts)
             if rank is not None and weight > rank:
-                break
+                if not (rank > Rank.MEANT and len(parts) == 1 and left and spare()):
+                    break
+                if _is_told(parts[0], found):
+                    continue
             count += 1
             try:
                 if all(one.solver for one in parts) and not _suits(parts, pod, snapshot, types, decide):
@@ -95,17 +101,51 @@ def smallest_changes(
             if outcome is None:
                 count, untried = count - 1, untried + 1
                 continue
+            beyond = rank is not None and weight > rank
+            left -= beyond
             if not outcome.bound:
                 refused |= dict.fromkeys(outcome.refused)
                 continue
             change = _change(parts, outcome, alter)
-            found.append(change)
+            if beyond and (change.alters or not outcome.complete):
+                continue
+            found.append((_kind(parts), change))
             # a change for some of the pods, or to other machines than were asked for, leaves room for a better one
-            rank = weight if outcome.complete and not change.alters else rank
+            rank = weight if rank is None and outcome.complete and not change.alters else rank
         if found:
-            best = sorted(found, key=lambda one: (-one.pods, bool(one.alters), one.price))
-            return Advice(tuple(best[:TOLD]), count)
+            return Advice(tuple(_told(found)), count)
     return Advice((), count, tuple(refused), untried)
+
+
+_Kind = tuple[int, str, str]
+"""Rank, whose change it is, and what of a NodePool it is about; changes of one rank are of one kind."""
+
+
+def _kind(parts: Sequence[Candidate]) -> _Kind:
+    whose = parts[0].nodepool or ""
+    return sum(part.rank for part in parts), whose, parts[0].subject if len(parts) == 1 else ""
+
+
+def _is_told(candidate: Candidate, found: Sequence[tuple[_Kind, Change]]) -> bool:
+    """Whether a change of this kind, or of the same part of the same NodePool, is known to work."""
+    rank, whose, subject = _kind((candidate,))
+    return any(rank == kind[0] or (subject and (whose, subject) == kind[1:]) for kind, _ in found)
+
+
+def _told(found: Sequence[tuple[_Kind, Change]]) -> list[Change]:
+    """The best of the smallest kind, then one of each of the others."""
+    best = sorted(found, key=lambda one: (-one[1].pods, bool(one[1].alters), one[1].price))
+    ranks = dict.fromkeys(sorted(kind[0] for kind, change in best if _is_whole(change)))
+    smallest, *others = ranks or {best[0][0][0]: None}
+    more = [next(change for kind, change in best if kind[0] == rank and _is_whole(change)) for rank in others]
+    more = more[: TOLD - 1]
+    alike = [change for kind, change in best if kind[0] == smallest or not _is_whole(change)]
+    return [*alike[: TOLD - len(more)], *more]
+
+
+def _is_whole(change: Change) -> bool:
+    """Whether it helps all pods and gives what was asked for."""
+    return change.pods >= change.wanted and not change.alters
 
 
 def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Change:

@@ -30,7 +30,7 @@ def other_zones(
             continue  # a word that was mistaken
         for zone in [one for one in zones if one not in present]:
             text = f"ask for {ZONE}: {zone} in place of {' or '.join(present)} in {where}"
-            yield Candidate(Rank.OTHER, text, edit(zone), nodepool)
+            yield Candidate(Rank.OTHER, text, edit(zone), nodepool, subject=ZONE if nodepool else "")
 
 
 def other_sizes(
@@ -55,7 +55,7 @@ def other_sizes(
         others = [one for one in fitting if one not in present]
         for size in sorted(others, key=lambda one: (_unlike(one, present[0], grammar), fitting[one], one))[:_FEW]:
             text = f"ask for {INSTANCE_TYPE}: {size} in place of {' or '.join(present)} in {where}"
-            yield Candidate(Rank.OTHER, text, edit(size), nodepool)
+            yield Candidate(Rank.OTHER, text, edit(size), nodepool, subject=INSTANCE_TYPE if nodepool else "")
 
 
 def other_regions(world: World, pod: Mapping[str, Any], nodepools: Iterable[Mapping[str, Any]]) -> Iterator[Candidate]:

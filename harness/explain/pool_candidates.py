@@ -132,13 +132,15 @@ def _allowed(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: Looked) -> 
         if requirement["operator"] != "In":
             continue
         present = requirement.get("values") or ()
-        for value in [one for one in values.get(requirement["key"], ()) if one not in present][:_FEW]:
+        known = dict.fromkeys(values.get(requirement["key"], ()))
+        for value in [one for one in known if one not in present][:_FEW]:
 
             def allow(requirements: list[dict[str, Any]], index: int, value: str = value) -> None:
                 requirements[index]["values"] = [*requirements[index]["values"], value]
 
             told = f"also allow {value} for {requirement['key']} in NodePool {pool['metadata']['name']}"
-            yield Candidate(Rank.ALLOW, told, of_requirement(requirement, allow), pool["metadata"]["name"])
+            edit = of_requirement(requirement, allow)
+            yield Candidate(Rank.ALLOW, told, edit, pool["metadata"]["name"], subject=requirement["key"])
 
 
 def _removed(pool: Mapping[str, Any]) -> Iterator[Candidate]:
@@ -148,7 +150,7 @@ def _removed(pool: Mapping[str, Any]) -> Iterator[Candidate]:
     for requirement in template["spec"].get("requirements") or ():
         told = f"remove {expression_text(requirement)} from NodePool {name}"
         edit = of_requirement(requirement, lambda all_, at: all_.__delitem__(at))
-        yield Candidate(Rank.REMOVE_RULE, told, edit, name)
+        yield Candidate(Rank.REMOVE_RULE, told, edit, name, subject=requirement["key"])
     labels = ("spec", "template", "metadata", "labels")
     for key, value in ((template.get("metadata") or {}).get("labels") or {}).items():
         told = f"remove the label {key}: {value} from NodePool {name}"

@@ -76,7 +76,9 @@ def _pod(pod: PodExplanation, size: str | None, verbose: bool) -> Iterator[str]:
 
 def advice_lines(pod: PodExplanation) -> Iterator[str]:
     """What would help it, or that nothing does that was tried."""
-    yield from map(change_text, pod.changes)
+    for number, change in enumerate(pod.changes):
+        text = change_text(change)
+        yield f"Or: {text[0].lower()}{text[1:]}" if number else text
     if pod.tried and not pod.changes:
         tried = f"{pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
         if pod.untried:

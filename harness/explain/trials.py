@@ -92,6 +92,10 @@ class Trials:
         self._left -= min(sum(call.status >= 400 for call in trial.calls()) // _REFUSALS, _DEAREST)
         return self._outcome(trial, wanted)
 
+    def has_spare(self) -> bool:
+        """Whether more may be tried than what is needed for some advice: half of all trials are kept for pods that have none yet."""
+        return self._left > BUDGET // 2
+
     def lifted(self, pods: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
         """The quotas that would have to be raised for the pods, and to what; empty when raising them does not help."""
         world = self._world

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -9,12 +10,14 @@ from typing import TypeAlias
 from harness.reading.manifests import Manifest, manifests_of_text, read_manifests
 from harness.reading.problems import Mark, Problem, ScenarioError
 
-__all__ = ["Source", "files_in", "is_manifest_name", "manifests_from"]
+__all__ = ["MAX_ENTRIES", "Source", "files_below", "files_in", "is_manifest_name", "manifests_from"]
 
 Source: TypeAlias = str | Path
 """A path, or YAML or JSON: a `str` of several lines, or one that begins with `{`, is text, any other a path."""
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+MAX_ENTRIES = 50_000
+"""Files and folders below a folder that are looked at. Manifests of a company have some thousands; a whole disk has no end."""
 
 
 def is_manifest_name(name: str) -> bool:
@@ -23,14 +26,40 @@ def is_manifest_name(name: str) -> bool:
 
 
 def files_in(path: Path, name: str) -> tuple[Path, ...]:
-    """The file, or all YAML and JSON files of a folder, called `name`. Raises ScenarioError for a folder without any."""
+    """The file, or all that `files_below` finds. Raises ScenarioError as that does, and for a folder without any."""
     if not path.is_dir():
         return (path,)
-    inside = tuple(sorted(one for one in path.rglob("*") if is_manifest_name(one.name) and one.is_file()))
-    if not inside:
+    found = files_below(path, name)
+    if not found:
         what = "there is no file .yaml, .yml or .json in this directory"
         raise ScenarioError([Problem(Mark(name, 1, 1), "", what)])
-    return inside
+    return found
+
+
+def files_below(folder: Path, name: str) -> tuple[Path, ...]:
+    """All YAML and JSON files of a folder, called `name`, but of its hidden folders (`.git`, `.venv`).
+
+    Raises ScenarioError for a part that cannot be read, and for a folder that holds too much to be one of manifests.
+    """
+    found: list[Path] = []
+    problems: list[Problem] = []
+    seen = 0
+
+    def unreadable(error: OSError) -> None:
+        if isinstance(error, PermissionError):  # what is gone meanwhile is not there
+            place = Path(name) / Path(error.filename).relative_to(folder)
+            problems.append(Problem(Mark(str(place), 1, 1), "", "cannot be read: permission denied"))
+
+    for directory, folders, files in os.walk(folder, onerror=unreadable):
+        folders[:] = [one for one in folders if not one.startswith(".")]
+        seen += len(folders) + len(files)
+        if seen > MAX_ENTRIES:
+            what = f"holds more than {MAX_ENTRIES:,} files and folders"
+            raise ScenarioError([Problem(Mark(name, 1, 1), "", what, "name the folders that hold the files")])
+        found += [one for each in files if is_manifest_name(each) and (one := Path(directory, each)).is_file()]
+    if problems:
+        raise ScenarioError(problems)
+    return tuple(sorted(found))
 
 
 def manifests_from(source: Source) -> Iterator[Manifest]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import yaml
 
 from harness.kube.api.builtin_kinds import NOT_KEPT
 from harness.kube.api.kinds import KINDS
+from harness.reading import sources
 from tests.cli.command import as_json, call
 
 POD = """
@@ -344,3 +346,42 @@ def test_a_nodeclaim_without_its_node_is_launched(here: Path, capsys: pytest.Cap
 def test_launch_names_what_is_no_program(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = call(capsys, "launch", "/nonexistent")
     assert (code, err) == (2, "harness launch: /nonexistent is no program that can be executed\n")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, ("run",), ("validate",)], ids=lambda command: command[0])
+def test_a_folder_that_holds_too_much_is_one_mistake(
+    here: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`harness explain /` looked at a whole disk."""
+    monkeypatch.setattr(sources, "MAX_ENTRIES", 20)
+    for number in range(21):
+        (here / "disk" / f"{number}").mkdir(parents=True)
+    (here / "disk" / "web.yaml").write_text(pod())
+    assert call(capsys, *command, "disk") == (
+        2,
+        "",
+        "disk:1:1: holds more than 20 files and folders; name the folders that hold the files\n",
+    )
+
+
+def test_hidden_folders_of_a_folder_are_not_read(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "all" / ".git").mkdir(parents=True)
+    (here / "all" / ".git" / "broken.yaml").write_text("{")
+    (here / "all" / "web.yaml").write_text(pod())
+    assert [one["pod"] for one in as_json(capsys, "explain", "all")["pods"]] == ["default/web"]
+
+
+def test_a_folder_that_may_not_be_read(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "all" / "secret").mkdir(parents=True)
+    (here / "all" / "web.yaml").write_text(pod())
+    scandir = os.scandir
+
+    def forbidden(path: str) -> Any:  # root may read everything
+        if str(path).endswith("secret"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", forbidden)
+    assert call(capsys, "explain", "all") == (2, "", "all/secret:1:1: cannot be read: permission denied\n")

@@ -111,6 +111,37 @@ def test_a_dear_machine_has_its_price_first() -> None:
     assert f"For {change.price:.2f} USD/h it would help to also allow N" in as_text([explained])
 
 
+KINDS = {
+    # what the pods and the NodePool say → the changes, the smallest kind first
+    "a label that is nowhere": (
+        (AMD64, deployment(nodeSelector={"env": "prod"})),
+        ["set the label env: prod in NodePool default", "remove env: prod from the pod's nodeSelector"],
+    ),
+    "a zone that the NodePool does not allow": (
+        (nodepool((CAPACITY, "on-demand"), (ZONE, "eastus-1")), deployment(nodeSelector={ZONE: "eastus-2"})),
+        [
+            f"also allow eastus-2 for {ZONE} in NodePool default",
+            f"ask for {ZONE}: eastus-1 in place of eastus-2 in the pod's nodeSelector",
+            f"remove {ZONE}: eastus-2 from the pod's nodeSelector",
+        ],
+    ),
+    "another machine is no alternative": (
+        (AMD64, deployment(nodeSelector={ARCH: "arm64"})),
+        [f"also allow arm64 for {ARCH} in NodePool default"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "changes"), KINDS.values(), ids=KINDS)
+def test_changes_of_other_kinds_are_alternatives(objects: tuple[Any, ...], changes: list[str]) -> None:
+    explained = first(*objects)
+    assert [change.text for change in explained.changes] == changes
+    assert all((change.pods, change.wanted, change.price > 0) == (3, 3, True) for change in explained.changes)
+    text = as_text([explained])
+    assert text.count("It would help to") == 1
+    assert all(f"\n  Or: it would help to {change}" in text for change in changes[1:])
+
+
 def test_a_quota_is_named_and_raised_to_what_all_replicas_need() -> None:
     quota = {"cores": 4}
     objects = (nodepool((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5")), deployment(replicas=3, cpu="3"))
@@ -280,7 +311,8 @@ def test_another_zone_is_named() -> None:
     pool = nodepool((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5"))
     changes = first(pool, deployment(nodeSelector={ZONE: "eastus-1"}), azure={"faults": [fault]}).changes
     assert [change.text for change in changes] == [
-        f"ask for {ZONE}: eastus-{zone} in place of eastus-1 in the pod's nodeSelector" for zone in "23"
+        *(f"ask for {ZONE}: eastus-{zone} in place of eastus-1 in the pod's nodeSelector" for zone in "23"),
+        f"remove {ZONE}: eastus-1 from the pod's nodeSelector",
     ]
     pool = nodepool((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5"), (ZONE, "eastus-1"))
     (change, _) = first(pool, deployment(), azure={"faults": [fault]}).changes
@@ -290,8 +322,10 @@ def test_another_zone_is_named() -> None:
 def test_another_size_like_the_one_that_is_not_to_be_had() -> None:
     fault = {**REFUSED, "where": {"size": "Standard_D4s_v5"}}
     changes = first(AMD64, deployment(nodeSelector={SIZE: "Standard_D4s_v5"}), azure={"faults": [fault]}).changes
-    assert len(changes) == 2
-    for change in changes:
+    *others, last = changes
+    assert len(others) == 2
+    assert last.text == f"remove {SIZE}: Standard_D4s_v5 from the pod's nodeSelector"
+    for change in others:
         assert change.text == f"ask for {SIZE}: {change.size} in place of Standard_D4s_v5 in the pod's nodeSelector"
         assert change.size.startswith("Standard_D4")
         assert change.alters == ()
