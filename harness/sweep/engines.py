@@ -102,9 +102,10 @@ class _Dask:
             raise EngineMissing(
                 "a Dask cluster needs the package distributed: pip install 'karpenter-azure-harness[sweep]'"
             ) from error
+        connect: Any = Client  # newer versions say something of its types, and not all
         self._completed: Any = as_completed
         try:
-            self._client: Any = Client(address, timeout="10s", set_as_default=False)
+            self._client: Any = connect(address, timeout="10s", set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise EngineMissing(f"no Dask scheduler answers at {address}") from error
 
