@@ -54,11 +54,13 @@ def compared_traces(arguments: argparse.Namespace) -> list[Compared]:
         return _paired(*made)
 
 
-def one_trace(path: Path, text: str | None, release: str | None, region: str | None) -> Trace:
+def one_trace(path: Path, text: str | None, release: str | None, region: str | None, seed: int | None = None) -> Trace:
     """The trace of a file, or of what it runs; of several cases the one of that name. Raises as `compared_traces`."""
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
-    found = _traces(Side(path, release, region, "memory", "simulated"), {}, text)
+    if seed is not None and is_trace(path):
+        raise InputError(f"{path}: a trace is as it is; --seed is for what is run")
+    found = _traces(Side(path, release, region, "memory", "simulated"), {} if seed is None else {"seed": seed}, text)
     exact = [trace for name, trace in found if name == text]
     if len(found) > 1 and len(exact) != 1:
         few = ", ".join(repr(name) for name, _ in found[:_NAMED]) + (", …" if len(found) > _NAMED else "")

@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-k", metavar="TEXT", help="the case of a scenario file whose name is this, or contains it")
     parser.add_argument("--release", metavar="R", help="release of the provider, in place of what the file says")
+    parser.add_argument("--seed", metavar="N", help="seed, in place of what the file says")
     parser.add_argument("--region", metavar="R", help="region, in place of what the file says")
     parser.add_argument(
         "--seconds", type=float, default=_SECONDS, metavar="N", help=f"how long the film is (default {_SECONDS:g})"
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(f"harness watch: --seconds {arguments.seconds:g}: a number from 0 to a day is expected")
     try:
         check_release(arguments.release)
-        trace = one_trace(arguments.file, arguments.k, arguments.release, arguments.region)
+        trace = one_trace(arguments.file, arguments.k, arguments.release, arguments.region, _seed(arguments.seed))
     except (InputError, TraceError) as error:
         return bad_input(f"harness watch: {error}")
     except OSError as error:
@@ -58,6 +59,15 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _seed(text: str | None) -> int | None:
+    """Raises InputError."""
+    from harness.cli.worlds import InputError
+
+    if text is not None and not text.isdecimal():
+        raise InputError(f"--seed {text}: a whole number is expected")
+    return None if text is None else int(text)
 
 
 def show_trace(trace: Trace, *, seconds: float = _SECONDS, plain: bool = False) -> None:

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from harness.trace import Trace
+from harness.explain.said import Said, cut, moment
 from harness.trace.facts import (
     ArmCall,
     Blocked,
     Boot,
     ClaimState,
     Condition,
+    Cost,
     Decision,
     Disruption,
     EventTold,
-    LabelWrite,
-    LogTold,
     NodeState,
     PodState,
     PriceOf,
-    Refused,
 )
 
 __all__ = ["MOST", "Why", "listed"]
@@ -29,7 +27,6 @@ MOST = 15
 """Lines that are told under one expectation."""
 
 _FEW = 3
-_LONGEST = 300
 _STAYS = frozenset({"DisruptionBlocked", "Unconsolidatable", "ConsolidationRejected", "NodeRepairBlocked"})
 
 
@@ -40,11 +37,8 @@ def listed(lines: Sequence[str], most: int, noun: str) -> list[str]:
     return [*lines[: most - 1], f"… and {len(lines) - most + 1} more {noun}"]
 
 
-class Why:
+class Why(Said):
     """Explains what a trace tells. Each method returns lines, in order of time."""
-
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
 
     @cached_property
     def _claims(self) -> dict[str, list[ClaimState]]:
@@ -81,7 +75,7 @@ class Why:
 
     def _refusal(self, error: str, size: str, priority: str, zone: str, told: Sequence[tuple[float, str]]) -> str:
         first, message = told[0]
-        times = f", {len(told)} times until {_at(told[-1][0])}" if len(told) > 1 else ""
+        times = f", {len(told)} times until {moment(told[-1][0])}" if len(told) > 1 else ""
         what = f"{size}{' on spot' if priority == 'Spot' else ''}{f' in {zone}' if zone else ''}"
         capacity_type = "spot" if priority == "Spot" else "on-demand"
         marks = [
@@ -93,8 +87,8 @@ class Why:
             and not each.family
             and each.zone in (zone, "")
         ]
-        alone = f"; Karpenter leaves it alone until {_at(max(marks))}" if marks else ""
-        return _cut(f"at {_at(first)} Azure refused {what}{times}: {error}: {' '.join(message.split())}", alone)
+        alone = f"; Karpenter leaves it alone until {moment(max(marks))}" if marks else ""
+        return cut(f"at {moment(first)} Azure refused {what}{times}: {error}: {' '.join(message.split())}", alone)
 
     def claims(self, chosen: Callable[[ClaimState], bool] = lambda fact: True) -> list[str]:
         """NodeClaims: when and for whom each was made, what became of it."""
@@ -103,19 +97,19 @@ class Why:
     def _claim(self, states: Sequence[ClaimState]) -> str:
         first, by = states[0], {fact.state: fact for fact in states}
         pods = self._pods_of.get(first.claim, ())
-        text = f"NodeClaim {first.claim} of NodePool {first.nodepool}, made at {_at(first.t)}"
+        text = f"NodeClaim {first.claim} of NodePool {first.nodepool}, made at {moment(first.t)}"
         text += f" for {_names(pods)}" if pods else ""
         launched = by.get("launched")
         if launched is not None:
-            text += f": {_machine(launched)}, launched at {_at(launched.t)}"
+            text += f": {_machine(launched)}, launched at {moment(launched.t)}"
         for state in ("registered", "initialized"):
             if state in by:
-                text += f", {state} at {_at(by[state].t)}"
+                text += f", {state} at {moment(by[state].t)}"
         if "deleted" in by:
-            text += f"; gone at {_at(by['deleted'].t)}" + ("" if launched is not None else ", never launched")
+            text += f"; gone at {moment(by['deleted'].t)}" + ("" if launched is not None else ", never launched")
         elif "initialized" not in by:
             text += f"; {self._stuck(first.claim)}"
-        return _cut(text)
+        return cut(text)
 
     def _stuck(self, claim: str) -> str:
         """The condition that the NodeClaim waits for."""
@@ -136,7 +130,7 @@ class Why:
         lines: list[str] = []
         if decisions and decisions[-1].result in ("refused", "ignored"):
             last = decisions[-1]
-            lines.append(_cut(f"{_reference(pod)}, at {_at(last.t)} Karpenter said: {last.why}"))
+            lines.append(cut(f"{_reference(pod)}, at {moment(last.t)} Karpenter said: {last.why}"))
         elif not decisions:
             lines += self._unseen(pod)
         lines += self.claims(lambda fact: fact.claim in targets)[-_FEW:]
@@ -148,9 +142,9 @@ class Why:
         said = [fact for fact in self._trace.of(EventTold) if fact.object == name and fact.reason == "FailedScheduling"]
         states = [fact for fact in self._trace.of(PodState) if fact.pod == pod]
         if said:
-            yield _cut(f"{_reference(pod)}, at {_at(said[-1].t)} {said[-1].source} said: {said[-1].message}")
+            yield cut(f"{_reference(pod)}, at {moment(said[-1].t)} {said[-1].source} said: {said[-1].message}")
         elif states:
-            yield f"{_reference(pod)} is {states[-1].state} since {_at(states[-1].t)}, and nobody said why it waits"
+            yield f"{_reference(pod)} is {states[-1].state} since {moment(states[-1].t)}, and nobody said why it waits"
 
     def runs(self, pod: str) -> list[str]:
         """Of a pod that has a Node: which, since when, and which decision led there."""
@@ -159,7 +153,7 @@ class Why:
             return []
         node = states[-1].node
         made = [fact for fact in self._trace.of(NodeState) if fact.node == node]
-        lines = [f"{_reference(pod)} is on Node {node} since {_at(states[-1].t)}"]
+        lines = [f"{_reference(pod)} is on Node {node} since {moment(states[-1].t)}"]
         if made and made[-1].claim:
             return [*lines, *self.claims(lambda fact: fact.claim == made[-1].claim)]
         return lines
@@ -184,7 +178,7 @@ class Why:
         for vm, boots in found.items():
             price = prices.get((boots[0].size, boots[0].capacity_type))
             cost = f", {price:.4f} USD/h" if price is not None else ", without a price"
-            told = ", ".join(f"{boot.state} at {_at(boot.t)}" for boot in boots)
+            told = ", ".join(f"{boot.state} at {moment(boot.t)}" for boot in boots)
             place = f" in {boots[0].zone}" if boots[0].zone else ""
             lines.append(f"VM {vm}: {boots[0].size} {boots[0].capacity_type}{place}{cost}: {told}")
         return lines
@@ -192,25 +186,13 @@ class Why:
     def calls(self, chosen: Callable[[ArmCall], bool]) -> list[str]:
         """Calls of Azure, each with its answer."""
         return [
-            _cut(
-                f"at {_at(call.t)} {call.method} {call.operation}/{call.name}"
+            cut(
+                f"at {moment(call.t)} {call.method} {call.operation}/{call.name}"
                 f"{f' {call.size}' if call.size else ''}{f' {call.priority}' if call.priority else ''}"
                 f"{f' {call.zone}' if call.zone else ''}: {call.status}{f' {call.error}' if call.error else ''}"
             )
             for call in self._trace.of(ArmCall)
             if chosen(call)
-        ]
-
-    def events(self, chosen: Callable[[EventTold], bool]) -> list[str]:
-        """Events, each with its object."""
-        found = [fact for fact in self._trace.of(EventTold) if chosen(fact)]
-        return [_cut(f"at {_at(one.t)} {one.type} {one.reason} of {one.object}: {one.message}") for one in found]
-
-    def log(self, chosen: Callable[[LogTold], bool]) -> list[str]:
-        """Lines of the controllers' logs."""
-        found = [fact for fact in self._trace.of(LogTold) if chosen(fact)]
-        return [
-            _cut(f"at {_at(one.t)} {one.level} {one.controller}: {one.message} {dict(one.values)}") for one in found
         ]
 
     def departures(self) -> list[str]:
@@ -221,28 +203,42 @@ class Why:
             end = f", taken back: {one.problem}" if one.problem else ""
             replaced = f", replaced by {', '.join(one.replacements)}" if one.replacements else ""
             drift = f" ({one.drift})" if one.drift else ""
-            lines.append(_cut(f"at {_at(one.t)} {one.decision} {nodes}: {one.reason}{drift}{replaced}{end}"))
+            lines.append(cut(f"at {moment(one.t)} {one.decision} {nodes}: {one.reason}{drift}{replaced}{end}"))
         last: dict[str, EventTold] = {}
         for event in self._trace.of(EventTold):
             if event.reason in _STAYS and event.object.startswith("Node/"):
                 last[event.object] = event
         return [
             *lines,
-            *(_cut(f"at {_at(one.t)} {one.reason} of {one.object}: {one.message}") for one in last.values()),
+            *(cut(f"at {moment(one.t)} {one.reason} of {one.object}: {one.message}") for one in last.values()),
         ]
 
-    def label(self, node: str, key: str) -> list[str]:
-        """Who wrote a label of a Node, one after the other."""
-        found = [fact for fact in self._trace.of(LabelWrite) if fact.node == node and fact.key == key]
+    def gone(self, pod: str) -> list[str]:
+        """When a pod was deleted or ended; nothing about one that nobody saw."""
+        states = [fact for fact in self._trace.of(PodState) if fact.pod == pod]
+        return [f"{_reference(pod)} is {states[-1].state} since {moment(states[-1].t)}"] if states else []
+
+    def claims_of(self, nodes: Iterable[str]) -> list[str]:
+        """The NodeClaims of Nodes."""
+        wanted = set(nodes)
+        made = {fact.claim for fact in self._trace.of(NodeState) if fact.node in wanted and fact.claim}
+        return self.claims(lambda fact: fact.claim in made)
+
+    def costs(self) -> list[str]:
+        """What all machines cost together, whenever it changed."""
         return [
-            f"at {_at(one.t)} {one.by}{f' ({one.from_})' if one.from_ else ''} {one.kind} {one.value or ''}".rstrip()
-            for one in found
+            f"from {moment(one.t)} {one.price:.4f} USD/h for {one.machines} machine{'' if one.machines == 1 else 's'}"
+            for one in self._trace.of(Cost)
         ]
 
-    def rejections(self, name: str = "") -> list[str]:
-        """What was refused, of one object or of all."""
-        found = [fact for fact in self._trace.of(Refused) if name in ("", fact.object)]
-        return [_cut(f"at {_at(one.t)} {one.object} was refused by {one.layer}: {one.text}") for one in found]
+    def last_words(self) -> list[str]:
+        """What Karpenter said last of each pod that got no place."""
+        last = {pod: one for one in self._trace.of(Decision) for pod in one.pods}
+        return [
+            cut(f"{_reference(pod)}, at {moment(one.t)} Karpenter said: {one.why}")
+            for pod, one in last.items()
+            if one.result in ("refused", "ignored")
+        ]
 
 
 def _machine(claim: ClaimState) -> str:
@@ -258,13 +254,3 @@ def _names(pods: Sequence[str]) -> str:
 def _reference(pod: str) -> str:
     """`Pod/web`, `Pod/other/web`."""
     return f"Pod/{pod.removeprefix('default/')}"
-
-
-def _at(t: float) -> str:
-    """`1.1 s`, `46 s`, `3,601 s`."""
-    return f"{t:,.1f}".removesuffix(".0") + " s"
-
-
-def _cut(text: str, end: str = "") -> str:
-    room = _LONGEST - len(end)
-    return (text if len(text) <= room else text[: room - 1] + "…") + end

@@ -8,14 +8,20 @@ from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 import pytest
+import yaml
+from pydantic.alias_generators import to_camel
 
+from harness.cli import main
 from harness.explain.why import MOST
 from harness.reports import Summary, as_json, junit
 from harness.reports.terminal import render_verdict
 from harness.scenario.language.files import load
+from harness.scenario.language.models.expectations import ExpectationMap
+from harness.scenario.running.reasons import MODULES
 from harness.scenario.running.runner import Runner
 from harness.scenario.running.verdicts import CaseReport
 from tests.trace.conftest import SPOT
+from tests.trace.whys import found, stored
 
 REFUSED = (
     "at 1.1 s Azure refused Standard_D4s_v5 on spot in eastus-1: SkuNotAvailable: The requested VM size for resource 'Following SKUs "
@@ -66,7 +72,12 @@ def why(report: CaseReport, number: int = 0) -> list[str]:
         ),
         (
             "{cost: {perHour: 1}}",
-            ["VM aks-default-X: Standard_D4s_v5 on-demand in eastus-1, 0.1920 USD/h: on at 12.1 s", ALL],
+            [
+                "from 12.1 s 0.1920 USD/h for 1 machine",
+                "VM aks-default-X: Standard_D4s_v5 on-demand in eastus-1, 0.1920 USD/h: on at 12.1 s",
+                REFUSED,
+                ALL,
+            ],
         ),
         (
             "{node: {of: Pod/web, labels: {kubernetes.azure.com/scalesetpriority: spot}}}",
@@ -74,7 +85,14 @@ def why(report: CaseReport, number: int = 0) -> list[str]:
         ),
         ("{log: {message: launched nodeclaim, count: 2}}", None),
         ("{disrupted: {reason: Drifted}}", None),
-        ("{requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: '5'}}}", [ALL]),
+        (
+            "{requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: '5'}}}",
+            [
+                "Standard_D4s_v5 has karpenter.azure.com/sku-cpu In [4], by Azure's record: vCPUs 4",
+                "all that is computed: harness requirements --size Standard_D4s_v5 --region eastus --release 1.14.0",
+                ALL,
+            ],
+        ),
     ],
 )
 def test_under_each_kind(then: str, lines: list[str] | None, runner: Runner, tmp_path: Path) -> None:
@@ -129,3 +147,73 @@ def test_what_holds_is_run_once(runner: Runner, tmp_path: Path, monkeypatch: pyt
     path.write_text(SPOT)
     (case,) = load(path, path.name)[0].cases
     assert not runner.run(case).failures
+
+
+def test_every_kind_says_why() -> None:
+    """A new kind of expectation has its reasons, and a row in the table."""
+    kinds = {to_camel(kind) for kind in ExpectationMap.model_fields}
+    asked = {next(iter(yaml.safe_load(entry))) for entry in stored()}
+    assert MODULES.keys() == ExpectationMap.model_fields.keys()
+    assert asked == kinds
+    for entry, parts in stored().items():
+        assert parts, entry
+        assert all(parts.values()), f"nothing stands under {entry}"
+
+
+def test_what_stands_under_each() -> None:
+    kept = stored()
+    for entry, lines in found(list(kept)):
+        assert lines == kept[entry], f"{entry}: if it is meant, python -m tests.trace.whys writes it anew"
+        assert all(len(each) < MOST for each in lines.values())
+
+
+SEEDS = SPOT.replace("given:", "seeds: 4\ngiven:").replace(
+    "      - {key: topology.kubernetes.io/zone, operator: In, values: [eastus-1]}\n", ""
+)
+
+
+def test_of_several_seeds_the_first_that_fails_says_why(runner: Runner, tmp_path: Path) -> None:
+    report = failing(runner, tmp_path, "{node: {of: Pod/web, zone: eastus-1}}", SEEDS)
+    place, share = report.failures
+    seed = re.fullmatch(r"then\[0\]\.node\.zone \(seed (\d)\)", place.label)
+    assert seed is not None
+    number = int(seed.group(1))
+    assert any(line.startswith("NodeClaim default-") for line in place.why), place.why
+    assert place.why[-1] == f"{ALL} --seed {number}"
+    assert share.differences[0].actual.partition("not ")[2].split(", ")[0] == str(number)
+    assert all(
+        re.match(r"seeds? \d(, \d)*: then\[0\]\.node\.zone: expected eastus-1, found eastus-", one) for one in share.why
+    )
+    shown = render_verdict(share)
+    assert f"why       {share.why[0]}" in shown
+
+
+def test_of_seeds_of_which_none_holds_the_first_says_why(runner: Runner, tmp_path: Path) -> None:
+    text = SEEDS.replace("seeds: 4", "seeds: {count: 2, hold: some}")
+    report = failing(runner, tmp_path, "{nodeclaims: {count: 9}}", text)
+    assert report.failures[0].label == "then[0].nodeclaims.count (seed 0)"
+    assert report.failures[0].why[-1] == f"{ALL} --seed 0"
+    assert report.failures[1].why == ("seeds 0, 1: then[0].nodeclaims.count: expected 9, found 1",)
+
+
+def test_the_story_of_one_seed_is_one_command_away(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "case.yaml"
+    path.write_text(SEEDS)
+
+    def zone(seed: str) -> str:
+        assert main(["watch", str(path), "--seed", seed]) == 0
+        found = re.search(r"launched .*(eastus-\d)", capsys.readouterr().out)
+        assert found is not None
+        return found.group(1)
+
+    assert len({zone(str(seed)) for seed in range(4)}) > 1
+    assert main(["watch", str(path), "--seed", "x"]) == 2
+    assert capsys.readouterr().err == "harness watch: --seed x: a whole number is expected\n"
+
+
+def test_a_fault_that_never_happens_says_what_was_asked(runner: Runner, tmp_path: Path) -> None:
+    fault = "azure: {faults: [{what: AllocationFailed, where: {size: Standard_D8s_v5}}], capacity:"
+    report = failing(runner, tmp_path, "{pods: {bound: 1}}", SPOT.replace("azure: {capacity:", fault))
+    (verdict,) = report.failures
+    assert verdict.label == "given.azure.faults[0]"
+    assert any("PUT virtualMachines/aks-default-" in line for line in verdict.why), verdict.why

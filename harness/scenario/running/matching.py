@@ -62,6 +62,8 @@ def show(value: Any, limit: int = 400) -> str:
 def _flow(value: Any) -> str:
     if value is ABSENT:
         return "nothing"
+    if isinstance(value, Model):
+        value = said(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -128,6 +130,7 @@ def _list(
         return [Difference(path, show(expected), show(actual))]
     if not expected and not exactly and actual:
         return [Difference(path, "[]", show(actual))]
+    expected = [said(item) if isinstance(item, Model) else item for item in expected]
     costs = [[differences(item, one, quantities=quantities) for one in actual] for item in expected]
     partner = _assigned([[index for index, cost in enumerate(row) if not cost] for row in costs], len(actual))
     found: list[Difference] = []

@@ -22,7 +22,7 @@ from harness.scenario.language.models.steps import StepMap
 from harness.scenario.running.checks import check
 from harness.scenario.running.machines import happen
 from harness.scenario.running.run import Refusal, Run
-from harness.scenario.running.seeds import seeded_verdicts
+from harness.scenario.running.seeds import under_seeds
 from harness.scenario.running.shared import Shared
 from harness.scenario.running.tracing import Tracing, finished, listen, step_text
 from harness.scenario.running.verdicts import CaseReport, Judged, Outcome, Verdict
@@ -70,10 +70,13 @@ class Runner:
 
     def judge(self, case: Case) -> Judged:
         """The verdicts of all expectations of a case, and of what nobody expected; under several seeds one on those, too."""
-        if case.seeds is not None:
-            verdicts = tuple(seeded_verdicts(case, self.examine))
-            return Judged(verdicts, self.judge_once(case).trace if self.tracing is not None else "")
-        return self.judge_once(case)
+        if case.seeds is None:
+            return self.judge_once(case)
+        found = under_seeds(case, lambda one: self.examine(one)[1])
+        if self.tracing is None and all(verdict.holds for verdict in found.decides):
+            return Judged(found.verdicts())
+        judged = self.judge_once(found.case)  # once more, to know why and to leave a trace
+        return Judged(found.verdicts(judged.verdicts), judged.trace)
 
     def judge_once(self, case: Case) -> Judged:
         """The verdicts under the case's own seed. Those that do not hold say why: in memory a failed case is run again for it."""

@@ -2,36 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from harness.scenario.language.cases import Case
 from harness.scenario.running.verdicts import Verdict
 
-if TYPE_CHECKING:
-    from harness.scenario.running.run import Run
-
-__all__ = ["seeded_verdicts"]
+__all__ = ["Seeded", "under_seeds"]
 
 _TOLD = 10
+_WHY = 8
+
+Verdicts = tuple[Verdict, ...]
 
 
-def seeded_verdicts(case: Case, examine: Callable[[Case], tuple[Run, tuple[Verdict, ...]]]) -> Iterator[Verdict]:
-    """The verdicts under the seed that decides (the first that fails, or holds), named by it, and one on the share that held."""
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """What the seeds of a case came to. `case` is it under the seed that decides: the first that fails, or holds if one is enough."""
+
+    case: Case
+    decides: Verdicts
+    share: Verdict
+
+    def verdicts(self, judged: Iterable[Verdict] | None = None) -> Verdicts:
+        """The verdicts under that seed (`judged` are they with reasons), named by it, and one on the share that held."""
+        seed = self.case.given.seed or 0
+        told = self.decides if judged is None else judged
+        return (*(replace(one, label=f"{one.label} (seed {seed})") for one in told), self.share)
+
+
+def under_seeds(case: Case, examine: Callable[[Case], Verdicts]) -> Seeded:
+    """Examines the case under each of its seeds."""
     asked = case.seeds
     assert asked is not None
-    runs = [(one.given.seed, examine(one)[1]) for one in map(case.seeded, range(asked.count))]
+    runs = [(one, examine(one)) for one in map(case.seeded, range(asked.count))]
     held = [all(verdict.holds for verdict in verdicts) for _, verdicts in runs]
     wanted = asked.hold == "some"
-    seed, verdicts = next((run for run, holds in zip(runs, held, strict=True) if holds == wanted), runs[0])
-    for verdict in verdicts:
-        yield replace(verdict, label=f"{verdict.label} (seed {seed})")
+    decides = next((run for run, holds in zip(runs, held, strict=True) if holds == wanted), runs[0])
     share = f"{sum(held)} of {asked.count} seeds"
     mark = case.given_document.position(("seeds",))
     if any(held) if wanted else all(held):
-        yield Verdict(f"seeds: held under {share}", mark)
-        return
-    others = [str(run[0]) for run, holds in zip(runs, held, strict=True) if not holds]
-    listed = ", ".join(others[:_TOLD]) + (" …" if len(others) > _TOLD else "")
-    yield Verdict.failed("seeds", mark, f"{asked.hold} of {asked.count} seeds hold", f"{share} hold; not {listed}")
+        return Seeded(*decides, Verdict(f"seeds: held under {share}", mark))
+    failed = [run for run, holds in zip(runs, held, strict=True) if not holds]
+    numbers = [str(one.given.seed or 0) for one, _ in failed]
+    listed = ", ".join(numbers[:_TOLD]) + (" …" if len(numbers) > _TOLD else "")
+    told = Verdict.failed("seeds", mark, f"{asked.hold} of {asked.count} seeds hold", f"{share} hold; not {listed}")
+    return Seeded(*decides, replace(told, why=tuple(_apart(failed))))
+
+
+def _apart(failed: Sequence[tuple[Case, Verdicts]]) -> Iterator[str]:
+    """What did not hold, and under which seeds: those that fail alike are told together."""
+    alike: dict[str, list[str]] = {}
+    for case, verdicts in failed:
+        worst = next(verdict for verdict in verdicts if not verdict.holds)
+        alike.setdefault(f"{worst.label}: {worst.differences[0]}", []).append(str(case.given.seed or 0))
+    for text, seeds in list(alike.items())[:_WHY]:
+        more = f" and {len(seeds) - _TOLD} more" if len(seeds) > _TOLD else ""
+        yield f"seed{'' if len(seeds) == 1 else 's'} {', '.join(seeds[:_TOLD])}{more}: {text}"
+    if len(alike) > _WHY:
+        yield f"… and {len(alike) - _WHY} other ways to fail"

@@ -14,7 +14,7 @@ from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.base import Model
 from harness.scenario.language.models.requirements import RequirementsExpectation
 from harness.scenario.running.checks.requirement_match import render, requirement_differences
-from harness.scenario.running.matching import Difference, differences
+from harness.scenario.running.matching import Difference, differences, show
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
@@ -89,7 +89,7 @@ def _resources(
         if found is None:
             known = ", ".join(sorted(actual))
             yield Verdict.failed(
-                f"{entry.label}.{name}.{resource}", entry.mark(name, resource), str(value), f"only {known}"
+                f"{entry.label}.{name}.{resource}", entry.mark(name, resource), show(value), f"only {known}"
             )
             continue
         verdict = differences(value, found, quantities=True)

@@ -1,0 +1,67 @@
+"""An expectation that does not hold, and what is at hand to find out why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.explain.why import Why
+from harness.kube.api.objects import name_of, namespace_of
+from harness.scenario.language.cases import Entry
+from harness.scenario.running.matching import differences
+from harness.scenario.running.run import Run
+from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["ITEMS", "PODS", "Asked", "fits", "pod_key", "same_object"]
+
+ITEMS = 8
+"""Things of one kind that are told under an expectation."""
+PODS = 3
+"""Pods whose story is told under an expectation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One verdict that does not hold: of which entry, in which run. `why` explains that run's trace."""
+
+    run: Run
+    why: Why
+    entry: Entry
+    verdict: Verdict
+
+    @property
+    def kind(self) -> str:
+        """The key in `then`, as Python spells it."""
+        return self.entry.expectation.kind
+
+    @property
+    def body(self) -> Any:
+        """The expectation."""
+        return self.entry.expectation.body
+
+    @property
+    def part(self) -> str:
+        """What of the expectation it is: `are.karpenter.sh/capacity-type`, `calls[0]`; empty for all of it."""
+        label, whole = self.verdict.label, self.entry.label
+        return label.removeprefix(whole).removeprefix(".") if label.startswith(whole) else ""
+
+    def below(self, field: str) -> str:
+        """The rest of `part` below a field: the key of a map; empty when it is about something else."""
+        head, _, rest = self.part.partition(".")
+        return rest if head == field else ""
+
+
+def fits(wanted: Mapping[str, Any], fact: Any) -> bool:
+    """Whether the fields of a fact are as wanted; None wants nothing."""
+    return not any(differences(value, getattr(fact, key), key) for key, value in wanted.items() if value is not None)
+
+
+def same_object(name: str, wanted: str) -> bool:
+    """Whether two references, one with namespace default perhaps, mean the same object."""
+    return name.replace("/default/", "/") == wanted.replace("/default/", "/")
+
+
+def pod_key(pod: Mapping[str, Any]) -> str:
+    """`namespace/name`."""
+    return f"{namespace_of(pod) or 'default'}/{name_of(pod)}"

@@ -1,0 +1,61 @@
+"""When something held and when it did not; which moments a time was measured between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from harness.explain.said import moment
+from harness.explain.why import listed
+from harness.kube.api.objects import spec_of
+from harness.scenario.language.models.moments import Moment
+from harness.scenario.running.moments import START, first, told
+from harness.scenario.running.reasons.asked import ITEMS, Asked, pod_key
+from harness.scenario.running.reasons.pods import waiting
+
+__all__ = ["tell"]
+
+_STRETCHES = 4
+
+
+def tell(asked: Asked) -> list[str]:
+    """The stretches in which it held or did not, then why it came to that."""
+    if asked.kind == "elapsed":
+        return [*_measured(asked), *_unreached(asked), *listed(asked.why.claims(), ITEMS, "NodeClaims")]
+    from harness.scenario.running.reasons import tell as told_of
+
+    inner = replace(asked, entry=asked.entry.inner)
+    return [*listed(list(_stretches(asked)), _STRETCHES, "stretches"), *told_of(inner)]
+
+
+def _stretches(asked: Asked) -> Iterator[str]:
+    watch = asked.run.watches.get(asked.entry.label)
+    for seen in watch.seen if watch is not None else ():
+        place = f"from {moment(seen.start)} to {moment(seen.end)}"
+        if not seen.failed:
+            yield f"{place} it held"
+        else:
+            worst = seen.failed[0].differences[0]
+            yield f"{place} it did not: {worst}"
+
+
+def _measured(asked: Asked) -> Iterator[str]:
+    body = asked.body
+    start = START if body.from_ is None else first(body.from_, asked.run)
+    yield "from the start of the world" if body.from_ is None else _reached("from", body.from_, start)
+    if start is not None:
+        yield _reached("to", body.to, first(body.to, asked.run, start))
+
+
+def _unreached(asked: Asked) -> list[str]:
+    """Why pods that an end waits for have no Node."""
+    pods = [pod for pod in asked.run.world.list("Pod") if not spec_of(pod).get("nodeName")]
+    wanted = str(asked.body.to.bound or "").partition("/")[2]
+    keys = [pod_key(pod) for pod in pods if fnmatchcase(pod_key(pod).removeprefix("default/"), wanted)]
+    return waiting(asked, keys) if keys else []
+
+
+def _reached(word: str, what: Moment, when: object) -> str:
+    seconds = getattr(when, "seconds", None)
+    return f"{word} {told(what)}: {'never' if seconds is None else f'at {moment(seconds)}'}"
