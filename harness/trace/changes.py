@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.clusters.memory.journal import Entry, Journal
+from harness.clusters.provenance import Evidence
 from harness.engine.ports import ADMIN, CONTROLLER_MANAGER, KARPENTER, SCHEDULER, Change, ChangeType, Identity
 from harness.kube.api.objects import (
     Key,
@@ -103,8 +104,14 @@ class Witness:
         raise AssertionError(f"a witness has nothing to do: {key}")
 
 
-def from_witness(changes: Iterable[tuple[int, Change]], journal: Journal) -> Iterator[Seen]:
-    """The changes of a cluster elsewhere. Who wrote is known of our own requests; of others it is told by what they wrote."""
+def from_witness(
+    changes: Sequence[tuple[int, Change]], journal: Journal, evidence: Callable[[str], Iterable[Evidence]]
+) -> Iterator[Seen]:
+    """The changes of a cluster elsewhere, each with who made it.
+
+    That is known of our own requests, and of those about Nodes by the API server's `evidence`; of others it is told by what they wrote.
+    """
+    heard = dict(_heard(changes, evidence))
     ours: dict[tuple[Key, int], Entry] = {}
     refused: list[Entry] = []
     for entry in journal:
@@ -124,12 +131,24 @@ def from_witness(changes: Iterable[tuple[int, Change]], journal: Journal) -> Ite
             yield Seen(at, change.revision, by, verb, part, key, change.old, after, sent=sent)
         else:
             verb = {ChangeType.ADDED: "create", ChangeType.MODIFIED: "patch", ChangeType.DELETED: "delete"}[change.type]
-            yield Seen(at, change.revision, _guessed(change), verb, "", key, change.old, after)
+            who = heard.get((key, change.revision))
+            by = _guessed(change) if who is None else sender(who)
+            yield Seen(at, change.revision, by, verb, "", key, change.old, after)
     for entry in refused:
         yield _of_entry(entry, None)
 
 
-def _revision(entry: Entry) -> int:
+def _heard(
+    changes: Iterable[tuple[int, Change]], evidence: Callable[[str], Iterable[Evidence]]
+) -> Iterator[tuple[tuple[Key, int], Identity]]:
+    """Who wrote each revision of a Node, as its API server says."""
+    for key in dict.fromkeys(key_of(change.object) for _, change in changes if change.object["kind"] == "Node"):
+        for entry in evidence(key.name):
+            if entry.error is None and entry.after is not None:
+                yield (key, _revision(entry)), entry.identity
+
+
+def _revision(entry: Evidence) -> int:
     version = metadata_of(entry.after or {}).get("resourceVersion")
     return int(version) if version is not None and str(version).isdigit() else entry.revision
 

@@ -148,7 +148,7 @@ class Recording:
     def _changes(self) -> Iterator[Seen]:
         if self._witness is None:
             return from_journal(self._world.journal)
-        return from_witness(self._witness.changes, self._world.journal)
+        return from_witness(self._witness.changes, self._world.journal, self._world.cluster.evidence)
 
     def _labels(self, changes: Sequence[Seen], nodes: Mapping[str, Any]) -> Iterator[LabelWrite]:
         times = sorted({each.revision: each.at for each in changes}.items())
