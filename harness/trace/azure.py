@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.engine.clock import SECOND
@@ -131,7 +131,7 @@ def costs(power: Power, nodes: Iterable[NodeState]) -> Iterator[Cost]:
 _SIZE, _FAMILY = "removing offering from offerings", "marking VM Family unavailable in zone"
 
 
-def blocked(lines: Iterable[LogLine]) -> Iterator[Blocked]:
+def blocked(lines: Iterable[LogLine], calls: Sequence[ArmCall]) -> Iterator[Blocked]:
     """The offerings that Karpenter leaves alone, by what it says in its log (kaz pkg/cache/unavailableofferings.go)."""
     for line in lines:
         if line.message not in (_SIZE, _FAMILY):
@@ -148,4 +148,19 @@ def blocked(lines: Iterable[LogLine]) -> Iterator[Blocked]:
             values.get("instance-type", ""),
             family,
             int(values.get("max-cpu") or 0),
+            _cause(line, calls),
         )
+
+
+def _cause(line: LogLine, calls: Sequence[ArmCall]) -> int:
+    """The number of the call whose answer a line is about: a request that was refused, or a look at an operation that failed.
+
+    The simulated loop says it before it calls again, but for what it cleans up; the real one names the NodeClaim.
+    """
+    refused = [call for call in calls if call.method in ("PUT", "POST") and call.status >= 400]
+    if line.call:
+        looks = [call for call in calls if call.operation == "operations"]
+        return max((call.number for call in (*refused, *looks) if call.number <= line.call), default=0)
+    nodeclaim = line.values.get("NodeClaim")
+    name = nodeclaim.get("name") if isinstance(nodeclaim, Mapping) else None
+    return max((call.number for call in refused if call.claim == name and call.t <= line.at), default=0)

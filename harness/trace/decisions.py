@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.instancetypes.offerings import Closed
+from harness.karpenter.provider.standing import Standing
 from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.catalog import bits
@@ -29,7 +32,7 @@ class Decisions(Listener):
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._passes: list[tuple[float, SchedulingResults, Ledger]] = []
+        self._passes: list[tuple[float, SchedulingResults, Ledger, Standing]] = []
         self._names: dict[int, tuple[PlannedNodeClaim, str]] = {}
 
     def solved(
@@ -41,7 +44,8 @@ class Decisions(Listener):
     ) -> None:
         """Keeps what a simulation found."""
         if ledger is not None:
-            self._passes.append((round(self._world.clock.seconds, 6), results, ledger))
+            standing = self._world.instance_types.standing()
+            self._passes.append((round(self._world.clock.seconds, 6), results, ledger, standing))
 
     def created(self, planned: PlannedNodeClaim, nodeclaim: str) -> None:
         """Keeps the name of a NodeClaim."""
@@ -51,7 +55,7 @@ class Decisions(Listener):
         """All decisions in order. What is decided again as it was is told once."""
         sizes = _SizeLists(self._world)
         last: dict[str, Hashable] = {}
-        for number, (t, results, ledger) in enumerate(self._passes, 1):
+        for number, (t, results, ledger, sizes.standing) in enumerate(self._passes, 1):
             for found in self._of_pass(t, number, results, ledger, sizes):
                 same = (
                     found.result,
@@ -120,10 +124,11 @@ def told_decisions(trace_events: Iterable[EventTold]) -> Iterator[Decision]:
 
 
 class _SizeLists:
-    """Numbers lists of sizes and funnels, so that each is told once."""
+    """Numbers lists of sizes and funnels, so that each is told once. `standing`: what the provider went by."""
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self.standing = world.instance_types.standing()
         self._sizes: dict[Hashable, tuple[int, Any]] = {}
         self._funnels: dict[Hashable, int] = {}
         self._new: list[Fact] = []
@@ -144,17 +149,32 @@ class _SizeLists:
 
     def _funnel(self, t: float, nodepool: str, filters: Filters) -> int:
         list_number = self._list(t, nodepool, filters.types)
-        key = (nodepool, list_number, filters.left)
+        closed = self._closed(filters)
+        key = (nodepool, list_number, filters.left, *((why, mask) for why, mask in closed.items()))
         number = self._funnels.get(key)
         if number is None:
             number = self._funnels[key] = len(self._funnels) + 1
             steps = []
-            before = (1 << len(filters.types)) - 1
+            before = (1 << len(filters.instance_types)) - 1
             for name, mask in filters.left:
                 steps.append({"filter": name, "left": mask.bit_count(), "removed": _ranges(before & ~mask)})
                 before = mask
+            if closed:
+                steps[-1]["closed"] = [{**_told(why), "removed": _ranges(mask)} for why, mask in closed.items()]
             self._new.append(Funnel(t, number, nodepool, list_number, tuple(steps)))
         return number
+
+    def _closed(self, filters: Filters) -> dict[Closed, int]:
+        """Why the sizes that the last filter takes away cannot be had, each with its sizes; a size can have several reasons."""
+        last, before = filters.left[-1], filters.left[-2][1]
+        found: dict[Closed, int] = {}
+        for position in bits(before & ~last[1]):
+            instance_type = filters.instance_types[position]
+            for offering in instance_type.compatible_offerings(filters.wanted):
+                why = self.standing.closed(instance_type.name, offering.zone, offering.capacity_type)
+                if why is not None:
+                    found[why] = found.get(why, 0) | 1 << position
+        return found
 
     def _list(self, t: float, nodepool: str, types: tuple[str, ...]) -> int:
         known = self._sizes.get((nodepool, types))
@@ -176,6 +196,11 @@ class _SizeLists:
         name = nodeclass_name(pool) if pool is not None else None
         nodeclass = self._world.cluster.view.get("AKSNodeClass", name) if name else None
         return self._world.instance_types.list(nodeclass).dropped if nodeclass is not None else ()
+
+
+def _told(why: Closed) -> dict[str, Any]:
+    """As JSON has it: fields that say nothing are left out."""
+    return {field.name: value for field in fields(why) if (value := getattr(why, field.name)) != field.default}
 
 
 def _ranges(mask: int) -> str:

@@ -175,7 +175,7 @@ class ArmCall(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Blocked(Fact):
-    """Karpenter leaves a size, a family (from `vcpus` on; -1: all of it) or, with neither, all spot alone until `until`."""
+    """Karpenter leaves a size, a family (from `vcpus` on; -1: all) or, with neither, all spot alone; `call` of Azure led to it."""
 
     fact: ClassVar[str] = "blocked"
     zone: str
@@ -185,6 +185,7 @@ class Blocked(Fact):
     size: str = ""
     family: str = ""
     vcpus: int = 0
+    call: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +245,7 @@ class Sizes(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Funnel(Fact):
-    """How the sizes of a NodePool become few for a pod: filter after filter. `removed` are positions in `offered`: `0-14,17`."""
+    """How sizes become few for a pod, filter after filter. `removed` are positions in `offered` (`0-14,17`), `closed` says why."""
 
     fact: ClassVar[str] = "funnel"
     number: int

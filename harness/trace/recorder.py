@@ -131,8 +131,9 @@ class Recording:
         yield from states
         claims = dict.fromkeys(fact.claim for fact in states if isinstance(fact, ClaimState))
         nodes = [fact for fact in states if isinstance(fact, NodeState)]
-        yield from arm_calls(world, world.calls(), claims, self._since_epoch)
-        yield from blocked(world.log)
+        calls = list(arm_calls(world, world.calls(), claims, self._since_epoch))
+        yield from calls
+        yield from blocked(world.log, calls)
         yield from self._labels(changes, dict.fromkeys(node.node for node in nodes))
         machines = {fact.vm: fact.claim for fact in states if isinstance(fact, ClaimState) and fact.vm}
         yield from (replace(boot, claim=machines.get(boot.vm, "")) for boot in self._power.boots)

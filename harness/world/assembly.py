@@ -45,7 +45,7 @@ class Assembly:
         self.cloud: FakeAzure = make_cloud(settings, self.engine)
         """Azure: its regions, virtual machines and journal."""
         self.azure = AzurePort(settings, self.engine, self.cloud)
-        self.recorder = Recorder(self.clock, lambda: self.cluster.view.revision)
+        self.recorder = Recorder(self.clock, lambda: self.cluster.view.revision, lambda: self.cloud.journal.last)
         self.cluster: Cluster = cluster(
             self.engine,
             self.rng,

@@ -27,13 +27,14 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """A log line of a controller."""
+    """A log line of a controller; `call` is the number of the last call of Azure before it, 0 where nobody knows."""
 
     at: float
     level: str
     controller: str
     message: str
     values: Mapping[str, object]
+    call: int = 0
 
 
 _TOLD_APART = frozenset(
@@ -57,8 +58,10 @@ def _told_apart(kind: str, reason: str) -> bool:
 class Recorder:
     """Keeps everything in order of arrival."""
 
-    def __init__(self, clock: Clock, revision: Callable[[], int] = lambda: 0) -> None:
-        """`revision` is the cluster's: it orders assertions among writes."""
+    def __init__(
+        self, clock: Clock, revision: Callable[[], int] = lambda: 0, calls: Callable[[], int] = lambda: 0
+    ) -> None:
+        """`revision` is the cluster's: it orders assertions among writes. `calls`: how many Azure has got so far."""
         self.events: list[Event] = []
         self.lines: list[LogLine] = []
         self.assertions: list[Assertion] = []
@@ -68,6 +71,7 @@ class Recorder:
         """When each of them came, in virtual seconds."""
         self.disruptions: list[Disruption] = []
         self._revision = revision
+        self._calls = calls
         self._clock = clock
         self._last: dict[tuple[Key, str, str], int] = {}
 
@@ -93,7 +97,7 @@ class Recorder:
 
     def log(self, level: str, controller: str, message: str, **values: object) -> None:
         """Records a log line."""
-        self.lines.append(LogLine(self._clock.seconds, level, controller, message, values))
+        self.lines.append(LogLine(self._clock.seconds, level, controller, message, values, self._calls()))
 
     def asserted(
         self, node: str, by: str, labels: Mapping[str, tuple[str, str]], *, revision: int | None = None

@@ -83,7 +83,7 @@ export function refusals(world) {
     { head: "at", numeric: true, cell: (one) => [duration(one.t), one.count > 1 ? h("b", ` ×${one.count}`) : null] },
     { head: "code", cell: (one) => [h("b", one.error || one.status), one.fault ? h("span.note", ` fault ${one.fault}`) : null] },
     { head: "asked for", cell: (one) => [offer(one) || `${one.operation} ${one.name}`, one.claim ? h("span.place.line", one.claim) : null] },
-    { head: "left alone until", cell: (one) => blocked(one) },
+    { head: "Karpenter then leaves alone", cell: (one) => (one.blocked.length ? one.blocked.map(({ time, what }) => h("span.line", h("b", time), ` ${what}`)) : h("span.note", "nothing")) },
     { head: "in Azure's words", cell: (one) => (one.message.length > 260 ? folded(`${one.message.slice(0, 200)}…`, () => h("p", one.message)) : one.message) },
   ], alike(world.refusals).slice(0, 400)));
 }
@@ -91,11 +91,3 @@ export function refusals(world) {
 /** Refusals of the same in the same words are one, the first, with their number. */
 const alike = (refusals) => [...Map.groupBy(refusals, (one) => JSON.stringify([one.error, one.status, one.message, one.size, one.zone, one.priority, one.fault, one.operation])).values()]
   .map((all) => ({ ...all[0], count: all.length }));
-
-function blocked(one) {
-  const until = Map.groupBy(one.blocked, (each) => each.until);
-  return [...until].map(([t, all]) => {
-    const what = [...new Set(all.map((each) => `${each.size.replace("Standard_", "") || each.family || "all"} ${each.zone === "0" || !each.zone ? "without zones" : `in ${each.zone}`}`))];
-    return h("span.line", h("b", duration(t)), ` ${what.slice(0, 3).join("; ")}${what.length > 3 ? ` and ${what.length - 3} more` : ""}`);
-  });
-}

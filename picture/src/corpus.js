@@ -11,7 +11,7 @@ const FILES = 400; // files from which on folders are folded
 /** The whole page of a run; `show` opens the picture of a case. */
 export function corpus(run) {
   const cases = run.cases.map((one) => ({ ...one, name: one.id.slice(one.place.file.length + 2), tags: one.tags ?? [] }));
-  for (const one of cases) one.text = [one.id, one.tags.join(" "), one.reason, one.error, JSON.stringify(one.failures)].join(" ").toLowerCase();
+  for (const one of cases) one.text = [one.id, one.tags.join(" "), one.gist?.join(" "), one.reason, one.error, JSON.stringify(one.failures)].join(" ").toLowerCase();
   const state = { query: "", outcomes: new Set(), tag: "", by: "file" };
   const found = h("div", { "aria-live": "polite" });
   const draw = () => {
@@ -142,7 +142,7 @@ function grouped(name, cases, longest, open = false) {
 
 function rows(cases) {
   return more(cases, ROWS, (one) =>
-    folded([mark(one.outcome), h("span.name", one.name), one.reason && h("span.note", one.reason), h("span.n", millis(one.seconds))],
+    folded([mark(one.outcome), h("span.name", one.name, one.gist && h("span.gist", one.gist.map((text) => h("b", text)))), one.reason && h("span.note", one.reason), h("span.n", millis(one.seconds))],
       () => [h("p.place", place(one.place), one.tags.map((tag) => h("span.tag", tag))), reasons(one), held(one),
         one.world !== undefined && h("p", h("a", { href: `#case=${one.world}` }, "What happened, as a picture"))], { name: "details.row" }));
 }

@@ -12,8 +12,11 @@ const WORDS = {
   pending: "pod waits", launching: "claim, machine asked for", booting: "machine boots", initializing: "node registered", ready: "node initialized",
   bound: "pod bound", running: "pod runs", ended: "pod ended", leaving: "leaves", unready: "not ready", blocked: "left alone", lost: "machine gone",
 };
-const MARKS = { refused: "✕", disrupted: "◆", taken: "▼", power: "·", node: "·", waits: "" };
-const MARK_WORDS = { refused: "refused", disrupted: "Karpenter decides to remove it", taken: "Azure takes it, or it fails" };
+const MARKS = { refused: "✕", disrupted: "◆", notice: "▽", taken: "▼", broken: "✖", power: "·", node: "·", waits: "" };
+const MARK_WORDS = {
+  refused: "refused", disrupted: "Karpenter decides to remove it", notice: "Azure announces that it will take the machine", taken: "Azure takes the machine",
+  broken: "Azure accepted it, its creation failed",
+};
 
 export function corridor(world, own, times, { id = "corridor", title: name = "Corridor", linked = true, told = true } = {}) {
   const lanes = ordered(world.lanes);

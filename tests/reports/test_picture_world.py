@@ -83,7 +83,7 @@ def test_a_claim_walks_the_corridor() -> None:
     marks = {what: (t, text) for t, what, text in claim["marks"]}
     assert marks["refused"] == (
         2,
-        "SkuNotAvailable Standard_D4s_v5 eastus-2 Spot: is not available; left alone until 3602 s",
+        "SkuNotAvailable Standard_D4s_v5 eastus-2 Spot: is not available; left alone for 1h, until 1h: D4s_v5: spot in eastus-2",
     )
     assert marks["disrupted"] == (1000, "delete: Empty")
     assert [t for t, what, _ in claim["marks"] if what == "power"] == [10, 1010]
@@ -111,7 +111,7 @@ def test_a_name_that_comes_again_is_another_thing() -> None:
 
 
 def test_what_is_left_alone_has_a_lane() -> None:
-    assert lane("blocked", f"{LARGE}, spot")["parts"] == [["blocked", 2, 3602.0, "eastus-2", "SKUNotAvailable"]]
+    assert lane("blocked", "D4s_v5, spot")["parts"] == [["blocked", 2, 3602.0, "in eastus-2", "SKUNotAvailable"]]
 
 
 def test_who_waits_and_why() -> None:
@@ -131,7 +131,7 @@ def test_what_azure_refused() -> None:
         "eastus-2",
         "one",
     )
-    assert [one["until"] for one in refusal["blocked"]] == [3602.0]
+    assert refusal["blocked"] == [{"time": "for 1h, until 1h", "what": "D4s_v5: spot in eastus-2"}]
 
 
 def test_what_it_costs() -> None:
@@ -255,3 +255,30 @@ def test_a_machine_that_azure_takes() -> None:
     last = {one["name"]: one["parts"][-1][:3] for one in value["lanes"] if one["kind"] in ("claim", "pod")}
     assert last["one"] == last["default/web-1"] == ["lost", 500, 600]
     assert last["default/huge"] == ["pending", 0, 600]
+
+
+def test_the_gist_says_what_stands_out() -> None:
+    assert VALUE["gist"] == ["1 pod waits", "Azure refused 1 request", "1 decision to remove nodes"]
+    calm = [
+        HEADER,
+        fact(0, "pod", pod="default/web", state="created"),
+        fact(1, "pod", pod="default/web", state="bound"),
+    ]
+    assert world_value([*calm, fact(9, "end", outcome="passed", facts=2)])["gist"] == []
+
+
+def test_a_notice_and_a_loss_have_signs_of_their_own() -> None:
+    told = [
+        HEADER,
+        fact(1, "claim", claim="one", state="created", nodepool="default"),
+        fact(2, "claim", claim="one", state="launched", nodepool="default", vm="aks-one", **SPOT),
+        fact(5, "boot", vm="aks-one", state="on", claim="one", **SPOT),
+        fact(60, "boot", vm="aks-one", state="preempting", claim="one", **SPOT),
+        fact(90, "boot", vm="aks-one", state="deleted", evicted=True, claim="one", **SPOT),
+        fact(91, "end", outcome="", facts=6),
+    ]
+    (claim,) = [one for one in world_value(told)["lanes"] if one["kind"] == "claim"]
+    assert [(t, what, text) for t, what, text in claim["marks"] if what != "power"] == [
+        (60, "notice", "Azure announces that it will take the machine"),
+        (90, "taken", "Azure takes the machine"),
+    ]

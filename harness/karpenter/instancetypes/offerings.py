@@ -1,6 +1,7 @@
 """The offerings of a size: one per zone and capacity type (kaz ``instancetypes.go`` createOfferings, ``pkg/utils/zones``)."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.instancetypes.market import MISSING_PRICE, Prices, Usages
@@ -13,7 +14,7 @@ from harness.karpenter.releases.sizes import known_skus, skus_without_price
 from harness.karpenter.requirements import Requirement, Requirements
 from harness.kube.api.labels import ZONE
 
-__all__ = ["OfferingFactory", "arm_zone", "placement_scope", "zone_label"]
+__all__ = ["Closed", "OfferingFactory", "arm_zone", "placement_scope", "zone_label"]
 
 _Terms = tuple[float, bool]
 """A price, and whether the offering may be had at all."""
@@ -44,6 +45,21 @@ def arm_zone(label: str) -> str | None:
 def placement_scope(zone: str) -> str:
     """``regional`` for the zone ``0``, else ``zonal``."""
     return keys.REGIONAL if zone == keys.REGIONAL_ZONE else keys.ZONAL
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Why an offering cannot be had: ``what`` is ``mark``, ``quota``, ``price`` (none is known) or ``spot`` (the size is not sold so).
+
+    ``name``: the quota, or the reason of the mark. ``left`` vCPUs of ``limit`` are left of a quota; a mark ends at ``until``, in
+    the clock's seconds.
+    """
+
+    what: str
+    name: str = ""
+    left: int = 0
+    limit: int = 0
+    until: float = 0.0
 
 
 class OfferingFactory:
@@ -88,6 +104,29 @@ class OfferingFactory:
         if found is None:
             found = self._made[key] = tuple(self._each(sku, *key[1:]))
         return found
+
+    def closed(
+        self,
+        sku: Sku,
+        prices: Prices,
+        unavailable: UnavailableOfferings,
+        usages: Usages,
+        *,
+        zone: str,
+        capacity_type: str,
+    ) -> Closed | None:
+        """Why :meth:`make` answers an offering that is unavailable, what lasts longest first; None where it is to be had."""
+        release, spot = self._release, capacity_type == SPOT
+        if spot and release.spot_needs_low_priority and not sku.low_priority:
+            return Closed("spot")
+        _, priced = self._price(sku.name, prices.spot if spot else prices.on_demand)
+        if release.price_required and not priced:
+            return Closed("price")
+        if not spot and release.quota_checked and not usages.room_for(sku):
+            usage = usages.by_name[sku.family or ""]
+            return Closed("quota", sku.family or "", usage.limit - usage.current, usage.limit)
+        mark = unavailable.why(sku, zone, capacity_type)
+        return Closed("mark", mark.reason, until=mark.until) if mark is not None else None
 
     def _places_of(self, sku: Sku) -> tuple[tuple[str, str], ...]:
         """Zone and capacity type of each offering."""

@@ -25,7 +25,9 @@ from harness.karpenter.instancetypes import (
     UnavailableOfferings,
     Usages,
 )
+from harness.karpenter.instancetypes.market import NO_USAGES
 from harness.karpenter.provider.selection import PriceOrders
+from harness.karpenter.provider.standing import Standing
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.api.objects import Object
 
@@ -153,6 +155,10 @@ class InstanceTypeProvider:
         """A usable size."""
         found = self.region.find(name)
         return found if isinstance(found, Sku) else None
+
+    def standing(self) -> Standing:
+        """What it goes by now, and remembers: nobody is asked."""
+        return Standing(self.region, self._prices(), self._usages or NO_USAGES, self.unavailable.copy())
 
     def version(self) -> object:
         """Changes whenever any list may have changed."""

@@ -107,6 +107,16 @@ class CatalogIndex:
                     self._spent[position] = self._spent.get(position, 0) | 1 << index
         self._offering_masks = [sum(1 << index for index in prices) for prices in self._offering_prices]
 
+    @cached_property
+    def sold(self) -> tuple[tuple[Requirements, int], ...]:
+        """All offerings, whether they can be had now or not: their requirements, and the types that share them."""
+        shared: dict[int, tuple[Requirements, int]] = {}
+        for index, instance_type in enumerate(self.types):
+            for offering in instance_type.offerings:
+                requirements, mask = shared.get(id(offering.requirements), (offering.requirements, 0))
+                shared[id(requirements)] = requirements, mask | 1 << index
+        return tuple(shared.values())
+
     def _reserved(self, position: int) -> bool:
         return RESERVED in self._offering_sets[position].get(CAPACITY_TYPE).values
 
@@ -168,13 +178,14 @@ class CatalogIndex:
         if found is None:
             mask, accepted = 0, []
             for position, offering in enumerate(self._offering_sets):
-                if self._accepts(items, offering):
+                if self.accepts(items, offering):
                     mask |= self._offering_masks[position]
                     accepted.append(position)
             found = self._offered[signature] = (mask, tuple(accepted))
         return found
 
-    def _accepts(self, items: Mapping[str, Requirement], offering: Requirements) -> bool:
+    def accepts(self, items: Mapping[str, Requirement], offering: Requirements) -> bool:
+        """Whether the requirements accept an offering with these."""
         for key, theirs in offering.items():
             mine = items.get(key)
             if mine is None:

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
+from harness.reports.picture.left_alone import after_boot, after_call, left_alone
 from harness.reports.picture.story import Line, Story
 from harness.reports.picture.tries import Tries
 
-__all__ = ["cost_steps", "pending", "refusals", "rejections", "spent", "taken"]
+__all__ = ["cost_steps", "gist", "pending", "refusals", "rejections", "spent", "taken"]
 
 _ALIKE = 20
+
+
+def gist(world: Mapping[str, Any]) -> list[str]:
+    """What stands out of a world (world_value) in a few words each: `1 pod waits`, `Azure refused 4 requests`, `2 nodes`."""
+    waiting = sum(one["count"] for one in world["pending"])
+    refused = sum(one["layer"] != "launch" for one in world["rejections"])
+    left = len(world["disruptions"])
+    found = (
+        (waiting, "1 pod waits", f"{waiting} pods wait"),
+        (refused, "1 object refused", f"{refused} objects refused"),
+        (len(world["refusals"]), "Azure refused 1 request", f"Azure refused {len(world['refusals'])} requests"),
+        (len(world["taken"]), "Azure took 1 machine", f"Azure took {len(world['taken'])} machines"),
+        (left, "1 decision to remove nodes", f"{left} decisions to remove nodes"),
+    )
+    return [one if count == 1 else more for count, one, more in found if count]
 
 
 def pending(story: Story) -> list[dict[str, Any]]:
@@ -83,7 +100,7 @@ def refusals(story: Story) -> list[dict[str, Any]]:
                     "fault",
                 )
             }
-            found.append({**shown, "blocked": _blocked(story, call["t"])})
+            found.append({**shown, "blocked": left_alone(after_call(story, call))})
     for boot in story.facts("boot"):
         if boot["state"] == "failed":
             shown = {key: boot.get(key, "") for key in ("t", "error", "message", "size", "zone", "claim")}
@@ -95,18 +112,10 @@ def refusals(story: Story) -> list[dict[str, Any]]:
                     "name": boot["vm"],
                     "priority": boot["capacity_type"],
                     "fault": "",
-                    "blocked": _blocked(story, boot["t"]),
+                    "blocked": left_alone(after_boot(story, boot)),
                 }
             )
     return sorted(found, key=lambda one: one["t"])
-
-
-def _blocked(story: Story, t: float) -> list[dict[str, Any]]:
-    return [
-        {key: one.get(key, "") for key in ("size", "family", "vcpus", "zone", "capacity_type", "until")}
-        for one in story.facts("blocked")
-        if one["t"] == t
-    ]
 
 
 def rejections(story: Story) -> list[dict[str, Any]]:

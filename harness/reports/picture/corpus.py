@@ -25,7 +25,11 @@ def corpus_page(summary: Summary, worlds: Mapping[int, Mapping[str, Any]] | None
 def corpus_value(summary: Summary, worlds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
     """The JSON of the run as `--format json` prints it; each case with the names of what holds, and the number of its picture, too."""
     numbers = {position: number for number, position in enumerate(sorted(worlds))}
-    cases = [_case(case, numbers.get(position)) for position, case in enumerate(summary.cases)]
+    gists = {position: world["gist"] for position, world in worlds.items()}
+    cases = [
+        _case(case, numbers.get(position)) | ({"gist": gists[position]} if gists.get(position) else {})
+        for position, case in enumerate(summary.cases)
+    ]
     return {
         "page": "run",
         **summary_value(summary),

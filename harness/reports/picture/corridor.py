@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.reports.picture.left_alone import after_call, lane_name, left_alone, place_name
 from harness.reports.picture.story import Line, Story
 
 __all__ = ["blocked_lanes", "claim_lanes", "node_lanes", "pod_lanes"]
@@ -148,15 +149,10 @@ def blocked_lanes(story: Story) -> list[Lane]:
     """What Karpenter leaves alone after a refusal: a lane for each size, family or capacity type, a part for each zone."""
     lanes: dict[str, Lane] = {}
     for fact in story.facts("blocked"):
-        least = f" from {fact['vcpus']} vCPUs" if fact.get("vcpus", 0) > 0 else ""
-        what = fact.get("size") or (
-            f"{fact['family']}{least}" if fact.get("family") else f"all {fact['capacity_type']}"
-        )
-        if fact.get("size") or fact.get("family"):
-            what = f"{what}, {fact['capacity_type']}"
+        what = lane_name(fact)
         lane = lanes.setdefault(what, {"kind": "blocked", "name": what, "parts": [], "marks": []})
-        zone = "" if fact["zone"] in ("", "0") else fact["zone"]
-        lane["parts"].append(["blocked", fact["t"], fact["until"], zone or "without zones", fact.get("reason", "")])
+        place = place_name(fact["zone"]) if fact.get("size") or fact.get("family") else "everywhere"
+        lane["parts"].append(["blocked", fact["t"], fact["until"], place, fact.get("reason", "")])
     return list(lanes.values())
 
 
@@ -208,12 +204,11 @@ def _refused(story: Story, claim: str) -> Iterator[list[Any]]:
     for call in story.facts("arm"):
         if call.get("claim") == claim and call["method"] == "PUT" and call["status"] >= 400:
             tried = " ".join(call[key] for key in ("size", "zone", "priority") if call.get(key))
-            blocked = [one for one in story.facts("blocked") if one["t"] == call["t"]]
-            until = f"; left alone until {max(one['until'] for one in blocked):.0f} s" if blocked else ""
+            alone = "".join(f"; left alone {one['time']}: {one['what']}" for one in left_alone(after_call(story, call)))
             yield [
                 call["t"],
                 "refused",
-                f"{call.get('error') or call['status']} {tried}".strip() + f": {call.get('message', '')}{until}",
+                f"{call.get('error') or call['status']} {tried}".strip() + f": {call.get('message', '')}{alone}",
             ]
 
 
@@ -222,15 +217,16 @@ def _power(story: Story, vm: str) -> Iterator[list[Any]]:
         "on": "the machine has power",
         "off": "the machine loses power",
         "deleted": "the machine is deleted",
-        "preempting": "Azure announces that it takes the machine",
+        "preempting": "Azure announces that it will take the machine",
         "failed": "the machine's creation failed",
     }
+    signs = {"preempting": "notice", "failed": "broken"}
     for boot in story.facts("boot"):
         if vm and boot["vm"] == vm:
             text = "Azure takes the machine" if boot.get("evicted") else words[boot["state"]]
             error = f": {boot['error']} {boot.get('message', '')}" if boot.get("error") else ""
-            bad = boot.get("evicted") or boot["state"] in ("preempting", "failed")
-            yield [boot["t"], "taken" if bad else "power", text + error]
+            sign = "taken" if boot.get("evicted") else signs.get(boot["state"], "power")
+            yield [boot["t"], sign, text + error]
 
 
 def _disruptions(story: Story, key: str) -> dict[str, list[list[Any]]]:

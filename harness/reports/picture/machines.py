@@ -136,8 +136,6 @@ def _moments(story: Story) -> Iterator[dict[str, Any]]:
         yield {"t": fact["t"], "kind": "disrupted", "text": f"{fact['decision']} for {fact['reason']}: {names}"}
     for fact in story.facts("boot"):
         if fact["state"] in ("preempting", "failed") or fact.get("evicted"):
-            yield {
-                "t": fact["t"],
-                "kind": "taken",
-                "text": f"{'taken' if fact.get('evicted') else fact['state']}: {fact['vm']}",
-            }
+            words = {"preempting": "Azure announces to take", "failed": "its creation failed"}
+            word = "Azure takes" if fact.get("evicted") else words[fact["state"]]
+            yield {"t": fact["t"], "kind": "taken", "text": f"{word}: {fact['vm']}"}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from harness.reports.picture.story import Line, Story
+from harness.reports.picture.times import duration
 
 __all__ = ["funnels", "size_lists"]
 
@@ -49,5 +51,45 @@ def funnels(story: Story) -> list[dict[str, Any]]:
 
 
 def _funnel(fact: Line) -> dict[str, Any]:
-    shown = {key: fact[key] for key in ("t", "number", "nodepool", "sizes", "steps")}
-    return {**shown, "pods": [], "why": "", "claim": "", "ordered": [], "launched": ""}
+    shown = {key: fact[key] for key in ("t", "number", "nodepool", "sizes")}
+    return {
+        **shown,
+        "steps": [_step(step) for step in fact["steps"]],
+        "pods": [],
+        "why": "",
+        "claim": "",
+        "ordered": [],
+        "launched": "",
+    }
+
+
+def _step(step: Line) -> dict[str, Any]:
+    """A filter; of what cannot be had `closed` says why, by the positions of sizes."""
+    if "closed" not in step:
+        return dict(step)
+    reasons: dict[int, dict[tuple[str, str], Line]] = {}
+    for one in sorted(
+        step["closed"], key=lambda one: -one.get("until", 0.0)
+    ):  # the first mark that ends opens the size
+        for position in _positions(one["removed"]):
+            reasons.setdefault(position, {})[one["what"], one.get("name", "")] = one
+    texts: dict[str, list[int]] = {}
+    for position, found in sorted(reasons.items()):
+        texts.setdefault("; ".join(sorted(map(_closed, found.values()))), []).append(position)
+    return {**step, "closed": texts}
+
+
+def _closed(one: Line) -> str:
+    name = one.get("name", "")
+    if one["what"] == "mark":
+        return f"Azure refused it ({name}), and Karpenter leaves it alone until {duration(one['until'])}"
+    if one["what"] == "quota":
+        return f"Azure's quota {name} has {max(0, one.get('left', 0))} of {one.get('limit', 0)} vCPUs left"
+    return {"price": "no price is known", "spot": "not sold as spot"}[one["what"]]
+
+
+def _positions(text: str) -> Iterator[int]:
+    """`0-14,17` as numbers."""
+    for part in filter(None, text.split(",")):
+        low, _, high = part.partition("-")
+        yield from range(int(low), int(high or low) + 1)

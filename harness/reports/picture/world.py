@@ -7,7 +7,8 @@ from typing import Any
 
 import yaml
 
-from harness.reports.picture.answers import cost_steps, pending, refusals, rejections, spent, taken
+from harness.karpenter.scheduling.funnel import FILTERS
+from harness.reports.picture.answers import cost_steps, gist, pending, refusals, rejections, spent, taken
 from harness.reports.picture.corridor import blocked_lanes, claim_lanes, node_lanes, pod_lanes
 from harness.reports.picture.labels import label_tables
 from harness.reports.picture.machines import machines, moments
@@ -30,7 +31,7 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
     """What the page draws, as JSON; only from the trace's lines."""
     story = Story.of(lines)
     end = story.facts("end")
-    return {
+    found = {
         "header": dict(story.header),
         "outcome": end[-1]["outcome"] if end else "",
         "end": story.end,
@@ -51,12 +52,14 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
         "disruptions": [
             {key: value for key, value in fact.items() if key != "fact"} for fact in story.facts("disruption")
         ],
+        "filters": dict(FILTERS),
         "sizes": size_lists(story),
         "funnels": funnels(story),
         "labels": label_tables(story),
         "objects": _objects(story),
         "told": _told(story),
     }
+    return found | {"gist": gist(found)}
 
 
 def _title(header: Line) -> str:

@@ -1,0 +1,30 @@
+"""What the provider went by at one moment, for those who ask later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.karpenter.instancetypes import Prices, Region, UnavailableOfferings, Usages
+from harness.karpenter.instancetypes.offerings import Closed
+from harness.karpenter.instancetypes.sku import Sku
+
+__all__ = ["Standing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Sizes, prices, quotas and marks as they were; what changes later does not reach it."""
+
+    region: Region
+    prices: Prices
+    usages: Usages
+    marks: UnavailableOfferings
+
+    def closed(self, size: str, zone: str, capacity_type: str) -> Closed | None:
+        """Why an offering could not be had, by its size, the value of its zone label, and its capacity type; None where it could."""
+        sku = self.region.find(size)
+        if not isinstance(sku, Sku):
+            return None
+        return self.region.factory.closed(
+            sku, self.prices, self.marks, self.usages, zone=zone, capacity_type=capacity_type
+        )
