@@ -24,6 +24,7 @@ from harness.karpenter.provider.instances import ArmInstances
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes
+from harness.karpenter.scheduling.memory import ClusterMemory
 
 __all__ = ["Departures"]
 
@@ -44,6 +45,7 @@ class Departures:
         provisioner: Provisioner,
         marks: Marks,
         indexes: CatalogIndexes,
+        memory: ClusterMemory,
     ) -> None:
         clock, release = engine.clock, instance_types.release
         self._marks = marks
@@ -53,7 +55,7 @@ class Departures:
             choose=draws.randrange,
             draw=lambda name, values: rng.pick(f"disruption/{name}", values),
         )
-        self.observer = Observer(view, clock, instance_types, marks, options, indexes)
+        self.observer = Observer(view, clock, instance_types, marks, options, indexes, memory)
         self.controller: DisruptionController | None = None
         self.rules = disruption_rules_of(release.core)
         found: list[Controller] = [Expiration(view, writer, sink, clock)]

@@ -27,6 +27,7 @@ from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling import CatalogIndexes, EqualPrices, SchedulingOptions
 from harness.karpenter.scheduling.default_spread import default_constraints
+from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.staticpools.controllers import GATE as STATIC_CAPACITY
 from harness.karpenter.staticpools.controllers import StaticDeprovisioning, StaticProvisioning
 from harness.kube.api.objects import Object
@@ -63,6 +64,7 @@ class Karpenter:
         evictions = Evictions(engine, view, writer, sink)
         labels = rng.stream("labels")
         self.marks = Marks(engine.clock, options.batch_max_seconds)
+        memory = ClusterMemory()
         self.provisioner = Provisioner(
             engine,
             view,
@@ -82,6 +84,7 @@ class Karpenter:
             ),
             batcher=Batcher(engine.clock, options.batch_idle_seconds, options.batch_max_seconds),
             indexes=indexes,
+            memory=memory,
             marks=self.marks,
             listeners=listeners,
         )
@@ -96,6 +99,7 @@ class Karpenter:
             provisioner=self.provisioner,
             marks=self.marks,
             indexes=indexes,
+            memory=memory,
         )
         self.overlays = _overlays(engine, view, writer, sink, instance_types, self.departures.reconsider)
         static = self._static(engine, view, writer, sink, instance_types)

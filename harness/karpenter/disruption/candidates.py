@@ -22,7 +22,7 @@ from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.nodeclaims import SchedulingEvent, pod_key
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import Object, condition, name_of, spec_of
+from harness.kube.api.objects import Object, annotations_of, condition, name_of, spec_of
 from harness.kube.go.text import quote
 from harness.kube.scheduling.pods import is_reschedulable
 
@@ -118,6 +118,27 @@ def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidat
 
 
 @dataclass(frozen=True, slots=True)
+class _Load:
+    """What the pods of a node come to, whenever one looks. ``marked``: some have an annotation about disruption."""
+
+    moving: tuple[Object, ...]
+    rescheduling_cost: float
+    moving_cost: float
+    marked: bool
+
+
+def _load(situation: Situation, node: StateNode) -> _Load:
+    found: _Load | None = node.remembered.get(_Load)
+    if found is None:
+        pods = situation.view.pods_on(node)
+        moving = tuple(pod for pod in pods if is_reschedulable(pod))
+        marked = any(DO_NOT_DISRUPT in annotations_of(pod) for pod in pods)
+        found = _Load(moving, rescheduling_cost(pods), moving_cost(moving), marked)
+        node.remembered[_Load] = found
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class _Look:
     """One look at all nodes."""
 
@@ -142,8 +163,9 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
     if nodepool is None or types is None:
         look.events.extend(blocked(node, f"NodePool not found (NodePool={pool})"))
         return None
-    pods = view.pods_on(node)
-    reason = next(pod_refusals(situation, pods, look.judge), None)
+    reason = None
+    if look.judge.knows_budgets or _load(situation, node).marked:
+        reason = next(pod_refusals(situation, view.pods_on(node), look.judge), None)
     if reason is not None and not (look.eventual and spec_of(node.nodeclaim).get("terminationGracePeriod") is not None):
         look.events.extend(blocked(node, sentence(reason)))
         return None
@@ -155,16 +177,15 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
     view = situation.view
     assert node.nodeclaim is not None
     pool = node.labels[NODEPOOL]
-    pods = view.pods_on(node)
-    moving = tuple(pod for pod in pods if is_reschedulable(pod))
+    load = _load(situation, node)
     instance_type = view.types_by_name[pool].get(node.labels.get(INSTANCE_TYPE) or "")
     return Candidate(
         node,
         view.nodepools[pool],
         instance_type,
-        moving,
-        rescheduling_cost(pods) * lifetime_remaining(node.nodeclaim, view.now),
-        moving_cost(moving),
+        load.moving,
+        load.rescheduling_cost * lifetime_remaining(node.nodeclaim, view.now),
+        load.moving_cost,
         _price(situation, node, instance_type),
     )
 

@@ -98,6 +98,10 @@ def offered_price(instance_type: InstanceType | None, zone: str, kind: str) -> f
 
 def lowest_price(node: StateNode, instance_type: InstanceType, vocabulary: Vocabulary) -> float | None:
     """USD per hour of the cheapest offering that the node's labels accept; None without one."""
-    accepted = Requirements.from_labels(node.labels, vocabulary=vocabulary)
-    lowest = min((offering.price for offering in instance_type.compatible_offerings(accepted)), default=inf)
-    return None if lowest == inf else lowest
+    known = node.remembered.get(lowest_price)
+    if known is None or known[0] is not instance_type or known[1] is not vocabulary:
+        accepted = Requirements.from_labels(node.labels, vocabulary=vocabulary)
+        lowest = min((offering.price for offering in instance_type.compatible_offerings(accepted)), default=inf)
+        known = node.remembered[lowest_price] = instance_type, vocabulary, None if lowest == inf else lowest
+    found: float | None = known[2]
+    return found

@@ -14,6 +14,7 @@ from harness.karpenter.lifecycle.nodepools import nodeclass_name
 from harness.karpenter.overlays.controller import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingOptions
+from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.snapshot import observed
 from harness.kube.api.objects import Object, name_of
 
@@ -31,13 +32,14 @@ class Observer:
         marks: Marks,
         options: SchedulingOptions,
         indexes: CatalogIndexes,
+        memory: ClusterMemory,
     ) -> None:
         self.cluster = view
         self._clock = clock
         self._instance_types = instance_types
         self._marks = marks
         self._options = options
-        self._indexes = indexes
+        self._indexes, self._memory = indexes, memory
 
     def look(self, queued: frozenset[str] = frozenset()) -> View:
         """The view of this moment; ``queued`` names the Nodes of commands under way."""
@@ -57,6 +59,7 @@ class Observer:
             release=self._instance_types.release,
             options=self._options,
             indexes=self._indexes,
+            memory=self._memory,
             queued=queued,
         )
 

@@ -9,6 +9,7 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.tally import Tally
 from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
+from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.simulation import Simulations
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, name_of, spec_of, status_of
@@ -36,12 +37,16 @@ class View:
         release: "ProviderRelease",
         options: SchedulingOptions,
         indexes: CatalogIndexes | None = None,
+        memory: ClusterMemory | None = None,
         nominated: Mapping[str, int] | None = None,
         queued: frozenset[str] = frozenset(),
     ) -> None:
         self.snapshot, self.instance_types, self.release = snapshot, instance_types, release
         self.now, self.queued = snapshot.now, queued
-        self.simulations = Simulations(snapshot, instance_types, release=release, options=options, indexes=indexes)
+        self._memory = memory if memory is not None else ClusterMemory()
+        self.simulations = Simulations(
+            snapshot, instance_types, release=release, options=options, indexes=indexes, memory=self._memory
+        )
         self.nodes: list[StateNode] = sorted(self.simulations.state.nodes, key=lambda node: node.provider_id)
         called = {name_of(node.node): node.name for node in self.nodes if node.node is not None}
         # a Node that has not registered yet goes by the name of its NodeClaim
@@ -58,14 +63,11 @@ class View:
     @cached_property
     def types_by_name(self) -> dict[str, dict[str, InstanceType]]:
         """Instance types by NodePool and name; NodePools without any are left out."""
-        known: dict[int, dict[str, InstanceType]] = {}
         found = {}
         for name in self.nodepools:
             types = self.instance_types.get(name)
             if types:
-                if id(types) not in known:
-                    known[id(types)] = {each.name: each for each in types}
-                found[name] = known[id(types)]
+                found[name] = self._memory.by_name(types)
         return found
 
     @cached_property

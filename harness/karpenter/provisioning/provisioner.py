@@ -34,6 +34,7 @@ from harness.karpenter.scheduling import (
     is_deferred,
     solve,
 )
+from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.pending import usable_nodepools
 from harness.karpenter.scheduling.snapshot import observed
 from harness.karpenter.validation.rejections import Rejection, RejectionLayer
@@ -67,6 +68,7 @@ class Provisioner:
         options: SchedulingOptions,
         batcher: Batcher,
         indexes: CatalogIndexes,
+        memory: ClusterMemory,
         marks: Marks,
         listeners: Sequence[Listener] = (),
     ) -> None:
@@ -77,7 +79,7 @@ class Provisioner:
         self._sink = sink
         self._instance_types = instance_types
         self.options = options
-        self._indexes = indexes
+        self._indexes, self._memory = indexes, memory
         self._batcher = batcher
         self._marks = marks
         self._runaways = PodRunaways(view, instance_types.release.vocabulary, failures)
@@ -190,7 +192,9 @@ class Provisioner:
         self._passes += 1
         snapshot, types = replace(self.snapshot(), number=self._passes), self.instance_types()
         ledger, release, indexes = ledger_for(self._listeners), self._instance_types.release, self._indexes
-        results = solve(snapshot, types, release=release, options=self.options, indexes=indexes, ledger=ledger)
+        results = solve(
+            snapshot, types, release=release, options=self.options, indexes=indexes, ledger=ledger, memory=self._memory
+        )
         self._solved, self._results = state, results
         for listener in self._listeners:
             listener.solved(snapshot, types, results, ledger)

@@ -37,6 +37,11 @@ class Algebra:
         self._keys: dict[frozenset[str], int] = {}
         self.empty = self.set_of(())
 
+    @property
+    def size(self) -> int:
+        """How many sets there are."""
+        return len(self._sets)
+
     def canonical(self, requirement: Requirement) -> Requirement:
         """The one object that stands for all equal requirements."""
         return self._requirements.setdefault(requirement, requirement)

@@ -41,6 +41,8 @@ class Displaced:
 
     def movable(self, pod: Object) -> bool:
         """Whether the pod has to find another place, and may be evicted."""
+        if not self._budgets and DO_NOT_DISRUPT not in annotations_of(pod):
+            return is_reschedulable(pod)
         protection = self._protection(pod) if is_active(pod) else Protection(active=False)
         tolerated = _tolerates_disruption(pod)
         if protection.event is not None and not is_static(pod) and not (tolerated and is_daemon(pod)):
@@ -48,6 +50,11 @@ class Displaced:
         evictable = is_active(pod) and not tolerated and not is_static(pod) and not protection.active
         blocked = evictable and self._blocking(pod, lambda budget: _never_allows(spec_of(budget)))
         return is_reschedulable(pod) and not protection.active and not blocked
+
+    @property
+    def knows_budgets(self) -> bool:
+        """Whether there is any budget."""
+        return bool(self._budgets)
 
     def disruptable(self, pod: Object) -> bool:
         """Whether no annotation keeps the pod where it is."""

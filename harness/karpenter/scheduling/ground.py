@@ -1,24 +1,26 @@
 """What all simulations over one snapshot have in common: found out once, and never changed by one of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import ClaimsIn, rules_of
-from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.catalog import Amounts, CatalogIndex
 from harness.karpenter.scheduling.existing import ExistingNode
+from harness.karpenter.scheduling.memory import ClusterMemory
+from harness.karpenter.scheduling.model import Model
 from harness.karpenter.scheduling.nodeclaims import SchedulingEvent
-from harness.karpenter.scheduling.shapes import PodShape, ShapeCatalog
+from harness.karpenter.scheduling.queue import QueuedPod, queued_pod
+from harness.karpenter.scheduling.shapes import ShapeCatalog
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
 from harness.karpenter.scheduling.state import ClusterState, StateNode
-from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods
+from harness.karpenter.scheduling.templates import Template
 from harness.karpenter.scheduling.topology.domains import Domains
 from harness.karpenter.scheduling.topology.groups import RunningPods
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.kube.api.labels import INSTANCE_TYPE
-from harness.kube.api.objects import Object, name_of, spec_of
+from harness.kube.api.objects import Object, spec_of
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE
 
 if TYPE_CHECKING:
@@ -40,17 +42,20 @@ class Ground:
         indexes: Mapping[str, CatalogIndex],
         release: "ProviderRelease",
         options: SchedulingOptions,
+        memory: ClusterMemory,
     ) -> None:
         self.state, self.nodepools, self.indexes, self.options = state, nodepools, indexes, options
         self.rules = rules_of(release.core)
-        self.algebra = Algebra(release.vocabulary)
+        self.algebra = memory.algebra(release.vocabulary)
         self.best_effort = options.relaxes_min_values(self.rules)
+        self._memory = memory
         self._claims_in = self.rules.resource_claims if options.ignore_resource_claims else ClaimsIn.NOWHERE
-        demands = partial(volumes.demands, self.algebra, self.rules)
-        self.shapes = ShapeCatalog(
-            self.algebra, options.preference_policy, self._tolerates_preferences(), demands, self._claims_in
+        kind = (ShapeCatalog, options.preference_policy, self._tolerates_preferences(), self._claims_in)
+        self.shapes: ShapeCatalog = memory.models.get(kind) or memory.models.setdefault(
+            kind, ShapeCatalog(self.algebra, *kind[1:3], partial(volumes.demands, self.algebra, self.rules), kind[3])
         )
-        self._shape_of: dict[int, tuple[Object, PodShape]] = {}
+        self.queued: Callable[[Object], QueuedPod] = memory.of_pods(kind, partial(queued_pod, self.shapes.of))
+        """A pod with its shape, of which each simulation needs a fresh one. Raises QuantityError and ValueError."""
         self.running = RunningPods(state)
         self.refused: dict[int, int] = {}
         self._rooms: dict[str, Amounts] = {}
@@ -63,33 +68,25 @@ class Ground:
             for taint in spec_of(spec_of(pool).get("template") or {}).get("taints") or ()
         )
 
-    def shape_of(self, pod: Object) -> PodShape:
-        """The shape of a pod, of which each simulation needs a fresh one. Raises QuantityError and ValueError."""
-        known = self._shape_of.get(id(pod))
-        if known is None or known[0] is not pod:
-            known = self._shape_of[id(pod)] = (pod, self.shapes.of(pod))
-        return known[1]
-
     @cached_property
+    def _model(self) -> Model:
+        key, snapshot = (Model, self.best_effort, self._claims_in), self.state.snapshot
+        known: Model | None = self._memory.models.get(key)
+        made = Model(snapshot, self.nodepools, self.indexes, self.algebra, self.rules, self._claims_in)
+        if known is None or not known.equals(made):
+            made.build(self.best_effort)
+            known = self._memory.models[key] = made
+        return known
+
+    @property
     def templates(self) -> tuple[Template, ...]:
         """The NodePools that have an instance type left, heaviest first."""
-        templates = [template for template, _ in self.judged_nodepools if template.mask]
-        for template in templates:
-            template.add_daemons(self._daemons, self.algebra, self.rules)
-        return tuple(templates)
+        return self._model.templates
 
-    @cached_property
+    @property
     def judged_nodepools(self) -> list[tuple[Template, dict[str, int]]]:
         """All NodePools, with the keys whose ``minValues`` they miss, which leaves them no instance type."""
-        found = []
-        for pool in self.nodepools:
-            index = self.indexes.get(name_of(pool)) or CatalogIndex((), self.algebra.vocabulary)
-            template = Template(pool, index, self.algebra, self.rules)
-            unmet = template.unmet_min_values(template.requirements, template.mask)
-            if unmet and not self.best_effort:
-                template.mask = 0
-            found.append((template, unmet))
-        return found
+        return self._model.judged
 
     @cached_property
     def events(self) -> tuple[SchedulingEvent, ...]:
@@ -103,18 +100,21 @@ class Ground:
         return tuple(found)
 
     @cached_property
-    def _daemons(self) -> list[DaemonPod]:
-        snapshot = self.state.snapshot
-        return daemon_pods(snapshot.daemonsets, snapshot.pods, self._claims_in, self.rules)
-
-    @cached_property
     def existing(self) -> tuple[ExistingNode, ...]:
         """Initialized nodes first, then by name."""
-        assert self.templates is not None  # a DaemonSet's search for a term that fits begins with the templates
+        model = self._model  # a DaemonSet's search for a term that fits begins with the templates
         active = sorted(self.state.active(), key=lambda node: (not node.initialized, node.name))
-        return tuple(
-            ExistingNode(node, self._daemons, self.algebra, self.rules, self._attach_limits(node)) for node in active
-        )
+        return tuple(self._existing(node, model) for node in active)
+
+    def _existing(self, node: StateNode, model: Model) -> ExistingNode:
+        key, limits = (ExistingNode, self._claims_in), self._attach_limits(node)
+        known = node.remembered.get(key)
+        rests_on = (tuple(map(id, model.daemons)), self.algebra, limits)
+        if known is None or known[0] != rests_on:
+            made = ExistingNode(node, model.daemons, self.algebra, self.rules, limits)
+            known = node.remembered[key] = rests_on, made, model
+        found: ExistingNode = known[1]
+        return found
 
     def _attach_limits(self, node: StateNode) -> Mapping[str, int]:
         """What the node's instance type says that it attaches."""

@@ -3,19 +3,18 @@
 Core ``pkg/controllers/provisioning/provisioner.go``, ``pkg/utils/nodepool/nodepool.go``.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.scheduling.nodeclaims import pod_key
-from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.volume_claim_checks import volume_claim_problem
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.karpenter.validation.pods import pod_findings
 from harness.karpenter.validation.runtime import wording_of
 from harness.kube.api.fingerprint import fingerprint
 from harness.kube.api.objects import Object, condition_is, is_terminating, name_of, namespace_of, spec_of
-from harness.kube.scheduling.pods import is_provisionable, is_scheduled
+from harness.kube.scheduling.pods import is_provisionable
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
@@ -28,14 +27,13 @@ class PendingPods:
     """
 
     def __init__(
-        self, snapshot: ClusterSnapshot, release: "ProviderRelease", volumes: VolumeLookup, rules: SchedulingRules
+        self, unbound: Iterable[Object], release: "ProviderRelease", volumes: VolumeLookup, rules: SchedulingRules
     ) -> None:
         self.accepted: list[Object] = []
         self.ignored: dict[str, str] = {}
         self.rejected: dict[str, str] = {}
         wording = wording_of(release)
         known: dict[Hashable, list[str]] = {}
-        unbound = [pod for pod in snapshot.pods if not is_scheduled(pod)]
         for pod in sorted(unbound, key=lambda pod: (namespace_of(pod), name_of(pod))):
             spec = spec_of(pod)
             texts: list[str] = []

@@ -4,23 +4,39 @@ Core ``pkg/controllers/provisioning/scheduling/queue.go``.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from harness.karpenter.scheduling.nodeclaims import pod_key
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.kube.api.objects import Object, uid_of
 
-__all__ = ["largest_first", "shaped"]
+__all__ = ["QueuedPod", "queued_pod", "shaped"]
 
 
-def shaped(pods: Iterable[Object], shape_of: Callable[[Object], PodShape]) -> list[tuple[PodShape, Object]]:
+@dataclass(frozen=True, slots=True)
+class QueuedPod:
+    """What a queue reads of a pod: ``key`` is namespace/name, ``rank`` what it is sorted by."""
+
+    pod: Object
+    shape: PodShape
+    key: str
+    rank: tuple[int, int, str, str]
+
+
+def queued_pod(shape_of: Callable[[Object], PodShape], pod: Object) -> QueuedPod:
+    """A pod as a queue reads it. Raises what ``shape_of`` raises."""
+    shape = shape_of(pod)
+    return QueuedPod(pod, shape, pod_key(pod), _largest_first(shape, pod))
+
+
+def shaped(pods: Iterable[QueuedPod]) -> list[tuple[PodShape, Object]]:
     """Each pod with a copy of its shape; pods of one shape share the copy."""
     known: dict[int, PodShape] = {}
-    return [(_fresh(shape_of(pod), known), pod) for pod in pods]
+    return [(_fresh(each.shape, known), each.pod) for each in pods]
 
 
-def largest_first(item: tuple[PodShape, Object]) -> tuple[int, int, str, str]:
+def _largest_first(shape: PodShape, pod: Object) -> tuple[int, int, str, str]:
     """The key to sort by: CPU, memory, age."""
-    shape, pod = item
     cpu, memory = shape.requests.get("cpu"), shape.requests.get("memory")
     created = (pod.get("metadata") or {}).get("creationTimestamp") or ""
     return -(cpu.nano if cpu else 0), -(memory.nano if memory else 0), created, uid_of(pod) or pod_key(pod)

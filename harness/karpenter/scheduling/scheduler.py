@@ -15,7 +15,7 @@ from harness.karpenter.scheduling.inflight import Fit, InflightNodeClaim
 from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.order import InflightOrder
 from harness.karpenter.scheduling.pod_fitter import PodFitter
-from harness.karpenter.scheduling.queue import largest_first, shaped
+from harness.karpenter.scheduling.queue import shaped
 from harness.karpenter.scheduling.reasons import (
     EveryNodePool,
     LimitsReached,
@@ -65,14 +65,15 @@ class Scheduler:
         self._ground, self._options, self._ledger = ground, ground.options, ledger
         options, self._rules = ground.options, ground.rules
         self._best_effort, self._algebra, self._shapes = ground.best_effort, ground.algebra, ground.shapes
-        self._pending = shaped(pods, ground.shape_of)
+        self._pending = shaped(queue := [ground.queued(pod) for pod in pods])
+        self._largest_first = sorted(range(len(queue)), key=lambda each: queue[each].rank)
         self._ties = Ties(options.draw, ground.state.snapshot.number)
         self._topology = Topology(
             self._algebra,
             ground.running,
             lambda key: ground.domains.of(key),
             options.preference_policy,
-            frozenset(pod_key(pod) for shape, pod in self._pending if not shape.deferred),
+            frozenset(each.key for each, (shape, _) in zip(queue, self._pending, strict=True) if not shape.deferred),
             leaving,
             self._rules,
             self._ties,
@@ -111,7 +112,7 @@ class Scheduler:
 
     def run(self) -> None:
         """Tries every pod, largest first, again and again while that helps."""
-        queue = deque(sorted(self._pending, key=largest_first))
+        queue = deque(self._pending[each] for each in self._largest_first)
         failed: dict[str, int] = {}  # pod → length of the queue when it last failed
         while queue:
             shape, pod = queue[0]

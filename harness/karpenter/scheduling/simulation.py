@@ -18,6 +18,7 @@ from harness.karpenter.scheduling.default_spread import DefaultSpread
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
+from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.older_pods import (
     with_limits_as_requests,
@@ -47,7 +48,7 @@ class Simulations:
     """Simulations over one snapshot, which share what does not depend on the pods that move.
 
     ``instance_types`` are by NodePool name, each list in the provider's order (by name). Give the same ``indexes`` to all that
-    share lists: what was found out about a list is kept there.
+    share lists: what was found out about a list is kept there. ``memory``: give the same one to all looks at one cluster.
     """
 
     def __init__(
@@ -58,16 +59,22 @@ class Simulations:
         release: "ProviderRelease",
         options: SchedulingOptions | None = None,
         indexes: CatalogIndexes | None = None,
+        memory: ClusterMemory | None = None,
     ) -> None:
         self.options, self.rules = options or SchedulingOptions(), rules_of(release.core)
-        if not self.rules.actual_resources:
-            snapshot = replace(snapshot, pods=[without_actual_resources(pod) for pod in snapshot.pods])
-        if self.rules.limits_as_requests:
-            snapshot = replace(snapshot, pods=[with_limits_as_requests(pod) for pod in snapshot.pods])
+        self._memory = memory if memory is not None else ClusterMemory()
+        for applies, rewritten in (
+            (not self.rules.actual_resources, without_actual_resources),
+            (self.rules.limits_as_requests, with_limits_as_requests),
+        ):
+            if applies:
+                read = self._memory.of_pods(rewritten, rewritten)
+                snapshot = replace(snapshot, pods=[read(pod) for pod in snapshot.pods])
+        self._memory.look(snapshot)
         self.snapshot, self._release = snapshot, release
         self._types, self._indexes = instance_types, indexes or CatalogIndexes()
         self._volumes = VolumeLookup(snapshot)
-        self.state = ClusterState(snapshot, self._volumes, release.core)
+        self.state = ClusterState(snapshot, self._volumes, release.core, self._memory.nodes)
         self.displaced = Displaced(snapshot.pdbs, snapshot.now, self.rules)
         self.nodepools = usable_nodepools(snapshot.nodepools, self.options.node_class, self.rules)
         self._affine: dict[int, tuple[Object, Object]] = {}
@@ -76,7 +83,7 @@ class Simulations:
     @cached_property
     def pending(self) -> PendingPods:
         """Unbound pods."""
-        return PendingPods(self.snapshot, self._release, self._volumes, self.rules)
+        return PendingPods(self.state.unbound, self._release, self._volumes, self.rules)
 
     @cached_property
     def _displaced_pods(self) -> list[Object]:
@@ -90,7 +97,7 @@ class Simulations:
             for pool in self.nodepools
             if (types := self._types.get(name_of(pool)))
         }
-        return Ground(self.state, self._volumes, self.nodepools, indexes, self._release, self.options)
+        return Ground(self.state, self._volumes, self.nodepools, indexes, self._release, self.options, self._memory)
 
     @cached_property
     def _settling(self) -> int:
@@ -205,6 +212,10 @@ def solve(
     options: SchedulingOptions | None = None,
     indexes: CatalogIndexes | None = None,
     ledger: "Ledger | None" = None,
+    memory: ClusterMemory | None = None,
 ) -> SchedulingResults:
     """One provisioning pass over everything in ``snapshot``, see :meth:`Simulations.provision`."""
-    return Simulations(snapshot, instance_types, release=release, options=options, indexes=indexes).provision(ledger)
+    simulations = Simulations(
+        snapshot, instance_types, release=release, options=options, indexes=indexes, memory=memory
+    )
+    return simulations.provision(ledger)

@@ -3,7 +3,8 @@
 Core ``pkg/controllers/state/{cluster,statenode}.go``.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
@@ -29,7 +30,6 @@ from harness.kube.scheduling.pods import (
     HostPort,
     host_ports,
     is_daemon,
-    is_scheduled,
     is_terminal,
     requests_for_pods,
 )
@@ -45,14 +45,25 @@ class StateNode:
     """A machine that Karpenter counts on: with a Node, a NodeClaim or both, and the pods bound to it; of one moment.
 
     Until its Node is registered, ``name``, ``labels`` and ``annotations`` are those of its NodeClaim. Nodes of others always count as
-    ``registered`` and ``initialized``. Core keeps it by ``provider_id``. ``deleting``: its room will go away.
+    ``registered`` and ``initialized``. Core keeps it by ``provider_id``. ``deleting``: its room will go away. ``placed`` are all pods
+    that are bound to it, ``pods`` those that have not ended.
     """
 
     def __init__(
-        self, node: Object | None, nodeclaim: Object | None, core: "CoreRelease", *, marked: bool = False
+        self,
+        node: Object | None,
+        nodeclaim: Object | None,
+        core: "CoreRelease",
+        *,
+        marked: bool = False,
+        placed: Sequence[Object] = (),
+        csinode: Object | None = None,
     ) -> None:
         self.node, self.nodeclaim, self.core = node, nodeclaim, core
-        self.pods: list[Object] = []
+        self.placed, self._marked, self._csinode = placed, marked, csinode
+        self.pods: list[Object] = [pod for pod in placed if not is_terminal(pod)]
+        self.remembered: dict[Hashable, Any] = {}
+        """What was found out about the machine and its pods, which holds at any time."""
         self.volumes: Volumes = {}
         self.volume_limits: Mapping[str, int] = {}
         self.volume_drivers: frozenset[str] = frozenset()
@@ -71,6 +82,36 @@ class StateNode:
             self.deleting = is_terminating(nodeclaim) or condition_is(nodeclaim, "InstanceTerminating")
         else:
             self.deleting = node is not None and is_terminating(node)
+
+    def made_of(
+        self,
+        node: Object | None,
+        nodeclaim: Object | None,
+        marked: bool,
+        placed: Sequence[Object],
+        csinode: Object | None,
+    ) -> bool:
+        """Whether it is what these very objects make."""
+        return (
+            self.node is node
+            and self.nodeclaim is nodeclaim
+            and self._marked == marked
+            and self._csinode is csinode
+            and len(self.placed) == len(placed)
+            and all(map(is_, self.placed, placed))
+        )
+
+    def attach(self, volumes: VolumeLookup, *, unlimited: bool) -> None:
+        """Finds out what its pods attach and how much it attaches, see :func:`_limits`."""
+        for pod in self.pods:
+            try:
+                attached = volumes.of(pod)
+            except VolumeError:
+                continue  # a volume that is gone while its pod still runs: what is attached is not known any more
+            for driver, claims in attached.items():
+                self.volumes.setdefault(driver, set()).update(claims)
+        if self._csinode is not None:
+            self.volume_limits, self.volume_drivers = _limits(self._csinode, unlimited)
 
     @property
     def managed(self) -> bool:
@@ -120,13 +161,38 @@ class StateNode:
         return [port for pod in self.pods for port in host_ports(pod)]
 
 
-class ClusterState:
-    """All state nodes of a snapshot, and where its pods are."""
+class StateNodes:
+    """State nodes from one look to the next: what the same objects make is the same."""
 
-    def __init__(self, snapshot: ClusterSnapshot, volumes: VolumeLookup, core: "CoreRelease") -> None:
-        self.snapshot, self._core = snapshot, core
+    def __init__(self) -> None:
+        self._known: dict[str, StateNode] = {}
+
+    def find(self, provider_id: str) -> StateNode | None:
+        """The one that was there at the last look."""
+        return self._known.get(provider_id)
+
+    def keep(self, states: dict[str, StateNode]) -> None:
+        """Those of this look; others are forgotten."""
+        self._known = states
+
+
+class ClusterState:
+    """All state nodes of a snapshot, and where its pods are. ``known`` are those of the look before, as far as volumes are the same."""
+
+    def __init__(
+        self,
+        snapshot: ClusterSnapshot,
+        volumes: VolumeLookup,
+        core: "CoreRelease",
+        known: StateNodes | None = None,
+    ) -> None:
+        self.snapshot, self._core, self._volumes = snapshot, core, volumes
+        self._known = known if known is not None else StateNodes()
+        self._unlimited = rules_of(core).uncounted_drivers_attach_any
         claims: dict[str, Object] = {}
         nodes: dict[str, Object] = {}
+        names: dict[str, list[str]] = {}
+        called: dict[str, str] = {}
         marked: set[str] = set()
         for nodeclaim in _by_name(snapshot.nodeclaims):
             provider_id = status_of(nodeclaim).get("providerID")
@@ -140,40 +206,56 @@ class ClusterState:
             provider_id = _provider_id(node)
             if _counts(node):
                 nodes[provider_id] = node
+                names.setdefault(provider_id, []).append(name_of(node))
+                called[name_of(node)] = provider_id
             # marks are kept by provider id: that of a Node which does not count yet is its NodeClaim's, too
             if name_of(node) in snapshot.deleting and (provider_id in claims or provider_id in nodes):
                 marked.add(provider_id)
-        by_provider = {
-            each: StateNode(nodes.get(each), claims.get(each), core, marked=each in marked)
-            for each in dict.fromkeys((*claims, *nodes))
-        }
-        self.by_node = {
-            name_of(node): by_provider[_provider_id(node)] for node in _by_name(snapshot.nodes) if _counts(node)
-        }
+        self.unbound: list[Object] = []
+        """Pods without a node."""
+        self._bound: dict[str, list[Object]] = {}
+        self._place_pods()
+        csinodes = {name_of(csi): csi for csi in snapshot.csinodes}
+        by_provider = {}
+        for each in dict.fromkeys((*claims, *nodes)):
+            node_of = nodes.get(each)
+            csinode = csinodes.get(name_of(node_of)) if node_of is not None else None
+            placed = self._placed(names.get(each, ()))
+            by_provider[each] = self._state(each, node_of, claims.get(each), each in marked, placed, csinode)
+        self._known.keep(by_provider)
+        self.by_node = {name: by_provider[each] for name, each in called.items()}
         self.nodes = list(by_provider.values())
-        self.bound: dict[str, list[Object]] = {}
-        """All pods by the name of their node, also those that have ended."""
-        self._place_pods(volumes)
-        unlimited = rules_of(core).uncounted_drivers_attach_any
-        limits = {name_of(csi): _limits(csi, unlimited) for csi in snapshot.csinodes}
-        for state in self.by_node.values():
-            state.volume_limits, state.volume_drivers = limits.get(name_of(state.node or {}), ({}, frozenset()))
 
-    def _place_pods(self, volumes: VolumeLookup) -> None:
+    def _place_pods(self) -> None:
         for pod in self.snapshot.pods:
-            if not is_scheduled(pod):
-                continue
-            self.bound.setdefault(spec_of(pod)["nodeName"], []).append(pod)
-            state = self.by_node.get(spec_of(pod)["nodeName"])
-            if state is None or is_terminal(pod):
-                continue
-            state.pods.append(pod)
-            try:
-                attached = volumes.of(pod)
-            except VolumeError:
-                continue  # a volume that is gone while its pod still runs: what is attached is not known any more
-            for driver, claims in attached.items():
-                state.volumes.setdefault(driver, set()).update(claims)
+            name = spec_of(pod).get("nodeName")
+            if not name:
+                self.unbound.append(pod)
+            elif (placed := self._bound.get(name)) is not None:
+                placed.append(pod)
+            else:
+                self._bound[name] = [pod]
+
+    def _placed(self, names: Sequence[str]) -> Sequence[Object]:
+        """The pods that are bound to Nodes of these names, which are one machine."""
+        if len(names) < 2:
+            return self._bound.get(names[0], ()) if names else ()
+        return [pod for pod in self.snapshot.pods if spec_of(pod).get("nodeName") in names]
+
+    def _state(
+        self,
+        provider_id: str,
+        node: Object | None,
+        nodeclaim: Object | None,
+        marked: bool,
+        placed: Sequence[Object],
+        csinode: Object | None,
+    ) -> StateNode:
+        state = self._known.find(provider_id)
+        if state is None or not state.made_of(node, nodeclaim, marked, placed, csinode):
+            state = StateNode(node, nodeclaim, self._core, marked=marked, placed=placed, csinode=csinode)
+            state.attach(self._volumes, unlimited=self._unlimited)
+        return state
 
     def active(self) -> list[StateNode]:
         """The nodes whose room counts."""
@@ -185,7 +267,11 @@ class ClusterState:
 
     def pods_on(self, state: StateNode) -> list[Object]:
         """All pods that are bound to the machine's Node, by namespace and name, also those that have ended."""
-        return _by_name(self.bound.get(name_of(state.node), ())) if state.node is not None else []
+        found: list[Object] | None = state.remembered.get("pods")
+        if found is None:
+            own = () if state.node is None else self._bound.get(name_of(state.node), ())
+            found = state.remembered["pods"] = _by_name(own)
+        return found
 
 
 def _counts(node: Object) -> bool:

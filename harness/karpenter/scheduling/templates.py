@@ -63,19 +63,26 @@ class DaemonPod:
         return algebra.together(base, algebra.from_node_selector(self.terms[term].get("matchExpressions")).items)
 
 
-def daemon_pods(
-    daemonsets: Iterable[Object], pods: Iterable[Object], refused_claims: ClaimsIn, rules: SchedulingRules
-) -> list[DaemonPod]:
-    """One pod per DaemonSet, by namespace and name: the newest that exists, else one made of its template."""
+def newest_daemon_pods(pods: Iterable[Object]) -> dict[tuple[str, str], Object]:
+    """The newest pod of each DaemonSet that has any, by namespace and uid of the owner."""
     newest: dict[tuple[str, str], Object] = {}
-    for pod in sorted((pod for pod in pods if owners_of(pod)), key=name_of):
-        owner = controller_of(pod)
-        if owner is None or owner.get("kind") != "DaemonSet":
-            continue
+    owned = ((pod, owner) for pod in pods if owners_of(pod) and (owner := controller_of(pod)) is not None)
+    daemons = [(pod, owner) for pod, owner in owned if owner.get("kind") == "DaemonSet"]
+    for pod, owner in sorted(daemons, key=lambda each: name_of(each[0])):
         key = (namespace_of(pod), owner.get("uid") or "")
         known = newest.get(key)
         if known is None or _created(pod) > _created(known):
             newest[key] = pod
+    return newest
+
+
+def daemon_pods(
+    daemonsets: Iterable[Object],
+    newest: Mapping[tuple[str, str], Object],
+    refused_claims: ClaimsIn,
+    rules: SchedulingRules,
+) -> list[DaemonPod]:
+    """One pod per DaemonSet, by namespace and name: the newest that exists, else one made of its template."""
     found = []
     for daemonset in sorted(daemonsets, key=lambda each: (namespace_of(each), name_of(each))):
         template = spec_of(daemonset).get("template") or {}

@@ -155,6 +155,10 @@ def failed_to_schedule(pod: Object) -> bool:
     return any(c.get("type") == "PodScheduled" and c.get("reason") == "Unschedulable" for c in conditions_of(pod))
 
 
+_STAYING = frozenset({("DaemonSet", "apps/v1"), ("Node", "v1")})
+"""Kinds of owners whose pods have no other place."""
+
+
 def is_owned_by(pod: Object, api_version: str, kind: str) -> bool:
     """Whether some owner is of this kind."""
     return any(owner.get("apiVersion") == api_version and owner.get("kind") == kind for owner in owners_of(pod))
@@ -183,8 +187,9 @@ def is_provisionable(pod: Object) -> bool:
 
 def is_reschedulable(pod: Object) -> bool:
     """Whether the pod has to find another place when its node goes: active, or a StatefulSet's that is terminating."""
-    moves = is_active(pod) or (is_owned_by(pod, "apps/v1", "StatefulSet") and is_terminating(pod))
-    return moves and not is_daemon(pod) and not is_static(pod)
+    if not is_active(pod) and not (is_terminating(pod) and is_owned_by(pod, "apps/v1", "StatefulSet")):
+        return False
+    return not any((owner.get("kind"), owner.get("apiVersion")) in _STAYING for owner in owners_of(pod))
 
 
 def has_resource_claims(pod: Object, *, only_containers: bool = False) -> bool:

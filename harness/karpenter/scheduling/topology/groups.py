@@ -11,7 +11,7 @@ from typing import Any
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.shapes import PodShape
-from harness.karpenter.scheduling.state import ClusterState
+from harness.karpenter.scheduling.state import ClusterState, StateNode
 from harness.karpenter.scheduling.topology.domains import TaintsByDomain
 from harness.karpenter.scheduling.topology.group import ANTI_AFFINITY, MAX_SKEW, SPREAD, TopologyGroup, group_identity
 from harness.karpenter.scheduling.topology.group_index import GroupIndex
@@ -52,12 +52,7 @@ class RunningPods:
     @cached_property
     def repelling(self) -> list[tuple[Object, Object, str, Sequence[Object]]]:
         """Running pods with required anti-affinity terms, with their nodes, ``namespace/name`` and these terms."""
-        return [
-            (pod, state.node, _identity(pod), terms)
-            for state in self.state.by_node.values()
-            for pod in state.pods
-            if state.node is not None and (terms := affinity_terms(pod, "podAntiAffinity", "required"))
-        ]
+        return [each for state in self.state.by_node.values() for each in _repelling(state)]
 
 
 class TopologyGroups:
@@ -296,6 +291,17 @@ class TopologyGroups:
             ordered = known[2] if known is not None and len(known[2]) == len(inverse) else in_order(inverse)
             known = shape.counted = (self.generation, plain, ordered)
         return known[1], known[2]
+
+
+def _repelling(state: StateNode) -> Sequence[tuple[Object, Object, str, Sequence[Object]]]:
+    found: Sequence[tuple[Object, Object, str, Sequence[Object]]] | None = state.remembered.get(_repelling)
+    if found is None:
+        found = state.remembered[_repelling] = [
+            (pod, state.node, _identity(pod), terms)
+            for pod in state.pods
+            if state.node is not None and (terms := affinity_terms(pod, "podAntiAffinity", "required"))
+        ]
+    return found
 
 
 def _identity(pod: Object) -> str:

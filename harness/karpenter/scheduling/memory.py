@@ -1,0 +1,91 @@
+"""What one look at a cluster found out about its objects, for the next look.
+
+Objects are never changed in place, so that the same object means that nothing has changed about it. What is kept here is a function of
+objects alone, never of the time or of a draw: a look with a memory and one without come to the same.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
+from operator import is_
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.snapshot import ClusterSnapshot
+from harness.karpenter.scheduling.state import StateNodes
+from harness.kube.api.objects import Object
+
+if TYPE_CHECKING:
+    from harness.karpenter.labels.vocabulary import Vocabulary
+
+__all__ = ["ClusterMemory", "same_objects"]
+
+T = TypeVar("T")
+
+_MOST_SETS = 200_000
+_MOST_LISTS = 128
+_SPARE = 1024
+
+
+class ClusterMemory:
+    """Of one cluster, as one Karpenter sees it; simulations that are given none have one of their own."""
+
+    def __init__(self) -> None:
+        self.nodes = StateNodes()
+        self.models: dict[Hashable, Any] = {}
+        """What is made of NodePools, instance types and DaemonSets, and catalogues of shapes, by what they rest on."""
+        self._algebra: Algebra | None = None
+        self._volumes: list[Object] = []
+        self._of_pods: dict[Hashable, dict[int, tuple[Object, Any]]] = {}
+        self._types: dict[int, tuple[Sequence[InstanceType], dict[str, InstanceType]]] = {}
+
+    def look(self, snapshot: ClusterSnapshot) -> None:
+        """Begins a look: what rests on other volumes than these is forgotten, and what is about pods that are gone."""
+        volumes = list(chain(snapshot.pvcs, snapshot.pvs, snapshot.storageclasses))
+        outgrown = self._algebra is not None and self._algebra.size > _MOST_SETS
+        if outgrown or not same_objects(volumes, self._volumes):
+            self._volumes = volumes
+            self._of_pods.clear()
+            self.models.clear()
+            self.nodes = StateNodes()
+            self._algebra = None
+        most = 2 * len(snapshot.pods) + _SPARE
+        for kept in self._of_pods.values():
+            if len(kept) > most:
+                kept.clear()
+
+    def algebra(self, vocabulary: "Vocabulary") -> Algebra:
+        """The algebra of all looks."""
+        if self._algebra is None or self._algebra.vocabulary is not vocabulary:
+            self._algebra = Algebra(vocabulary)
+            self.models.clear()
+            self.nodes = StateNodes()
+            self._of_pods.clear()
+        return self._algebra
+
+    def of_pods(self, about: Hashable, find: Callable[[Object], T]) -> Callable[[Object], T]:
+        """A function of a pod alone, asked once about each; ``about`` says which one it is."""
+        kept = self._of_pods.setdefault(about, {})
+
+        def answer(pod: Object) -> T:
+            known = kept.get(id(pod))
+            if known is None or known[0] is not pod:
+                known = kept[id(pod)] = (pod, find(pod))
+            found: T = known[1]
+            return found
+
+        return answer
+
+    def by_name(self, types: Sequence[InstanceType]) -> dict[str, InstanceType]:
+        """Instance types of a list by their names."""
+        known = self._types.get(id(types))
+        if known is None or known[0] is not types:
+            while len(self._types) >= _MOST_LISTS:
+                del self._types[next(iter(self._types))]
+            known = self._types[id(types)] = (types, {each.name: each for each in types})
+        return known[1]
+
+
+def same_objects(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether these are the very same objects, in the same order."""
+    return len(some) == len(others) and all(map(is_, some, others))
