@@ -20,6 +20,7 @@ _DAY = 24 * _HOUR
 _FURTHEST = 3650 * _DAY
 _HOURS = re.compile(r"[0-9]+(h|m|s)")
 _UNKNOWN = "how provider {} disrupts nodes is not simulated: its nodes only expire (known from 1.6.1 on)"
+_MANY, _FEW = 40, 10  # moves from which on not all are listed, and how many of the first and of the last are
 _LONGEST = 7 * _DAY
 """How long `settled` waits at most for an hour in which nothing changes."""
 
@@ -38,13 +39,18 @@ class Moves:
     """USD above the dearer of before and after, while replacements are there and what they replace is, too."""
     not_simulated: str = ""
     """What of disruption nobody knows of this release."""
+    circle: str = ""
+    """The circle in which the world went meanwhile."""
+    stopped: str = ""
+    """Why less time passed than was asked for."""
 
     def value(self) -> dict[str, Any]:
         """The same for JSON."""
         prices = {"price_before": round(self.before, 6), "price_after": round(self.after, 6)}
         meanwhile = {"price_most": round(self.most, 6), "extra_usd": round(self.extra, 4)}
         found = {"seconds": self.seconds, **prices, **meanwhile, "moves": list(self.rows)}
-        return {**found, "not_simulated": self.not_simulated} if self.not_simulated else found
+        told = {"not_simulated": self.not_simulated, "circle": self.circle, "stopped": self.stopped}
+        return {**found, **{name: text for name, text in told.items() if text}}
 
     def lines(self) -> Iterator[str]:
         """The same as a table."""
@@ -53,16 +59,23 @@ class Moves:
 
         if self.not_simulated:
             yield self.not_simulated
+        if self.circle:
+            yield self.circle
+        if self.stopped:
+            yield f"stopped on the way: {self.stopped}"
         yield f"{print_duration(round(self.seconds) * 10**9)} later: {counted(len(self.rows), 'move')}"
         cells = [("at", "reason", "goes", "comes", "USD/h")]
-        for row in self.rows:
+        shown = self.rows if len(self.rows) <= _MANY else (*self.rows[:_FEW], *self.rows[-_FEW:])
+        for row in shown:
             comes = ", ".join(row["replacements"]) or "-"
             if row["problem"]:
                 comes += f" (taken back: {row['problem']})"
             at = print_duration(round(row["at"]) * 10**9)
             cells.append((at, row["reason"], ", ".join(row["nodes"]), comes, f"{row['price']:+.3f}"))
         widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]) - 1)]
-        for line in cells if self.rows else ():
+        for number, line in enumerate(cells if self.rows else ()):
+            if number == _FEW + 1 and len(shown) < len(self.rows):
+                yield f"  … {len(self.rows) - len(shown)} more (--format json has all)"
             padded = (text.ljust(width) for text, width in zip(line, widths, strict=False))
             yield f"  {'  '.join(padded)}  {line[-1]}"
         text = f"USD/h before {self.before:.3f}, after {self.after:.3f}"
@@ -89,23 +102,26 @@ def duration_of(text: str) -> float | None:
     return seconds
 
 
-def moves_until(world: World, seconds: float | None) -> Moves:
-    """Lets so much virtual time pass; without a number until an hour passes in which nothing changes, a week at most."""
+def moves_until(world: World, seconds: float | None, *, circling: bool = False) -> Moves:
+    """Lets so much virtual time pass; without a number until an hour passes in which nothing changes, a week at most.
+
+    `circling`: it is known that the world goes in circles.
+    """
     start, known = world.clock.seconds, len(world.disruptions)
     meter = _Meter(world)
-    if seconds is not None:
-        end = start + seconds
-        while world.clock.seconds < end and world.advance(min(_DAY, end - world.clock.seconds)).exhausted is None:
-            pass
-    else:
-        revision = -1
-        while revision != world.revision and world.clock.seconds - start < _LONGEST:
-            revision = world.revision
-            world.advance(_HOUR)
+    end = start + (_LONGEST if seconds is None else seconds)
+    step = _HOUR if seconds is None else _DAY
+    revision, circle, stopped = -1, "", ""
+    while world.clock.seconds < end and not stopped and (seconds is not None or revision != world.revision):
+        revision = world.revision
+        passed = world.advance(min(step, end - world.clock.seconds))
+        circle = circle or ("" if circling else str(passed.runaway or ""))
+        stopped = passed.exhausted or ""
     meter.stop()
     rows = tuple(_row(world, one, start) for one in world.disruptions[known:])
     text = "" if world.karpenter.departures.rules is not None else _UNKNOWN.format(world.release.version)
-    return Moves(world.clock.seconds - start, meter.before, meter.now, rows, meter.most, meter.extra, text)
+    took = world.clock.seconds - start
+    return Moves(took, meter.before, meter.now, rows, meter.most, meter.extra, text, circle, stopped)
 
 
 class _Meter:

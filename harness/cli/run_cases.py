@@ -179,7 +179,9 @@ class _Bar:
 
     def advance(self, *, bad: bool) -> None:
         self._bad += bad
-        self._bar.update(self._task, advance=1, description=f"{self._noun}, {self._bad} failed" if self._bad else self._noun)
+        self._bar.update(
+            self._task, advance=1, description=f"{self._noun}, {self._bad} failed" if self._bad else self._noun
+        )
 
     def show(self, text: str) -> None:
         self._bar.stop()

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ScenarioError as error:
         return bad_files("simulate", arguments, error)
     started = [] if motion else end_startup(world)
-    moves = moves_until(world, seconds) if arguments.until is not None and not motion else None
+    moves = moves_until(world, seconds, circling=bool(motion)) if arguments.until is not None else None
     missing = adoption.missing if adoption is not None else []
     code = int(fails(arguments, world, given, motion))
     pods = world.cluster.view.list("Pod")

@@ -23,10 +23,11 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Runaway:
-    """A circle that was stopped, with its turns in order."""
+    """A circle that was stopped, with its turns in order. `course`: how a turn goes, in words."""
 
     subject: str
     loops: tuple[Loop, ...]
+    course: str = ""
 
     @property
     def fault(self) -> str | None:
@@ -37,6 +38,8 @@ class Runaway:
     def __str__(self) -> str:
         """A line per turn; those that go like the turn before, but for the names of what they made, share one."""
         lines = [f"runaway: {self.subject} repeats, {len(self.loops)} loops and no end (times are virtual)"]
+        if self.course:
+            lines.append(f"  again and again: {self.course}; nothing ends it but a change of the objects or of Azure")
         told = 0
         for number, loop in enumerate(self.loops):
             if number > 1 and self._pattern(number) == self._pattern(number - 1):
@@ -67,12 +70,13 @@ class Runaway:
 
 
 class RunawayDetector:
-    """Counts how often the same loop comes back for a subject. Stateless between worlds; one per engine."""
+    """Counts how often the same loop comes back for a subject. Stateless between worlds; one per engine. `course` as in Runaway."""
 
-    __slots__ = ("_loops", "bound")
+    __slots__ = ("_course", "_loops", "bound")
 
-    def __init__(self, bound: int = 5) -> None:
+    def __init__(self, bound: int = 5, course: str = "") -> None:
         self.bound = bound
+        self._course = course
         self._loops: dict[Hashable, list[Loop]] = {}
 
     def record(self, subject: str, loop: Loop) -> Runaway | None:
@@ -84,7 +88,7 @@ class RunawayDetector:
         if len(loops) < self.bound:
             return None
         self._loops[subject] = []
-        return Runaway(subject, tuple(loops))
+        return Runaway(subject, tuple(loops), self._course)
 
     def forget(self, subject: str) -> None:
         """The subject got what it wanted: its count starts again."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.explain.daemons import uncounted_daemons
 from harness.explain.shortages import quota_text
 from harness.explain.unused import unused_lines
 from harness.karpenter.labels.core import NODEPOOL
@@ -100,6 +101,7 @@ def _on_its_way(world: World, pod: Object, target: str) -> Iterator[str]:
                 break
     if node is not None:
         yield from _taints(world, pod, node, claim)
+        yield from uncounted_daemons(world, node)
 
 
 def _taints(world: World, pod: Object, node: Object, claim: Object | None) -> Iterator[str]:

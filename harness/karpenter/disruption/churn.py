@@ -18,6 +18,8 @@ SHORT_LIFE = 3600.0
 """Seconds. What drifts every week, or is consolidated every night, goes in no circle."""
 
 
+_COURSE = "a node is made in place of another, and is hardly there when it has to go itself"
+
 _TICK = 1.0
 """The precision of creation times, in seconds."""
 
@@ -45,7 +47,7 @@ class Churn:
     """Remembers when a node of each kind last had to go. A circle is told once."""
 
     def __init__(self, bound: int = BOUND) -> None:
-        self._detector = RunawayDetector(bound)
+        self._detector = RunawayDetector(bound, _COURSE)
         self._last: dict[tuple[str, str, str], Departure] = {}
         self._told: set[tuple[str, str, str]] = set()
 

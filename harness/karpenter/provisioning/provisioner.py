@@ -82,7 +82,7 @@ class Provisioner:
         self._indexes, self._memory = indexes, memory
         self._batcher = batcher
         self._marks = marks
-        self._runaways = PodRunaways(view, instance_types.release.vocabulary, failures)
+        self._runaways = PodRunaways(view, instance_types.release, failures)
         self._changes = 0
         self._solved: object = None
         self._results = SchedulingResults()

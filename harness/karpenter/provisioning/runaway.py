@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from harness.engine.ports import View
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
 from harness.karpenter.labels.core import REGISTERED
-from harness.karpenter.labels.vocabulary import Vocabulary
-from harness.karpenter.lifecycle.names import nodes_of
+from harness.karpenter.lifecycle.names import is_known_ephemeral, nodes_of
+from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Conflicts, Requirements, UndefinedKey
-from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, uid_of
+from harness.kube.api.objects import Object, labels_of, metadata_of, name_of, namespace_of, spec_of, uid_of
+from harness.kube.scheduling.filters import Filters
+from harness.kube.scheduling.placement import NodeInfo
+from harness.kube.scheduling.pods import is_active
 
 BOUND = 8
 """Equal loops in a row that count as a circle. A node that is about to register can end a short row by itself."""
@@ -19,11 +22,14 @@ BOUND = 8
 class PodRunaways:
     """Remembers which NodeClaims were made for which pods. `failures` are the launch failures by NodeClaim."""
 
-    def __init__(self, view: View, vocabulary: Vocabulary, failures: Mapping[str, str], bound: int = BOUND) -> None:
+    def __init__(self, view: View, release: ProviderRelease, failures: Mapping[str, str], bound: int = BOUND) -> None:
         self._view = view
-        self._vocabulary = vocabulary
+        self._vocabulary = release.vocabulary
+        self._core = release.core
         self._failures = failures
-        self._detector = RunawayDetector(bound)
+        self._detector = RunawayDetector(
+            bound, "a NodeClaim is made for the pod, does not take it, and the next one is made"
+        )
         self._last: dict[str, str] = {}
         """The uid of the last NodeClaim of each pod, by the pod's uid."""
         self._claims: dict[str, Object] = {}
@@ -63,5 +69,21 @@ class PodRunaways:
                 return cause.key, f"NodeClaim/{name} does not take the pod: {cause}"
             if isinstance(cause, Conflicts):
                 return cause.keys[0].key, f"NodeClaim/{name} does not take the pod: {cause}"
-            return None, f"NodeClaim/{name} did not take the pod"
+            found = self._refused(pod, nodes[0]) if nodes else ""
+            return None, f"NodeClaim/{name} did not take the pod{found}"
         return None, ""
+
+    def _refused(self, pod: Object, node: Object) -> str:
+        """What kube-scheduler has against the Node, with the DaemonSets whose pods are there; empty when nothing."""
+        there = [
+            one for one in self._view.list("Pod") if spec_of(one).get("nodeName") == name_of(node) and is_active(one)
+        ]
+        taints = [one for one in spec_of(node).get("taints") or () if not is_known_ephemeral(one, self._core)]
+        info = NodeInfo({**node, "spec": {**spec_of(node), "taints": taints}}, there)  # those that go by themselves
+        failure = Filters.of(pod, [info]).failure(info)
+        if failure is None:
+            return ""
+        owners = (owner for one in there for owner in metadata_of(one).get("ownerReferences") or ())
+        daemons = sorted({str(owner["name"]) for owner in owners if owner.get("kind") == "DaemonSet"})
+        beside = f" beside the pods of DaemonSet {', '.join(daemons)}" if daemons and not failure.helpless else ""
+        return f": {', '.join(failure.reasons)}{beside}"

@@ -167,7 +167,7 @@ class _PoolRunaways:
 
     def __init__(self, failures: Mapping[str, str]) -> None:
         self._failures = failures
-        self._detector = RunawayDetector(BOUND)
+        self._detector = RunawayDetector(BOUND, "a NodeClaim goes before it becomes a Node, and the next one is made")
         self._last: dict[str, str] = {}  # the NodeClaim that was created last, by NodePool
         self._registered: set[str] = set()
 
