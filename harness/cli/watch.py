@@ -80,7 +80,7 @@ def show_trace(trace: Trace, *, seconds: float = _SECONDS, plain: bool = False) 
             return
         except ImportError:
             print("(a film needs rich: pip install 'karpenter-azure-harness[progress]')", file=sys.stderr)
-    from harness.reports.film import plain_lines
+    from harness.reports.film import in_letters, plain_lines
 
     for line in plain_lines(trace):
-        print(line)
+        print(in_letters(line, sys.stdout.encoding))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -10,7 +11,7 @@ from harness.explain.story import Happening, story
 from harness.trace import Trace
 from harness.trace.facts import ClaimState, Cost, NodeState, PodState, Usage
 
-__all__ = ["Bar", "Frame", "frames", "plain_lines"]
+__all__ = ["Bar", "Frame", "bar_text", "first_bars", "frame_title", "frames", "in_letters", "plain_lines"]
 
 _RECENT = 8
 _WIDTH = 20
@@ -121,6 +122,39 @@ def plain_lines(trace: Trace) -> Iterator[str]:
         price = f"{bar.price:.4f} USD/h" if bar.price is not None else ""
         shares = "  ".join(f"{name} {bar_text(bar.filled[name])}" for name in ("cpu", "memory") if name in bar.filled)
         yield "  ".join(filter(None, (f"  {bar.name}", bar.kind, bar.state, shares, f"{bar.pods} pods", price)))
+
+
+def first_bars(bars: Sequence[Bar], room: int) -> tuple[Sequence[Bar], str]:
+    """As many bars as there is room for, those on their way first, and one line about the others; all where they fit."""
+    if len(bars) <= room:
+        return bars, ""
+    order = sorted(range(len(bars)), key=lambda number: (bars[number].state == "ready", number))
+    shown = max(0, room - 1)
+    left = [bars[number] for number in order[shown:]]
+    states = Counter(bar.state for bar in left)
+    told = ", ".join(f"{count} {state}" for state, count in states.items())
+    shares = [f"{name} {_mean(left, name)}" for name in ("cpu", "memory") if any(name in bar.filled for bar in left)]
+    prices = [bar.price for bar in left if bar.price is not None]
+    cost = [f"{sum(prices):.4f} USD/h"] if prices else []
+    line = "; ".join([f"… and {len(left)} more: {told}", *([f"{', '.join(shares)} full"] if shares else []), *cost])
+    return [bars[number] for number in sorted(order[:shown])], line
+
+
+def _mean(bars: Sequence[Bar], name: str) -> str:
+    known = [bar.filled[name] for bar in bars if name in bar.filled]
+    return f"{100 * sum(known) / len(known):.0f} %"
+
+
+_LETTERS = str.maketrans({"█": "#", "░": ".", "…": "...", "─": "-", "×": "x", "→": "->", "·": "-", "–": "-"})
+
+
+def in_letters(text: str, encoding: str | None) -> str:
+    """The text as an encoding can have it: blocks and dots in ASCII where it knows no others."""
+    try:
+        text.encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return text.translate(_LETTERS).encode("ascii", "replace").decode()
+    return text
 
 
 def frame_title(frame: Frame) -> str:

@@ -14,7 +14,7 @@ from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, Sche
 from harness.karpenter.scheduling.catalog import bits
 from harness.karpenter.scheduling.funnel import Funnel as Filters
 from harness.karpenter.scheduling.ledger import Ledger, NodeTried, PoolFiltered, PoolTried
-from harness.trace.facts import Decision, EventTold, Funnel, Sizes
+from harness.trace.facts import Decision, EventTold, Filtered, Funnel, SaidNo, Sizes, Tried
 from harness.trace.header import Fact
 from harness.world import World
 
@@ -94,13 +94,15 @@ class Decisions(Listener):
 
     def _looked(
         self, t: float, ledger: Ledger, pod: str, sizes: _SizeLists
-    ) -> tuple[tuple[Mapping[str, Any], ...], tuple[Mapping[str, Any], ...]]:
+    ) -> tuple[tuple[Tried, ...], tuple[SaidNo, ...]]:
         """The NodePools that were tried with a pod, and the Nodes that did not take it; of its last attempt."""
         entries = ledger.of(pod)
         pools = {entry.nodepool: entry for entry in entries if isinstance(entry, PoolTried)}
         nodes = {entry.node: entry.reason for entry in entries if isinstance(entry, NodeTried)}
         tried = tuple(sizes.tried(t, entry) for entry in pools.values())
-        said = [{"node": name, "why": str(reason)} for name, reason in nodes.items() if reason is not None]
+        said: list[SaidNo] = [
+            {"node": name, "why": str(reason)} for name, reason in nodes.items() if reason is not None
+        ]
         return tried, tuple(said[:_MANY])
 
 
@@ -138,13 +140,13 @@ class _SizeLists:
         new, self._new = self._new, []
         yield from new
 
-    def tried(self, t: float, entry: PoolTried | PoolFiltered) -> dict[str, Any]:
+    def tried(self, t: float, entry: PoolTried | PoolFiltered) -> Tried:
         """A NodePool that was looked at: its name, its reason if it has one, the number of its funnel."""
         if isinstance(entry, PoolFiltered):
             why = _FILTERED
         else:
             why = "" if entry.reason is None else str(entry.reason)
-        told: dict[str, Any] = {"nodepool": entry.nodepool, "funnel": self._funnel(t, entry.nodepool, entry.funnel())}
+        told: Tried = {"nodepool": entry.nodepool, "funnel": self._funnel(t, entry.nodepool, entry.funnel())}
         return {**told, "why": why} if why else told
 
     def _funnel(self, t: float, nodepool: str, filters: Filters) -> int:
@@ -154,7 +156,7 @@ class _SizeLists:
         number = self._funnels.get(key)
         if number is None:
             number = self._funnels[key] = len(self._funnels) + 1
-            steps = []
+            steps: list[Filtered] = []
             before = (1 << len(filters.instance_types)) - 1
             for name, mask in filters.left:
                 steps.append({"filter": name, "left": mask.bit_count(), "removed": _ranges(before & ~mask)})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from harness.trace.header import Fact
 
@@ -20,6 +20,50 @@ __all__ = [
 ]  # fmt: skip
 
 Amounts = Mapping[str, float]
+
+
+class Filtered(TypedDict):
+    """A filter of a funnel, how many sizes are left after it, and which it takes away."""
+
+    filter: str
+    left: int
+    removed: str
+
+
+class _OfPool(TypedDict):
+    nodepool: str
+
+
+class Tried(_OfPool, total=False):
+    """A NodePool that was tried: the number of its funnel, and why not, where it says so."""
+
+    funnel: int
+    why: str
+
+
+class SaidNo(TypedDict):
+    """A Node that did not take a pod."""
+
+    node: str
+    why: str
+
+
+class Leaving(TypedDict):
+    """A node that goes."""
+
+    node: str
+    claim: str
+    nodepool: str
+    price: float
+
+
+class Differing(TypedDict):
+    """One difference between what is expected and what is there."""
+
+    path: str
+    expected: str
+    found: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +271,8 @@ class Decision(Fact):
     simulation: int
     target: str = ""
     why: str = ""
-    tried: Sequence[Mapping[str, Any]] = ()
-    nodes: Sequence[Mapping[str, Any]] = ()
+    tried: Sequence[Tried] = ()
+    nodes: Sequence[SaidNo] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +295,7 @@ class Funnel(Fact):
     number: int
     nodepool: str
     sizes: int
-    steps: Sequence[Mapping[str, Any]]
+    steps: Sequence[Filtered]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +303,7 @@ class Disruption(Fact):
     """Karpenter decided that nodes go. `ended`: when they were told to; `problem`: why they stay after all."""
 
     fact: ClassVar[str] = "disruption"
-    nodes: Sequence[Mapping[str, Any]]
+    nodes: Sequence[Leaving]
     decision: str
     reason: str
     replacements: Sequence[str]
@@ -323,7 +367,7 @@ class Expectation(Fact):
     file: str
     line: int
     column: int
-    differences: Sequence[Mapping[str, Any]] = ()
+    differences: Sequence[Differing] = ()
     why: Sequence[str] = ()
 
 

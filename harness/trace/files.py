@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.trace.facts import KINDS
+from harness.trace.facts import KINDS, End
 from harness.trace.header import VERSION, Fact, Header
 from harness.trace.values import Mistake
 from harness.wording import did_you_mean
@@ -20,6 +20,10 @@ __all__ = ["Trace", "TraceError", "read_trace", "trace_lines", "trace_of_lines",
 _GZIP = b"\x1f\x8b"
 _LEVEL = 1
 """Of compression: a trace is written while somebody waits."""
+_LARGEST = 1 << 30
+"""Bytes of text that a trace has at most: 2,000 nodes that come and go make 30 MB."""
+_TOLD = 10
+"""Mistakes that are told of one file."""
 
 Kind = TypeVar("Kind", bound=Fact)
 
@@ -55,23 +59,42 @@ def trace_lines(trace: Trace) -> Iterator[str]:
 
 def write_trace(trace: Trace, path: Path) -> None:
     """Writes a file, compressed where its name ends in `.gz`. Raises OSError."""
-    data = "".join(f"{line}\n" for line in trace_lines(trace)).encode()
+    # half a surrogate pair, which JSON can say and UTF-8 cannot, stays an escape
+    data = "".join(f"{line}\n" for line in trace_lines(trace)).encode("utf-8", "backslashreplace")
     path.write_bytes(gzip.compress(data, _LEVEL, mtime=0) if path.suffix == ".gz" else data)
 
 
 def read_trace(path: Path) -> Trace:
-    """Reads a file of this version or an older one. Raises TraceError with everything that is wrong, OSError."""
-    data = path.read_bytes()
-    if data.startswith(_GZIP):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise TraceError(f"{path}:1: cannot be decompressed: {error}") from None
+    """Reads a file of this version or an older one. Raises TraceError with what is wrong, OSError."""
+    data = _data(path)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise TraceError(f"{path}:1: not UTF-8: {error}") from None
-    return trace_of_lines(text.splitlines(), str(path))
+    lines = text.removesuffix("\n").split("\n") if text else []  # other separators of lines may stand in a text
+    trace = trace_of_lines(lines, str(path))
+    end = trace.facts[-1] if trace.facts else None
+    if not isinstance(end, End):
+        raise TraceError(f"{path}:{len(lines)}: cut off: the last line of a trace is its fact 'end'")
+    if end.facts != len(lines) - 2:
+        raise TraceError(
+            f"{path}:{len(lines)}: {end.facts} facts are expected before the end, there are {len(lines) - 2}"
+        )
+    return trace
+
+
+def _data(path: Path) -> bytes:
+    """The text of a file, decompressed. Raises TraceError, OSError."""
+    with path.open("rb") as file:
+        packed = file.read(len(_GZIP)) == _GZIP
+    try:
+        with gzip.open(path) if packed else path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise TraceError(f"{path}:1: cannot be decompressed: {error}") from None
+    if len(data) > _LARGEST:
+        raise TraceError(f"{path}:1: more than {_LARGEST >> 20} MiB of text, which no trace has")
+    return data
 
 
 def trace_of_lines(lines: Iterable[str], name: str = "trace") -> Trace:
@@ -84,24 +107,36 @@ def trace_of_lines(lines: Iterable[str], name: str = "trace") -> Trace:
             value = _object(line)
             if number == 1:
                 header = _header(value)
-            elif value.get("fact") in KINDS:
-                facts.append(KINDS[value["fact"]].from_json(value))
-            elif "fact" not in value:
-                raise Mistake("fact: missing")
+            else:
+                facts += _fact(value)
         except Mistake as mistake:
             mistakes.append(f"{name}:{number}: {mistake}")
-            if header is None:
-                break  # without its header nobody knows what the rest is
+            if header is None or len(mistakes) > _TOLD:
+                break  # without its header nobody knows what the rest is; after so many it is something else
     if header is None and not mistakes:
         mistakes.append(f"{name}:1: the file is empty; a trace begins with its header")
     if mistakes or header is None:
-        raise TraceError("\n".join(mistakes))
+        more = [f"{name}: and more like these"] if len(mistakes) > _TOLD else []
+        raise TraceError("\n".join([*mistakes[:_TOLD], *more]))
     return Trace(header, tuple(facts))
+
+
+def _fact(value: Mapping[str, Any]) -> Iterator[Fact]:
+    """The fact of a line; none of a kind that a later version has. Raises Mistake."""
+    if "fact" not in value:
+        raise Mistake("fact: missing")
+    word = value["fact"]
+    if not isinstance(word, str):
+        raise Mistake(f"fact: a word is expected, not {word!r:.60}")
+    if word in KINDS:
+        yield KINDS[word].from_json(value)
 
 
 def _object(line: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(line)
+        value = json.loads(line, parse_constant=_no_number)
+    except RecursionError:
+        raise Mistake("no JSON: nested too deep") from None
     except ValueError as error:
         raise Mistake(f"no JSON: {error}") from None
     if not isinstance(value, Mapping):
@@ -117,6 +152,10 @@ def _header(value: Mapping[str, Any]) -> Header:
     if version > VERSION:
         raise Mistake(f"a trace of version {version}; this harness reads versions up to {VERSION}")
     return Header.from_json(value)
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number")
 
 
 def _plain(value: Any) -> Any:

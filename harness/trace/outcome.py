@@ -35,6 +35,8 @@ _OF_LOOP = frozenset({"launch", "nodepool-filter", "nodeclaim-cel"})
 """Layers that refuse what Karpenter itself made: a real one tells of it by Events and its log."""
 _RETRIED = frozenset({"Registered", "Initialized"})
 _AWAITING = frozenset({"AwaitingReconciliation", "NodeClassReadinessUnknown"})
+_POD = re.compile(r"[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*")
+"""What may be the name of a pod in a sentence."""
 _OF_MACHINES = frozenset({"virtualMachines", "networkInterfaces", "extensions", "machines", "disks"})
 
 
@@ -81,7 +83,14 @@ def outcome_of(trace: Trace, *, sources: bool = True) -> dict[str, Any]:
         "Events": {name: sorted(texts) for name, texts in sorted(events.items())},
     }
     new = renamed(found, {name: states[0].nodepool or "?" for name, states in claims.items()})
+    for each in (new, *new["NodeClaims"].values()):
+        each["Events"] = _in_order(each["Events"])  # new names sort otherwise
     return {part: new[part] for part in found}  # in this order
+
+
+def _in_order(told: Any) -> Any:
+    """The texts of objects, or of one, sorted."""
+    return {name: sorted(texts) for name, texts in told.items()} if isinstance(told, dict) else sorted(told)
 
 
 def _pods(trace: Trace, owners: Mapping[str, str]) -> dict[str, Any]:
@@ -202,7 +211,10 @@ def _events(trace: Trace, owners: Mapping[str, str]) -> dict[str, set[str]]:
         if kind == "Pod":
             pod = rest if "/" in rest else f"default/{rest}"
             name = f"Pod {_who(pod, owners)}"
-        found.setdefault(name, set()).add(f"{event.type} {event.reason}: {event.message}")
+        message = _POD.sub(
+            lambda match: f"a pod {_who(match[0], owners)}" if owners.get(match[0]) else match[0], event.message
+        )
+        found.setdefault(name, set()).add(f"{event.type} {event.reason}: {message}")
     return found
 
 
@@ -222,7 +234,8 @@ def _decisions(trace: Trace, owners: Mapping[str, str], sources: bool) -> dict[s
                 said[f"{fact.result}: {fact.why}"] = None
             for one in fact.tried if sources else ():
                 said[f"NodePool {one['nodepool']}: sizes left: {', '.join(left.get(one.get('funnel', 0), ()))}"] = None
-    return {name: list(said) for name, said in sorted(found.items())}
+    # of a workload's pods the first is the one whose drawn name comes first
+    return {name: sorted(said) if name.startswith("of ") else list(said) for name, said in sorted(found.items())}
 
 
 def _disruption(fact: Disruption) -> str:

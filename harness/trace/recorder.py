@@ -17,11 +17,13 @@ from harness.trace.decisions import Decisions, told_decisions
 from harness.trace.facts import (
     Advice,
     ClaimState,
+    Differing,
     Disruption,
     End,
     EventTold,
     Expectation,
     LabelWrite,
+    Leaving,
     LogTold,
     NodeState,
     Refused,
@@ -104,7 +106,7 @@ class Recording:
         text: str,
         held: bool,
         place: tuple[str, int, int],
-        differences: Sequence[Mapping[str, Any]] = (),
+        differences: Sequence[Differing] = (),
         why: Sequence[str] = (),
     ) -> None:
         """What was expected at the end, and whether it holds."""
@@ -172,7 +174,7 @@ class Recording:
         for at, each in zip(world.recorder.rejected_at, world.rejections, strict=True):
             yield Refused(_rounded(at), each.object, str(each.layer), each.text, each.key or "")
         for one in world.disruptions:
-            nodes = [
+            nodes: list[Leaving] = [
                 {"node": node.node, "claim": node.nodeclaim, "nodepool": node.nodepool, "price": node.price}
                 for node in one.nodes
             ]

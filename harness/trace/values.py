@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from functools import cache
-from typing import Any, Self, get_args, get_origin, get_type_hints
+from typing import Any, Self, get_args, get_origin, get_type_hints, is_typeddict
 
 __all__ = ["Mistake", "Recorded", "Shape", "shape_of"]
 
@@ -104,7 +104,7 @@ _NAMES: Mapping[Any, tuple[str, Callable[[Any], bool], dict[str, Any]]] = {
 def _wanted(hint: Any) -> str:
     if hint in _NAMES:
         return _NAMES[hint][0]
-    if get_origin(hint) is Mapping:
+    if is_typeddict(hint) or get_origin(hint) is Mapping:
         return "a map"
     if get_origin(hint) is Sequence:
         return "a list"
@@ -114,6 +114,8 @@ def _wanted(hint: Any) -> str:
 def _test(hint: Any) -> Callable[[Any], bool]:
     if hint in _NAMES:
         return _NAMES[hint][1]
+    if is_typeddict(hint):
+        return _test_of_keys(hint)
     parts = [_test(each) for each in get_args(hint)]
     if get_origin(hint) is Mapping:
         return lambda value: isinstance(value, Mapping) and all(map(parts[1], value.values()))
@@ -122,9 +124,25 @@ def _test(hint: Any) -> Callable[[Any], bool]:
     return lambda value: any(test(value) for test in parts)
 
 
+def _test_of_keys(hint: Any) -> Callable[[Any], bool]:
+    """Of a map with keys of its own; others may be there, too."""
+    tests = {name: _test(each) for name, each in get_type_hints(hint).items()}
+    required = hint.__required_keys__
+
+    def fits(value: Any) -> bool:
+        return isinstance(value, Mapping) and all(
+            tests[name](value[name]) if name in value else name not in required for name in tests
+        )
+
+    return fits
+
+
 def _schema(hint: Any) -> dict[str, Any]:
     if hint in _NAMES:
         return dict(_NAMES[hint][2])
+    if is_typeddict(hint):
+        keys = {name: _schema(each) for name, each in get_type_hints(hint).items()}
+        return {"type": "object", "properties": keys, "required": sorted(hint.__required_keys__)}
     parts = [_schema(each) for each in get_args(hint)]
     if get_origin(hint) is Mapping:
         return {"type": "object", "additionalProperties": parts[1]} if parts[1] else {"type": "object"}

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from harness.clusters.control_plane.audit import AuditLog
+from harness.clusters.provenance import label_writes
 
 
 def line(second: int, name: str, revision: int, *, user: str = "kubernetes-admin", **labels: str) -> str:
@@ -55,3 +56,65 @@ def test_what_is_skipped_is_not_read_again() -> None:
     log.skip()
     lines.append(line(2, "n", 2))
     assert [each.revision for each in log.of_node("n")] == [2]
+
+
+def test_a_node_that_was_made_although_its_kubelet_was_told_of_a_timeout() -> None:
+    sent = {"metadata": {"name": "n", "labels": {"a": "kubelet's"}}}
+    late = {
+        "requestReceivedTimestamp": "2026-01-01T00:00:01.000000Z",
+        "verb": "create",
+        "user": {"username": "system:node:n"},
+        "objectRef": {"resource": "nodes"},
+        "requestObject": sent,
+        "responseStatus": {"code": 504, "reason": "Timeout", "message": "request did not complete within 10s"},
+    }
+    patched = json.loads(line(3, "n", 8, user="system:serviceaccount:kube-system:node-controller", a="kubelet's"))
+    patched["verb"] = "patch"
+    again = {
+        **late,
+        "requestReceivedTimestamp": "2026-01-01T00:00:02.000000Z",
+        "responseStatus": {"code": 409, "reason": "AlreadyExists"},
+    }
+    lines = [f"{json.dumps(each)}\n" for each in (late, again, patched)]
+    first, refused, other = log_of(lines).of_node("n")
+    assert (first.identity.by, first.verb, first.error, first.revision) == ("kubelet", "create", None, 7)
+    assert refused.error is not None
+    assert (other.identity.by, other.before) == ("other", sent)
+    writes = label_writes("n", [first, refused, other], [], [])
+    assert [(str(each.kind), each.by) for each in writes["a"]] == [("set", "kubelet")]
+
+
+def test_a_node_that_somebody_else_made_is_not_its_kubelets() -> None:
+    made = line(1, "n", 5, a="admin's")
+    refused = {
+        "requestReceivedTimestamp": "2026-01-01T00:00:00.000000Z",
+        "verb": "create",
+        "user": {"username": "system:node:n"},
+        "objectRef": {"resource": "nodes"},
+        "requestObject": {"metadata": {"name": "n"}},
+        "responseStatus": {"code": 504},
+    }
+    found = log_of([f"{json.dumps(refused)}\n", made]).of_node("n")
+    assert [(each.identity.by, each.error is None) for each in found] == [("kubelet", False), ("other", True)]
+
+
+def test_a_node_that_finalizers_hold_is_there_until_the_last_is_gone() -> None:
+    def event(second: int, verb: str, user: str, **meta: object) -> str:
+        found = json.loads(line(second, "n", 10 + second, user=user, a="x"))
+        found["verb"] = verb
+        found["responseObject"]["metadata"].update(meta)
+        return f"{json.dumps(found)}\n"
+
+    karpenter, marked = "system:serviceaccount:kube-system:karpenter", "2026-01-01T00:00:02Z"
+    log = log_of(
+        [
+            event(1, "create", "system:node:n", finalizers=["karpenter.sh/termination"]),
+            event(2, "delete", karpenter, finalizers=["karpenter.sh/termination"], deletionTimestamp=marked),
+            event(3, "patch", karpenter, finalizers=["karpenter.sh/termination"], deletionTimestamp=marked),
+            event(4, "patch", karpenter, deletionTimestamp=marked),
+        ]
+    )
+    entries = log.of_node("n")
+    assert [each.after is None for each in entries] == [False, False, False, True]
+    writes = label_writes("n", entries, [], [])
+    assert [(str(each.kind), each.by) for each in writes["a"]] == [("set", "kubelet")]

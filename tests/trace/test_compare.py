@@ -14,7 +14,7 @@ from harness.scenario.running.tracing import finished
 from harness.trace import Trace, write_trace
 from harness.trace.comparing import compare_traces
 from harness.trace.decisions import told_decisions
-from harness.trace.facts import EventTold, LabelWrite, NodeState
+from harness.trace.facts import EventTold, LabelWrite, NodeState, PodState
 from tests.cli.command import call
 from tests.trace.conftest import SPOT
 
@@ -175,3 +175,25 @@ def test_mistakes(words: list[str], said: str, here: Path, capsys: pytest.Captur
     assert (code, error.count("\n")) == (2, 1)
     assert error.startswith("harness compare: ")
     assert said in error
+
+
+def test_names_that_a_workload_draws_are_no_difference_in_what_karpenter_says(runner: Runner, tmp_path: Path) -> None:
+    trace = traced(runner, tmp_path, THREE)
+    pods = [fact for fact in trace.facts if isinstance(fact, PodState)]
+
+    def drawn(name: str) -> Trace:
+        """As if the pod were of a workload and had another name, and Karpenter had named it in a sentence."""
+        facts = tuple(
+            replace(fact, pod=f"default/{name}", owner="Deployment/web") if isinstance(fact, PodState) else fact
+            for fact in trace.facts[:-1]
+        )
+        told = "Not all pods would schedule, default/{} => would schedule against uninitialized nodeclaim/x"
+        event = EventTold(pods[-1].t, "NodePool/default", "Normal", "Unconsolidatable", told.format(name), "karpenter")
+        return Trace(trace.header, (*facts, event, trace.facts[-1]))
+
+    assert list(compare_traces(drawn("web-6dc99-zcfr8"), drawn("web-5c64j-gs9dj")).differences) == []
+    other = drawn("web-5c64j-gs9dj")
+    changed = replace(
+        other, facts=(*other.facts[:-2], replace(other.facts[-2], message="Not all pods"), other.facts[-1])
+    )
+    assert [one.fact for one in compare_traces(other, changed).differences] == ["Events[NodePool/default]"]

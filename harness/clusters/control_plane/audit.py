@@ -85,7 +85,14 @@ class AuditLog:
                 done.append((int(revision), came, event))
             elif event["verb"] == "delete":
                 done.append((done[-1][0] if done else 0, came, event))
-        return list(_entries(sorted(done, key=lambda each: each[:2]), refused))
+        done.sort(key=lambda each: each[:2])
+        if done and done[0][2]["verb"] != "create":
+            refused.sort(key=lambda each: each[0])
+            late = next((each for each in refused if _created_late(each[1], name)), None)
+            if late is not None:
+                refused.remove(late)
+                done.insert(0, (done[0][0] - 1, late[0], _answered(late[1])))
+        return list(_entries(done, refused))
 
     def revision_of(self, name: str) -> int:
         """The resourceVersion of the last write of a Node that the log knows."""
@@ -97,6 +104,21 @@ class AuditLog:
                 yield json.loads(line)
             except ValueError:
                 continue  # the last line, half written
+
+
+def _created_late(event: dict[str, Any], name: str) -> bool:
+    """Whether a node asked for its own Node and was told of a failure, while the Node was made after all.
+
+    A busy server answers with a timeout, or is left by a kubelet after ten seconds, and stores the object none the less.
+    """
+    code = int((event.get("responseStatus") or {}).get("code") or 0)
+    own = (event.get("user") or {}).get("username") == Identity.node(name).user
+    return own and event["verb"] == "create" and code >= 500 and isinstance(event.get("requestObject"), dict)
+
+
+def _answered(event: dict[str, Any]) -> dict[str, Any]:
+    """The same request as if it had been answered in time."""
+    return {**event, "responseObject": event["requestObject"], "responseStatus": {"code": 201}}
 
 
 def _node_of(event: dict[str, Any]) -> str:
@@ -120,12 +142,20 @@ def _entries(
     for number, came, event in done:
         while waiting and waiting[0][0] < came:
             yield _entry(waiting.pop(0)[1], revision, before, None)
-        deleted = event["verb"] == "delete"
-        after = None if deleted else event["responseObject"]
+        after = None if _gone(event) else event["responseObject"]
         yield _entry(event, number, before, after)
         before, revision = after, number
     for _, event in waiting:
         yield _entry(event, revision, before, None)
+
+
+def _gone(event: dict[str, Any]) -> bool:
+    """Whether there is no such Node afterwards: what finalizers hold stays, marked as deleted, until the last is taken away."""
+    meta = (event.get("responseObject") or {}).get("metadata") or {}
+    marked = bool(meta.get("deletionTimestamp"))
+    if event["verb"] == "delete":
+        return not (marked and meta.get("finalizers"))
+    return marked and not meta.get("finalizers")
 
 
 def _entry(event: dict[str, Any], revision: int, before: Object | None, after: Object | None) -> AuditEntry:

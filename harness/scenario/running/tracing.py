@@ -17,6 +17,7 @@ from harness.scenario.running.verdicts import Verdict
 if TYPE_CHECKING:
     from harness.scenario.running.run import Run
     from harness.trace import Trace
+    from harness.trace.facts import Differing
 
 __all__ = ["Tracing", "finished", "listen", "step_text", "trace_name"]
 
@@ -73,7 +74,7 @@ def finished(run: Run, verdicts: tuple[Verdict, ...], outcome: str) -> Trace:
     assert recording is not None
     for verdict in verdicts:
         place = (verdict.mark.file, verdict.mark.line, verdict.mark.column)
-        differences = [
+        differences: list[Differing] = [
             {"path": one.path, "expected": one.expected, "found": one.actual, "note": one.note}
             for one in verdict.differences
         ]
