@@ -14,8 +14,9 @@ from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, Sche
 from harness.karpenter.scheduling.catalog import bits
 from harness.karpenter.scheduling.funnel import Funnel as Filters
 from harness.karpenter.scheduling.ledger import Ledger, NodeTried, PoolFiltered, PoolTried
-from harness.trace.facts import Decision, EventTold, Filtered, Funnel, SaidNo, Sizes, Tried
+from harness.trace.facts import Decision, EventTold, Funnel, Sizes
 from harness.trace.header import Fact
+from harness.trace.parts import Filtered, SaidNo, Tried
 from harness.world import World
 
 __all__ = ["Decisions", "told_decisions"]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar
 
 from harness.trace.header import Fact
+from harness.trace.parts import Differing, Filtered, Leaving, SaidNo, Tried
 
 __all__ = [
     "KINDS", "Advice", "Applied", "ArmCall", "Blocked", "Boot", "ClaimState", "Condition", "Cost", "Decision",
@@ -20,50 +21,6 @@ __all__ = [
 ]  # fmt: skip
 
 Amounts = Mapping[str, float]
-
-
-class Filtered(TypedDict):
-    """A filter of a funnel, how many sizes are left after it, and which it takes away."""
-
-    filter: str
-    left: int
-    removed: str
-
-
-class _OfPool(TypedDict):
-    nodepool: str
-
-
-class Tried(_OfPool, total=False):
-    """A NodePool that was tried: the number of its funnel, and why not, where it says so."""
-
-    funnel: int
-    why: str
-
-
-class SaidNo(TypedDict):
-    """A Node that did not take a pod."""
-
-    node: str
-    why: str
-
-
-class Leaving(TypedDict):
-    """A node that goes."""
-
-    node: str
-    claim: str
-    nodepool: str
-    price: float
-
-
-class Differing(TypedDict):
-    """One difference between what is expected and what is there."""
-
-    path: str
-    expected: str
-    found: str
-    note: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,11 @@ from harness.trace.decisions import Decisions, told_decisions
 from harness.trace.facts import (
     Advice,
     ClaimState,
-    Differing,
     Disruption,
     End,
     EventTold,
     Expectation,
     LabelWrite,
-    Leaving,
     LogTold,
     NodeState,
     Refused,
@@ -31,6 +29,7 @@ from harness.trace.facts import (
 )
 from harness.trace.files import Trace
 from harness.trace.header import Fact, Header
+from harness.trace.parts import Differing, Leaving
 from harness.trace.states import States
 from harness.world import World
 

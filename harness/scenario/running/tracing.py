@@ -17,7 +17,7 @@ from harness.scenario.running.verdicts import Verdict
 if TYPE_CHECKING:
     from harness.scenario.running.run import Run
     from harness.trace import Trace
-    from harness.trace.facts import Differing
+    from harness.trace.parts import Differing
 
 __all__ = ["Tracing", "finished", "listen", "step_text", "trace_name"]
 
