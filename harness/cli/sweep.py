@@ -157,7 +157,7 @@ def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
 
     store = Store(arguments.output) if arguments.output is not None else None
     known = store.read() if store is not None else {}
-    todo = batches(plan, known)
+    todo = batches(plan, known, engine.width)
     before, start = sum(each.key in known for each in plan.planned), perf_counter()
     interrupted = False
     try:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import lru_cache
+from math import ceil
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from harness.sweep.result import OUTCOME, Value
 
 if TYPE_CHECKING:
     from harness.kube.api.objects import Object
     from harness.sweep.plan import Plan, Planned
+    from harness.world.caches import Caches
 
 __all__ = ["Batch", "Engine", "EngineMissing", "batches", "engine_of", "run_batch"]
 
 Row: TypeAlias = dict[str, Value]
 
-_MOST = 16
-"""Situations of one batch: few enough that little is lost with a worker, many enough that a worker shares what they have in common."""
+_LEAST, _MOST = 2, 48
+"""Situations of one batch: many enough that a worker shares what they have in common, few enough that little is lost with it."""
+_OVER_TIME = 2
+"""The same where time passes: that takes seconds each, and what they share is little of it."""
+_TURNS = 4
+"""Batches per worker at least, so that all end at about the same time."""
+
+_RECORDS, _LISTS, _INDEXES = 2, 3, 8
+"""Regions, pairs of region and release, and lists of instance types, of which a worker keeps what it made."""
 
 
 class EngineMissing(Exception):
@@ -26,32 +37,40 @@ class EngineMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Situations of one region and release, which share instance types, and the manifests that they name."""
+    """Situations of one region, which share instance types, ordered by release, and the manifests that they name."""
 
     planned: tuple[Planned, ...]
     manifests: Mapping[str, Sequence[Object]]
 
 
-Engine: TypeAlias = Callable[[Sequence[Batch]], Iterator[list[tuple[str, Row]]]]
+class Engine(Protocol):
+    """Runs batches; yields key and outcome of what is done, in any order. `width` is how many run at a time."""
+
+    @property
+    def width(self) -> int: ...
+
+    def __call__(self, todo: Sequence[Batch]) -> Iterator[list[tuple[str, Row]]]: ...
 
 
-def batches(plan: Plan, known: Mapping[str, Row]) -> list[Batch]:
-    """Returns what is still to be run, by region and release."""
-    groups: dict[tuple[str | None, str | None], list[Planned]] = {}
-    for each in plan.planned:
-        if each.key not in known:
-            groups.setdefault((each.situation.region, each.situation.karpenter), []).append(each)
-    parts = [group[start : start + _MOST] for group in groups.values() for start in range(0, len(group), _MOST)]
+def batches(plan: Plan, known: Mapping[str, Row], width: int = 1) -> list[Batch]:
+    """Returns what is still to be run, for so many workers: by region, and in it by release."""
+    todo = list({each.key: each for each in plan.planned if each.key not in known}.values())
+    slow = any(each.situation.until for each in todo)
+    size = _OVER_TIME if slow else min(_MOST, max(_LEAST, ceil(len(todo) / (_TURNS * width))))
+    regions: dict[str, list[Planned]] = {}
+    for each in todo:
+        regions.setdefault(each.situation.region or "", []).append(each)
+    for group in regions.values():
+        group.sort(key=lambda each: each.situation.karpenter or "")
+    parts = [group[start : start + size] for group in regions.values() for start in range(0, len(group), size)]
     return [Batch(tuple(part), {each.manifests: plan.manifests[each.manifests] for each in part}) for part in parts]
 
 
 def run_batch(batch: Batch) -> list[tuple[str, Row]]:
     """Returns key and outcome of each situation; one that cannot be run is a row that says why."""
     from harness.sweep.simulation import simulate
-    from harness.world.caches import Caches, default_caches
 
-    # instance types are for this batch: a worker that comes around must not keep those of all regions and releases
-    caches = Caches(default_caches().catalogue)
+    caches = _caches(get_ident())
     rows: list[tuple[str, Row]] = []
     for each in batch.planned:
         try:
@@ -60,6 +79,15 @@ def run_batch(batch: Batch) -> list[tuple[str, Row]]:
             row = {**dict.fromkeys(OUTCOME), "error": f"{type(error).__name__}: {error}"}
         rows.append((each.key, row))
     return rows
+
+
+@lru_cache(maxsize=8)
+def _caches(thread: int) -> Caches:
+    """What the worlds of a thread share: little, since a worker that comes around must not keep all regions and releases."""
+    from harness.karpenter.scheduling import CatalogIndexes
+    from harness.world.caches import Caches, ListsInUse, default_caches
+
+    return Caches(default_caches().catalogue, ListsInUse(_LISTS, records=_RECORDS), CatalogIndexes(_INDEXES))
 
 
 def engine_of(text: str, processes: int) -> Engine:
@@ -77,6 +105,10 @@ def engine_of(text: str, processes: int) -> Engine:
 class _Local:
     def __init__(self, processes: int) -> None:
         self._processes = processes
+
+    @property
+    def width(self) -> int:
+        return self._processes
 
     def __call__(self, todo: Sequence[Batch]) -> Iterator[list[tuple[str, Row]]]:
         if self._processes == 1 or len(todo) < 2:
@@ -108,6 +140,11 @@ class _Dask:
             self._client: Any = connect(address, timeout="10s", set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise EngineMissing(f"no Dask scheduler answers at {address}") from error
+
+    @property
+    def width(self) -> int:
+        threads: dict[str, int] = self._client.nthreads()
+        return max(1, sum(threads.values()))
 
     def __call__(self, todo: Sequence[Batch]) -> Iterator[list[tuple[str, Row]]]:
         futures = self._client.map(run_batch, todo, pure=False)

@@ -123,7 +123,7 @@ class Assembly:
             records=self.azure.records,
             prices=self.azure.prices,
             usages=self.azure.usages,
-            shared=self.caches.lists.of(self.region, self.release.version),
+            shared=self.caches.lists.of(self.region, self.release),
         )
 
     def _new_karpenter(self, pace: Pace) -> Karpenter:

@@ -9,27 +9,27 @@ from typing import Any
 
 from fakeazure.catalog import Catalogue, RegionCatalogue
 from fakeazure.market.amendments import amended
-from harness.karpenter.instancetypes import Prices
+from harness.karpenter.instancetypes import Prices, ReadRecords, SkuBook
+from harness.karpenter.instancetypes.alike import lists_like
 from harness.karpenter.provider.instance_types import SharedLists
+from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.scheduling import CatalogIndexes
+from harness.latest import Latest
 
 
 class ListsInUse:
-    """Instance types by region and release, of the `most` pairs that were asked for last: a pair takes about 6 MiB."""
+    """Instance types by region and release, of the `most` pairs that were asked for last: a pair takes about 6 MiB.
 
-    def __init__(self, most: int = 48) -> None:
-        self._most = most
-        self._found: dict[tuple[str, str], SharedLists] = {}
+    Releases that make the same lists are one, and all of a region read its records once.
+    """
 
-    def of(self, region: str, release: str) -> SharedLists:
+    def __init__(self, most: int = 48, *, records: int = 32) -> None:
+        self._found: Latest[tuple[str, str], SharedLists] = Latest(most)
+        self._read = ReadRecords(records)
+
+    def of(self, region: str, release: ProviderRelease) -> SharedLists:
         """Returns what worlds of a region and a release share; who holds it keeps it."""
-        found = self._found.pop((region, release), None)
-        if found is None:
-            found = SharedLists()
-            while len(self._found) >= self._most:
-                del self._found[next(iter(self._found))]
-        self._found[region, release] = found  # the newest is the last
-        return found
+        return self._found.of((region, lists_like(release).version), lambda: SharedLists(SkuBook(self._read)))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.cli import main
+from harness.karpenter.releases import provider
 from harness.sweep import engines
 from harness.sweep.engines import batches, run_batch
 from harness.sweep.plan import read_plan
@@ -127,12 +128,21 @@ def test_axes_of_the_command_come_after_those_of_the_plan(plan: Path) -> None:
     assert len(found.manifests) == 1
 
 
-def test_batches_share_region_and_release(plan: Path) -> None:
-    found = read_plan(plan, "plan.yaml", more={"seed": range(20)})
-    parts = batches(found, {})
-    assert sum(len(part.planned) for part in parts) == 80
-    assert all(len({(each.situation.region, each.situation.karpenter) for each in part.planned}) == 1 for part in parts)
-    assert max(len(part.planned) for part in parts) <= 16
+def test_batches_share_a_region_and_are_ordered_by_release(plan: Path) -> None:
+    found = read_plan(plan, "plan.yaml", more={"seed": range(60)})
+    for width, least in ((1, 5), (2, 8), (1000, 40)):
+        parts = batches(found, {}, width)
+        assert sorted(each.number for part in parts for each in part.planned) == list(range(240))
+        assert all(len({each.situation.region for each in part.planned}) == 1 for part in parts)
+        releases = [each.situation.karpenter for part in parts for each in part.planned]
+        assert releases == sorted(releases, key=str)
+        assert max(len(part.planned) for part in parts) <= 48
+        assert len(parts) >= least
+
+
+def test_what_takes_long_is_told_often(plan: Path) -> None:
+    found = read_plan(plan, "plan.yaml", until=86400.0, more={"seed": range(4)})
+    assert {len(part.planned) for part in batches(found, {}, 1)} == {2}
 
 
 def test_time_of_the_plan_and_of_the_command(plan: Path) -> None:
@@ -239,13 +249,15 @@ def test_a_dask_cluster_gives_the_same_rows(plan: Path, capsys: pytest.CaptureFi
 
 
 def test_lists_of_few_regions_and_releases_are_kept() -> None:
-    lists = ListsInUse(most=2)
-    first = lists.of("eastus", "1.14.0")
-    assert lists.of("eastus", "1.14.0") is first
-    lists.of("eastus", "1.6.5")
-    assert lists.of("eastus", "1.14.0") is first
-    lists.of("westus", "1.14.0")  # one too many: 1.6.5 was asked for least lately
-    assert lists.of("eastus", "1.14.0") is first
+    lists, old, new = ListsInUse(most=2), provider("1.6.5"), provider("1.14.0")
+    first = lists.of("eastus", new)
+    assert lists.of("eastus", new) is first
+    lists.of("eastus", old)
+    assert lists.of("eastus", new) is first
+    second = lists.of("westus", new)  # one too many: 1.6.5 was asked for least lately
+    assert lists.of("eastus", new) is first
+    lists.of("eastus", old)
+    assert lists.of("westus", new) is not second
 
 
 def test_no_summary_line_calls_a_pending_fleet_cheap(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 :func:`build` is the way in; :class:`Region` and :class:`SkuBook` keep what is worth keeping between calls.
 """
 
-from harness.karpenter.instancetypes.build import InstanceTypeList, NoInstanceTypes, Region, SkuBook, build
+from harness.karpenter.instancetypes.build import InstanceTypeList, NoInstanceTypes, ReadRecords, Region, SkuBook, build
 from harness.karpenter.instancetypes.filters import FILTERS
 from harness.karpenter.instancetypes.market import MISSING_PRICE, FamilyUsage, Prices, Usages
 from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings
@@ -18,6 +18,7 @@ __all__ = [
     "NoInstanceTypes",
     "NodeClassSettings",
     "Prices",
+    "ReadRecords",
     "Region",
     "Sku",
     "SkuBook",

@@ -25,8 +25,12 @@ from harness.karpenter.instancetypes.vmsize import GRAMMARS, Grammar
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
 from harness.kube.api.resources import ResourceList
+from harness.latest import Latest
 
-__all__ = ["InstanceTypeList", "NoInstanceTypes", "Region", "SkuBook", "build"]
+__all__ = ["InstanceTypeList", "NoInstanceTypes", "ReadRecords", "Region", "SkuBook", "build"]
+
+_REGIONS = 256
+"""Regions, each as one release sees it, that a book keeps."""
 
 
 class NoInstanceTypes(LookupError):
@@ -71,6 +75,11 @@ class Records:
     def names(self) -> tuple[str, ...]:
         """The names of the sizes, sorted."""
         return tuple(sorted(self._records))
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """The families of the sizes, as the quota names them."""
+        return frozenset(record.get("family") or "" for records in self._records.values() for record in records)
 
     def skus(self, name: str, grammar: Grammar) -> tuple[Sku, ...]:
         """The records of a size, in their order."""
@@ -145,6 +154,11 @@ class Region:
             if found is not None:
                 self._sizes[name] = found
         return found
+
+    @property
+    def families(self) -> frozenset[str]:
+        """The families of all sizes, as the quota names them."""
+        return self._records.families
 
     @cached_property
     def skus(self) -> Mapping[str, Sku]:
@@ -286,28 +300,36 @@ class Region:
         return found
 
 
+class ReadRecords:
+    """Lists of records as they were read, the `most` last ones. A list is recognised by identity, so it must not change."""
+
+    def __init__(self, most: int = 64) -> None:
+        self._found: Latest[tuple[int, str], tuple[Sequence[Mapping[str, Any]], Records]] = Latest(most)
+
+    def of(self, records: Sequence[Mapping[str, Any]], region: str) -> Records:
+        """Returns what was read of a list for a region."""
+        # the list is kept so that its identity is not used again
+        return self._found.of((id(records), region), lambda: (records, Records(records, region)))[1]
+
+
 class SkuBook:
     """Regions by release and list of records; pass one around so that records are read once.
 
-    A list is recognised by identity, so it must not change.
+    `read`: where records are read for other books, too.
     """
 
-    def __init__(self) -> None:
-        self._regions: dict[tuple[int, str, str, bool], Region] = {}
-        self._records: dict[tuple[int, str], tuple[Sequence[Mapping[str, Any]], Records]] = {}
+    def __init__(self, read: ReadRecords | None = None) -> None:
+        self._read = read or ReadRecords()
+        self._regions: Latest[tuple[int, str, bool], tuple[Records, Region]] = Latest(_REGIONS)
 
     def region(
         self, records: Sequence[Mapping[str, Any]], release: ProviderRelease, region: str, *, use_sig: bool = False
     ) -> Region:
-        key = (id(records), release.version, region, use_sig)
-        found = self._regions.get(key)
-        if found is None:
-            known = self._records.get((id(records), region))
-            if known is None:
-                # the list is kept so that its identity is not used again
-                known = self._records[id(records), region] = records, Records(records, region)
-            found = self._regions[key] = Region(known[1], release, region, use_sig=use_sig)
-        return found
+        """Returns the region as the release sees it."""
+        read = self._read.of(records, region)
+        # what was read is kept so that its identity is not used again
+        key = (id(read), release.version, use_sig)
+        return self._regions.of(key, lambda: (read, Region(read, release, region, use_sig=use_sig)))[1]
 
 
 def build(

@@ -1,5 +1,6 @@
 """Offerings that failed lately and are left alone for a while (kaz ``pkg/cache/unavailableofferings.go``)."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from harness.karpenter.instancetypes.sku import Sku
@@ -39,6 +40,12 @@ class UnavailableOfferings:
 
     def __bool__(self) -> bool:
         return bool(self._offerings or self._families)
+
+    @property
+    def marked(self) -> Hashable:
+        """What is unavailable, whatever the reason and however long: lists with the same are the same."""
+        families = frozenset((key, mark.vcpus) for key, mark in self._families.items())
+        return frozenset(self._offerings), families
 
     def _changed(self, name: str | None) -> None:
         self.sequence += 1

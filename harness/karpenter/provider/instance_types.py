@@ -1,8 +1,8 @@
 """The instance types that one controller sees, as its provider keeps them: rebuilt when something changed, else shared.
 
 What a list depends on: the SKU records, the release, the options, the NodeClass's settings, prices, quota, and the offerings that
-failed lately. Lists without failures are shared between worlds through `SharedLists`. The provider's own cache has a key that in some
-releases leaves a setting out, so that NodeClasses get each other's lists (`InstanceTypeProvider.cached`).
+failed lately. Lists are shared between worlds through `SharedLists`, also by releases that make the same ones. The provider's own cache
+has a key that in some releases leaves a setting out, so that NodeClasses get each other's lists (`InstanceTypeProvider.cached`).
 Source: kaz pkg/providers/instancetype/instancetypes.go (List), pkg/controllers/{instancetype,quota}.
 """
 
@@ -25,11 +25,13 @@ from harness.karpenter.instancetypes import (
     UnavailableOfferings,
     Usages,
 )
+from harness.karpenter.instancetypes.alike import lists_like
 from harness.karpenter.instancetypes.market import NO_USAGES
 from harness.karpenter.provider.selection import PriceOrders
 from harness.karpenter.provider.standing import Standing
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.api.objects import Object
+from harness.latest import Latest
 
 USAGE_REFRESH = 600.0
 """Seconds after which the quota is read again."""
@@ -40,28 +42,29 @@ CACHED = 23 * 3600.0
 _AMPLE = 2000  # vCPUs: more than the largest size has
 
 
+_LISTS, _SIZES = 24, 4096
+"""How many lists, and how many single sizes, worlds keep for each other."""
+
+
 class SharedLists:
-    """Instance types of worlds that agree on everything; nothing in it depends on who asked first."""
+    """Instance types of worlds that agree on everything; nothing in it depends on who asked first.
 
-    def __init__(self) -> None:
-        self.book = SkuBook()
+    `book`: where the records of the region are read, for other releases, too.
+    """
+
+    def __init__(self, book: SkuBook | None = None) -> None:
+        self.book = book or SkuBook()
         self.price_orders = PriceOrders()
-        self._lists: dict[object, InstanceTypeList] = {}
-        self._sizes: dict[object, InstanceType | DroppedSize] = {}
+        self._lists: Latest[Hashable, InstanceTypeList] = Latest(_LISTS)
+        self._sizes: Latest[Hashable, InstanceType | DroppedSize] = Latest(_SIZES)
 
-    def get(self, key: object, build: Callable[[], InstanceTypeList]) -> InstanceTypeList:
+    def get(self, key: Hashable, build: Callable[[], InstanceTypeList]) -> InstanceTypeList:
         """The list for this key, built at first use."""
-        found = self._lists.get(key)
-        if found is None:
-            found = self._lists[key] = build()
-        return found
+        return self._lists.of(key, build)
 
-    def size(self, key: object, build: Callable[[], InstanceType | DroppedSize]) -> InstanceType | DroppedSize:
+    def size(self, key: Hashable, build: Callable[[], InstanceType | DroppedSize]) -> InstanceType | DroppedSize:
         """The one size for this key, built at first use."""
-        found = self._sizes.get(key)
-        if found is None:
-            found = self._sizes[key] = build()
-        return found
+        return self._sizes.of(key, build)
 
 
 class _Same:
@@ -122,6 +125,7 @@ class InstanceTypeProvider:
         shared: SharedLists,
     ) -> None:
         self.release = release
+        self._listing = lists_like(release)
         self.options = options
         self.unavailable = UnavailableOfferings(family_with_size=release.family_marked_with_size)
         self._region_name = region
@@ -149,7 +153,7 @@ class InstanceTypeProvider:
     @property
     def region(self) -> Region:
         """The usable sizes of the region."""
-        return self._shared.book.region(self._records(), self.release, self._region_name, use_sig=self.options.use_sig)
+        return self._shared.book.region(self._records(), self._listing, self._region_name, use_sig=self.options.use_sig)
 
     def sku(self, name: str) -> Sku | None:
         """A usable size."""
@@ -220,7 +224,7 @@ class InstanceTypeProvider:
                 return found.types
             changed = self.unavailable.changed_since(found.sequence)
             before = (found.types, changed) if changed is not None else None
-        built = self._build(settings, before)
+        built = self._shared.get((key, self.unavailable.marked), lambda: self._build(settings, before))
         self._own[key] = _Kept(sequence, prices, records, self._usages_key, built)
         return built
 
@@ -261,14 +265,21 @@ class InstanceTypeProvider:
     def _key(self, settings: NodeClassSettings) -> Hashable:
         self._refresh()
         return (
-            self.release.version,
+            self._listing.version,
             self._region_name,
             self._options_key,
             settings,
-            self._usages_key,
+            self._limits_key(),
             _Same(self._prices()),
             _Same(self._records()),
         )
+
+    def _limits_key(self) -> tuple[tuple[str, int], ...]:
+        """What of the quota a list depends on: the vCPUs that are left of the families, where the release looks at them."""
+        if not self._usages_key or not self._listing.quota_checked:
+            return ()
+        families = self.region.families
+        return tuple((name, room) for name, room in self._usages_key if name in families)
 
     def _current_usages(self) -> Usages:
         self._refresh()

@@ -1,7 +1,8 @@
 """Which instance type a launch will buy, found without looking at all of them.
 
 The provider keeps, of the types that a NodeClaim allows, the one with the best offering: price, then spot before on-demand,
-then zonal before regional, then name. Types are looked at from the cheapest on, until none that follows can be better.
+then zonal before regional, then name; older releases the one with the lowest price, then name. Types are looked at from the cheapest
+on, until none that follows can be better.
 Source: kaz pkg/providers/allocationstrategy.
 """
 
@@ -16,8 +17,12 @@ from harness.karpenter.launch import claim_requirements, resolve_instance_types
 from harness.karpenter.releases import ProviderRelease
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object
+from harness.latest import Latest
 
 _CAPACITY_RANK: Mapping[str, int] = {SPOT: 0, ON_DEMAND: 1}
+
+_ORDERS = 32
+"""How many lists have their order kept."""
 
 Rank = tuple[float, int, int]
 
@@ -77,35 +82,39 @@ class PriceOrders:
 
     def __init__(self) -> None:
         self._best = BestRanks()
-        self._found: dict[int, tuple[Sequence[InstanceType], PriceOrder]] = {}
+        self._found: Latest[int, tuple[Sequence[InstanceType], PriceOrder]] = Latest(_ORDERS)
 
     def of(self, types: Sequence[InstanceType]) -> PriceOrder:
         """The order of a list that does not change."""
-        known = self._found.get(id(types))
-        if known is None or known[0] is not types:
-            known = self._found[id(types)] = types, PriceOrder(types, self._best)
-        return known[1]
+        # the list is kept so that its identity is not used again
+        return self._found.of(id(types), lambda: (types, PriceOrder(types, self._best)))[1]
 
 
 def best_types(
     claim: Object, types: Sequence[InstanceType], release: ProviderRelease, orders: PriceOrders
 ) -> Sequence[InstanceType]:
-    """The type that will be bought, alone; nothing when the NodeClaim allows none; all, where the release does not rank."""
-    if not release.ranks_offerings:
-        return types
+    """The type that will be bought, alone; nothing when the NodeClaim allows none.
+
+    Where the release does not rank offerings, the type with the lowest price is bought (`launch/choice.py`, _first_type).
+    """
     wanted = claim_requirements(claim, release)
     capacity = wanted.get(CAPACITY_TYPE)
     single = next(iter(capacity.values)) if not capacity.complement and len(capacity.values) == 1 else None
     named = wanted.get(INSTANCE_TYPE)
-    best: tuple[Rank, str] | None = None
+    best: tuple[tuple[float, ...], str] | None = None
     found: InstanceType | None = None
     for least, item in orders.of(types).of(single):
-        if best is not None and (least, item.name) > best:
+        if best is not None and _counted(least, release) > best[0]:
             break
         if not named.has(item.name) or not resolve_instance_types(claim, wanted, (item,), release):
             continue
         ranks = [rank(offering) for offering in item.compatible_offerings(wanted) if offering.available]
-        key = (min(ranks), item.name)
+        key: tuple[tuple[float, ...], str] = (_counted(min(ranks), release), item.name)
         if best is None or key < best:
             best, found = key, item
     return () if found is None else (found,)
+
+
+def _counted(found: Rank, release: ProviderRelease) -> tuple[float, ...]:
+    """What of a rank makes an offering better: all of it, in older releases the price alone."""
+    return found if release.ranks_offerings else found[:1]

@@ -13,6 +13,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, RESERVED, SP
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Requirements
+from harness.latest import Latest
 
 NO_PRICE = float("inf")
 
@@ -84,9 +85,10 @@ class CatalogIndex:
                 else:
                     known[1].append(index)
         found: dict[str, dict[Requirement, int]] = {}
+        bit = [1 << index for index in range(len(self.types))].__getitem__
         for requirement, indexes in shared.values():
             sharing = found.setdefault(requirement.key, {})
-            sharing[requirement] = sharing.get(requirement, 0) | sum(1 << index for index in indexes)
+            sharing[requirement] = sharing.get(requirement, 0) | sum(map(bit, indexes))
         return found
 
     def _index_offerings(self) -> None:
@@ -305,17 +307,18 @@ _KEPT = 128  # lists; each change of availability or price makes a new one
 class CatalogIndexes:
     """Indexes by identity of the list, the latest ones; give one to all simulations that share instance types."""
 
-    def __init__(self) -> None:
-        self._found: dict[int, tuple[Sequence[InstanceType], CatalogIndex]] = {}
+    def __init__(self, most: int = _KEPT) -> None:
+        self._found: Latest[tuple[int, bool], tuple[Sequence[InstanceType], CatalogIndex]] = Latest(most)
 
     def of(self, types: Sequence[InstanceType], vocabulary: Vocabulary, *, launchable: bool = False) -> CatalogIndex:
         """The index over ``types``, which must not change afterwards."""
-        known = self._found.get(id(types))
-        if known is None or known[0] is not types or known[1].vocabulary is not vocabulary:
-            while len(self._found) >= _KEPT:
-                del self._found[next(iter(self._found))]
-            known = self._found[id(types)] = (types, CatalogIndex(types, vocabulary, launchable=launchable))
-        return known[1]
+
+        def make() -> tuple[Sequence[InstanceType], CatalogIndex]:
+            # the list is kept so that its identity is not used again
+            return types, CatalogIndex(types, vocabulary, launchable=launchable)
+
+        found = self._found.of((id(types), launchable), make)[1]
+        return found if found.vocabulary == vocabulary else make()[1]
 
 
 def bits(mask: int) -> Iterator[int]:

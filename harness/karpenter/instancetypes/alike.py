@@ -1,0 +1,23 @@
+"""Which releases make the same instance types of the same records, so that one list serves them all."""
+
+from dataclasses import fields
+from functools import lru_cache
+
+from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.releases.model import InstanceTypeFlags
+from harness.karpenter.releases.table import PROVIDER_RELEASES
+
+__all__ = ["LISTED_BY", "lists_like"]
+
+LISTED_BY = (*(each.name for each in fields(InstanceTypeFlags)), "image_families", "vocabulary")
+"""What a list depends on of a release, beside the settings of the NodeClass; a test finds whatever else is read."""
+
+
+@lru_cache(maxsize=64)
+def lists_like(release: ProviderRelease) -> ProviderRelease:
+    """Returns the first release whose lists are those of this one: both agree on everything in `LISTED_BY`."""
+    return next((known for known in PROVIDER_RELEASES.values() if _alike(known, release)), release)
+
+
+def _alike(one: ProviderRelease, other: ProviderRelease) -> bool:
+    return one is other or all(getattr(one, name) == getattr(other, name) for name in LISTED_BY)

@@ -1,0 +1,34 @@
+"""What was asked for last, up to a number: what a cache keeps that must not grow with all that a process has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+__all__ = ["Latest"]
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Latest(Generic[K, V]):
+    """Values by key. Whoever holds a value keeps it, also when it was forgotten here."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._found: dict[K, V] = {}
+
+    def of(self, key: K, make: Callable[[], V]) -> V:
+        """Returns the value of a key, made when it is not there; the one that nobody asked for the longest time goes."""
+        found = self._found.pop(key) if key in self._found else make()
+        while len(self._found) >= self._most:
+            del self._found[next(iter(self._found))]
+        self._found[key] = found  # the newest is the last
+        return found
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def keys(self) -> tuple[K, ...]:
+        """Returns the keys, the one that was asked for last at the end."""
+        return tuple(self._found)
