@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import quote, urlencode
 
 from benchmarks.served import Client, Measured, Server, free_port, measure
-from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.beginning import SUBSCRIPTION
 
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/MC_rg_c_eastus/providers"
 SUBNET = f"{GROUP}/Microsoft.Network/virtualNetworks/aks-vnet-12345678/subnets/aks-subnet"

@@ -27,124 +27,49 @@ Not safe for threads: transports take a lock around every call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from fakeazure import dispatch, snapshots
 from fakeazure.aks.machines import drift
 from fakeazure.aks.managed_clusters import NAMESPACE
 from fakeazure.arm.errors import ArmError
-from fakeazure.arm.ids import ResourceId, location_key
+from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import EMPTY, Document, Request, Response
-from fakeazure.arm.throttling import Bucket, Throttle
-from fakeazure.catalog import Catalogue
+from fakeazure.beginning import Inputs, beginning_of
 from fakeazure.events import Subscriber, VirtualMachine
 from fakeazure.expectations import Calls
-from fakeazure.guids import Guids, guid_of
+from fakeazure.guids import guid_of
 from fakeazure.journal import Call, Journal, summarise
-from fakeazure.market.amendments import amended
-from fakeazure.market.declared_reservations import reservations_of
-from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.faults import Fault
-from fakeazure.market.spec import build_market
 from fakeazure.resources import vm_lifecycle
 from fakeazure.routing import router
-from fakeazure.seed import seed
-from fakeazure.state import Settings, State
-from fakeazure.timers import ClockLike, ManualClock, Timers
-from fakeazure.timing import Timing
-
-SUBSCRIPTION = "00000000-1111-2222-3333-444444444444"
-TENANT = "55555555-6666-7777-8888-999999999999"
+from fakeazure.state import State
+from fakeazure.timers import ManualClock
 
 
 class FakeAzure:
     """One world: subscription, resource groups, network, cluster, market, time, and the journal of every call."""
 
-    def __init__(
-        self,
-        *,
-        region: str = "eastus",
-        catalogue: CatalogueLike | None = None,
-        clock: ClockLike | None = None,
-        ids: Callable[[], str] | None = None,
-        seed_value: int = 0,
-        azure: Mapping[str, Any] | None = None,
-        timing: Timing | None = None,
-        subscription: str = SUBSCRIPTION,
-        tenant: str = TENANT,
-        resource_group: str = "rg",
-        cluster: str = "c",
-        node_resource_group: str | None = None,
-        kubernetes: str = "1.34.2",
-        machines_pool: str = "aksmanagedap",
-        network: Mapping[str, str] | None = None,
-        subnet_prefix: str = "10.224.0.0/16",
-        kubelet_client_id: str = "",
-        vnet_guid: str = "",
-        throttle: Mapping[str, Bucket] | None = None,
-        retry_after: int | None = None,
-        page_size: int | None = None,
-        sku_regions: Sequence[str] | None = None,
-        base_url: str = "https://management.azure.com",
-        journal: Journal | None = None,
-    ) -> None:
-        """A world around the cluster `cluster` in `region`.
+    def __init__(self, **inputs: Unpack[Inputs]) -> None:
+        """A world around a cluster; `Inputs` has what can be given, all by name.
 
-        `ids` makes guids (repeatable under `seed_value` by default). `network` overrides parts of the cluster's network profile
-        (networkPlugin, networkPluginMode, networkDataplane, networkPolicy, dnsServiceIP). `kubelet_client_id` and `vnet_guid` are
-        of the cluster's own identity and network, made from their names by default. `retry_after` is what polls are told
-        to wait; without it the header is left out. `sku_regions` are those
-        whose SKUs a list without a filter has, that of the cluster by default. `journal` keeps every call by default.
-        Raises ValueError for an unknown region or a mistake in `azure`.
+        Raises ValueError for an unknown region or a mistake in `azure`, TypeError for an argument of another name.
         """
-        self.clock = clock if clock is not None else ManualClock()
-        known = catalogue if catalogue is not None else Catalogue.load()
-        location = location_key(region)
-        known = amended(known, azure or {}, location)
-        if location not in known.regions:
-            known.region(location)  # the catalogue's own error knows the nearest names
-        settings = Settings(
-            subscription=subscription,
-            tenant=tenant,
-            location=location,
-            resource_group=resource_group,
-            node_resource_group=node_resource_group or f"MC_{resource_group}_{cluster}_{location}",
-            cluster=cluster,
-            base_url=base_url,
-            page_size=page_size,
-            sku_regions=tuple(location_key(name) for name in sku_regions or (location,)),
-        )
-
-        def made() -> State:
-            timers = Timers(self.clock)
-            market = build_market(known, azure or {}, now=timers.now(), seed=seed_value)
-            guids = ids or Guids(seed_value)
-            state = State(settings, market, timers, guids, timing or Timing(), Throttle(throttle))
-            state.operations.retry_after = retry_after
-            if state.timing.graph_lag > 0:
-                state.store.remember(timers.now)
-            seed(
-                state,
-                kubernetes=kubernetes,
-                machines_pool=machines_pool,
-                network=network or {},
-                subnet_prefix=subnet_prefix,
-                kubelet_client_id=kubelet_client_id,
-                vnet_guid=vnet_guid,
-                reservations=reservations_of(azure or {}, known, location),
-            )
-            state.types = router().types
-            state.send = lambda method, path, query, body: self.request(method, path, query=query, body=body)
-            return state
-
-        self._made = made
-        self.state = made()
+        journal = inputs.get("journal")
+        self._beginning = beginning_of(inputs)
+        self.clock = self._beginning.clock
+        self.state = self._made()
         self.market = self.state.market
         self.journal = journal if journal is not None else Journal()
         self._router = router()
+
+    def _made(self) -> State:
+        state = self._beginning.state()
+        state.send = lambda method, path, query, body: self.request(method, path, query=query, body=body)
+        return state
 
     # --- the port ---------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.aks.managed_clusters import CLUSTERS, NAMESPACE, add_pool, complete
@@ -27,18 +28,21 @@ NETWORK = {
 }
 
 
-def seed(
-    state: State,
-    *,
-    kubernetes: str,
-    machines_pool: str,
-    network: Mapping[str, str],
-    subnet_prefix: str,
-    kubelet_client_id: str = "",
-    vnet_guid: str = "",
-    reservations: Iterable[DeclaredReservation] = (),
-) -> None:
-    """Fill an empty world. Ids that are not given are made from the names."""
+@dataclass(frozen=True, slots=True)
+class ClusterInputs:
+    """What is known of the cluster beside its names. Ids that are empty are made from the names."""
+
+    kubernetes: str
+    machines_pool: str
+    network: Mapping[str, str]
+    """Replaces parts of the network profile."""
+    subnet_prefix: str
+    kubelet_client_id: str = ""
+    vnet_guid: str = ""
+
+
+def seed(state: State, inputs: ClusterInputs, reservations: Iterable[DeclaredReservation] = ()) -> None:
+    """Fill an empty world."""
     names = state.settings
     state.add_group(names.subscription, names.resource_group, names.location)
     state.add_group(names.subscription, names.node_resource_group, names.location)
@@ -52,11 +56,11 @@ def seed(
         vnet,
         location=names.location,
         prefix="10.224.0.0/12",
-        subnets={"aks-subnet": subnet_prefix},
-        guid=vnet_guid,
+        subnets={"aks-subnet": inputs.subnet_prefix},
+        guid=inputs.vnet_guid,
     )
     identity = node_id(IDENTITIES.namespace, IDENTITIES.name, f"{names.cluster}-agentpool")
-    client_id = kubelet_client_id or guid_of(f"client{identity}")
+    client_id = inputs.kubelet_client_id or guid_of(f"client{identity}")
     for plain, name, properties in (
         (NETWORK_SECURITY_GROUPS, f"aks-agentpool-{CLUSTER_ID}-nsg", {}),
         (ROUTE_TABLES, f"aks-agentpool-{CLUSTER_ID}-routetable", {}),
@@ -70,11 +74,11 @@ def seed(
     cluster = ResourceId(names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,))
     body: dict[str, Any] = {
         "properties": {
-            "kubernetesVersion": kubernetes,
-            "currentKubernetesVersion": kubernetes,
+            "kubernetesVersion": inputs.kubernetes,
+            "currentKubernetesVersion": inputs.kubernetes,
             "nodeResourceGroup": names.node_resource_group,
             "fqdn": f"{names.cluster}-dns.hcp.{names.location}.azmk8s.io",
-            "networkProfile": {**NETWORK, **network},
+            "networkProfile": {**NETWORK, **inputs.network},
             "nodeProvisioningProfile": {"mode": "Auto"},
             "identityProfile": {"kubeletidentity": {"resourceId": str(identity), "clientId": client_id}},
             "vnetSubnetID": str(vnet.child("subnets", "aks-subnet")),
@@ -83,7 +87,7 @@ def seed(
     document = CLUSTERS.document(cluster, body, names.location)
     complete(state, cluster, document)
     state.store.put(cluster, document)
-    add_pool(state, cluster, machines_pool, {"mode": "Machines", "type": "VirtualMachines"})
+    add_pool(state, cluster, inputs.machines_pool, {"mode": "Machines", "type": "VirtualMachines"})
     add_reservations(state, reservations)
 
 

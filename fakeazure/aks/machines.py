@@ -127,7 +127,14 @@ def _create(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
     if zones := texts(body, "zones"):
         document["zones"] = list(zones)
     state.store.put(id_, document)
+    return _launch(state, id_, body, cluster, size)
 
+
+def _launch(
+    state: State, id_: ResourceId, body: Mapping[str, Any], cluster: Mapping[str, Any], size: Size
+) -> Operation:
+    """Starts the VM of a machine that is there; what becomes of it ends the operation."""
+    document = state.found(id_).document
     ended: list[Failure | None] = []
     subject = _subject(id_, body)
     fault = state.market.faults.take(subject, state.now(), at_end=True)
@@ -159,7 +166,7 @@ def _create(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
         f"PUT {TYPE}",
         subscription=id_.subscription,
         namespace=NAMESPACE,
-        location=location,
+        location=cluster["location"],
         seconds=None if launched is False else state.timing.vm_create + state.timing.machine_create,
         finish=finish,
     )

@@ -37,17 +37,15 @@ JOURNAL_BYTES = 32 * 1024 * 1024
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of `serve`."""
+    _add_world(parser)
+    _add_listening(parser)
+    _add_environment(parser)
+    _add_behaviour(parser)
+
+
+def _add_world(parser: argparse.ArgumentParser) -> None:
+    """What there is."""
     parser.add_argument("--region", default="eastus", help="the cluster's region (default: eastus)")
-    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
-    parser.add_argument(
-        "--http-port", type=whole(0, 65535), default=8080, help="tokens and plain HTTP; 0 takes a free one"
-    )
-    parser.add_argument(
-        "--https-port", type=whole(-1, 65535), default=8443, help="ARM; 0 takes a free one; -1 serves no HTTPS"
-    )
-    parser.add_argument(
-        "--state", type=Path, default=Path(".fakeazure"), help="directory for certificates and cloud.json"
-    )
     parser.add_argument(
         "--market", type=Path, metavar="FILE", help="JSON or YAML: quota, restrictions, capacity, faults, prices"
     )
@@ -59,6 +57,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REGION,...",
         help="whose SKUs a list without a filter has, as `az vm list-skus` asks for (default: --region); all: Azure's 55,000",
     )
+    parser.add_argument(
+        "--kubeconfig", type=Path, help="what the cluster's credentials are: the kubeconfig of a real one"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of ids and of faults that come by chance (default: 0)")
+
+
+def _add_listening(parser: argparse.ArgumentParser) -> None:
+    """Where it is reached."""
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
+    parser.add_argument(
+        "--http-port", type=whole(0, 65535), default=8080, help="tokens and plain HTTP; 0 takes a free one"
+    )
+    parser.add_argument(
+        "--https-port", type=whole(-1, 65535), default=8443, help="ARM; 0 takes a free one; -1 serves no HTTPS"
+    )
+    parser.add_argument(
+        "--state", type=Path, default=Path(".fakeazure"), help="directory for certificates and cloud.json"
+    )
+
+
+def _add_environment(parser: argparse.ArgumentParser) -> None:
+    """How a controller is pointed at it."""
     parser.add_argument(
         "--mode",
         choices=MODES,
@@ -72,10 +92,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="the cluster's, for the printed environment (default: %(default)s)",
     )
-    parser.add_argument(
-        "--kubeconfig", type=Path, help="what the cluster's credentials are: the kubeconfig of a real one"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of ids and of faults that come by chance (default: 0)")
+    parser.add_argument("--format", choices=("shell", "json"), default="shell", help="how the environment is printed")
+
+
+def _add_behaviour(parser: argparse.ArgumentParser) -> None:
+    """How it answers, and for how long."""
     parser.add_argument(
         "--retry-after",
         type=whole(-1, 24 * 3600),
@@ -83,7 +104,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="what polls of long operations are told to wait; az polls every 30 s without; -1: leave it out (default: 1)",
     )
-    parser.add_argument("--format", choices=("shell", "json"), default="shell", help="how the environment is printed")
     parser.add_argument("--speed", type=positive, default=1.0, help="how many times as fast the cloud's clock runs")
     parser.add_argument("--instant", action="store_true", help="long-running operations are over at once")
     parser.add_argument("--throttle", action="store_true", help="answer 429 where ARM's limits on requests would")

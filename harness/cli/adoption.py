@@ -14,7 +14,6 @@ from harness.engine.clock import SECOND, parse, render
 from harness.engine.ports import ADMIN
 from harness.karpenter.labels.azure import NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, NODEPOOL_HASH, NODEPOOL_HASH_VERSION
-from harness.karpenter.lifecycle.expiration import Expiration
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import annotations_of, labels_of, name_of, namespace_of, owners_of, spec_of, status_of
 
@@ -78,7 +77,7 @@ class Adoption:
             apply_manifests(self._world, rest, complete=False, change=self._here)
             motion = settle(self._world)
         self._run_pods_elsewhere()
-        self._release()
+        self._world.karpenter.release()
         return added, motion
 
     def _run_pods_elsewhere(self) -> None:
@@ -97,9 +96,7 @@ class Adoption:
 
     def _machines(self) -> None:
         """Launches a machine for each Node. Everything that NodeClaims refer to is there; nothing else is done meanwhile."""
-        controller = self._world.karpenter.departures.controller
-        if controller is not None:
-            controller.held = True
+        self._world.karpenter.hold()
         made = {name: self._claim_of(name, node) for name, node in self._nodes.items()}
         for name, claim in made.items():
             for refused in self._world.apply(claim):
@@ -117,16 +114,6 @@ class Adoption:
             self._named[name] = name_of(node)
             self._age(there, self._claims.get(name))
             self._look_alike(node, self._nodes[name])
-
-    def _release(self) -> None:
-        """From now on nodes may leave, also those that are older than this world."""
-        departures = self._world.karpenter.departures
-        expiration = [each for each in departures.controllers if each.name == Expiration.name]
-        self._world.engine.introduce(expiration, self._world.cluster.view.list)
-        controller = departures.controller
-        if controller is not None:
-            controller.held = False
-            controller.wake()
 
     def _claim_of(self, name: str, node: Object) -> dict[str, Any]:
         """The NodeClaim of a Node: the dump's, or what its NodePool would have made, with the Node's own size, zone and capacity type."""

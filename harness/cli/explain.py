@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
 from harness.cli.output import add_forms, bad_input, no_environment, print_found, print_json, show
 from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
+    from harness.cli.assumptions import Inputs
+    from harness.explain.nodepools import NodePoolSizes
     from harness.explain.scheduling import PodExplanation
     from harness.reading.manifests import Manifest
     from harness.reports.annotations import Annotation
+    from harness.scenario.language.dumps import Dump
+    from harness.trace.recorder import Recording
     from harness.world import World
 
 __all__ = ["add_arguments", "run"]
@@ -41,40 +46,100 @@ def run(arguments: argparse.Namespace) -> int:
 
     Without pods the sizes of each NodePool; 1 when one allows none.
     """
-    from harness.cli.explain_node import explain_node
-    from harness.cli.live import Environment, read_given
-    from harness.cli.manifests import apply_manifests, bad_files, fails, inputs_given, settle, world_of
-    from harness.cli.traces import recording_of, write_recording
-    from harness.cli.worlds import InputError, check_size
-    from harness.explain.guesses import guess_lines, guesses_of, of_choice, of_nodes, of_size
-    from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
-    from harness.explain.render import as_value
-    from harness.explain.scheduling import Explainer
-    from harness.explain.unused import inert_lines, refused_lines, unused_lines
-    from harness.explain.workloads import named_pods
-    from harness.kube.api.objects import name_of, namespace_of
-    from harness.reading.problems import ScenarioError, did_you_mean
+    from harness.cli.live import Environment
+    from harness.cli.manifests import bad_files
+    from harness.cli.worlds import InputError
+    from harness.reading.problems import ScenarioError
 
     if mistake := _asked_wrongly(arguments):
         return bad_input(f"harness explain: {mistake}")
     try:
-        given = read_given(arguments)
-        inputs = inputs_given(arguments, given)
-        world = world_of(arguments, inputs)
-        check_size(world, arguments.size)
-        recording = recording_of(world, arguments, given.manifests)
-        if arguments.node is not None:
-            code = explain_node(world, given, arguments)
-            write_recording(recording, arguments)
-            return code
-        explainer = Explainer(world)
-        added = apply_manifests(world, given.manifests)
+        found = _of_node(arguments) if arguments.node is not None else _of_pods(arguments)
     except InputError as error:
         return bad_input(f"harness explain: {error}")
     except Environment as error:
         return no_environment(f"harness explain: {error}")
     except ScenarioError as error:
         return bad_files("explain", arguments, error)
+    if isinstance(found, int):
+        return found
+    if arguments.format == "json":
+        print_json(found.value())
+    elif arguments.format != "text":
+        print_found(_annotations(found.explained, found.given.manifests), arguments.format)
+    else:
+        _show(found, arguments)
+    return int(found.failed or any(not pool.sizes for pool in found.pools))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is known of the pods of some files, or, where there are none, of the NodePools."""
+
+    world: World
+    given: Dump
+    inputs: Inputs
+    added: list[str]
+    motion: str
+    failed: bool
+    explained: Sequence[PodExplanation]
+    pools: Sequence[NodePoolSizes]
+    unused: list[str]
+    guesses: dict[str, dict[str, str]]
+
+    def value(self) -> dict[str, Any]:
+        """For JSON."""
+        from harness.explain.nodepools import sizes_value
+        from harness.explain.render import as_value
+
+        return {
+            "read": self.inputs.value(),
+            "added": self.added,
+            **self.given.value(),
+            "unused": self.unused,
+            "motion": self.motion or None,
+            "pods": as_value(self.explained),
+            **({"nodepools": sizes_value(self.pools)} if self.pools else {}),
+            "guessed": self.guesses,
+        }
+
+
+def _of_node(arguments: argparse.Namespace) -> int:
+    """Prints why a Node stays; the exit code. Raises InputError, Environment, ScenarioError."""
+    from harness.cli.explain_node import explain_node
+    from harness.cli.traces import write_recording
+
+    given, _, world, recording = _world(arguments)
+    code = explain_node(world, given, arguments)
+    write_recording(recording, arguments)
+    return code
+
+
+def _world(arguments: argparse.Namespace) -> tuple[Dump, Inputs, World, Recording | None]:
+    """What the files say, and an empty world for it. Raises InputError, Environment, ScenarioError."""
+    from harness.cli.live import read_given
+    from harness.cli.manifests import inputs_given, world_of
+    from harness.cli.traces import recording_of
+    from harness.cli.worlds import check_size
+
+    given = read_given(arguments)
+    inputs = inputs_given(arguments, given)
+    world = world_of(arguments, inputs)
+    check_size(world, arguments.size)
+    return given, inputs, world, recording_of(world, arguments, given.manifests)
+
+
+def _of_pods(arguments: argparse.Namespace) -> _Found:
+    """What becomes of the pods of the files. Raises InputError, also for a pod that is not there, Environment, ScenarioError."""
+    from harness.cli.manifests import apply_manifests, fails, settle
+    from harness.cli.traces import write_recording
+    from harness.explain.nodepools import nodepool_sizes
+    from harness.explain.scheduling import Explainer
+    from harness.explain.unused import inert_lines, refused_lines, unused_lines
+
+    given, inputs, world, recording = _world(arguments)
+    explainer = Explainer(world)
+    added = apply_manifests(world, given.manifests)
     motion = settle(world)
     failed = fails(arguments, world, given, motion)
     everything = arguments.verbose or arguments.size is not None or arguments.format == "json"
@@ -83,53 +148,65 @@ def run(arguments: argparse.Namespace) -> int:
     refused = [*refused_lines(world)]
     pools = nodepool_sizes(world, explainer) if not explained and not refused and arguments.pod is None else []
     if arguments.pod is not None:
-        pods = world.cluster.view.list("Pod")
-        wanted = {f"{namespace_of(pod)}/{name_of(pod)}" for pod in named_pods(arguments.pod, pods)}
-        names = [*(one.workload for one in explained), *(one.pod for one in explained)]
-        explained = [one for one in explained if one.pod in wanted]
-        if not explained:
-            word = arguments.pod if "/" in arguments.pod else f"default/{arguments.pod}"
-            hint = did_you_mean(word, names)
-            return bad_input(f"harness explain: there is no pod {arguments.pod}" + (f"; {hint}" if hint else ""))
-    unused = [*(unused_lines(world) if not pools else ()), *inert_lines(world), *refused]
+        explained = _named(world, explained, arguments.pod)
+    return _Found(
+        world=world,
+        given=given,
+        inputs=inputs,
+        added=added,
+        motion=motion,
+        failed=failed,
+        explained=explained,
+        pools=pools,
+        unused=[*(unused_lines(world) if not pools else ()), *inert_lines(world), *refused],
+        guesses=_guesses(world, explained, pools, arguments.size),
+    )
+
+
+def _named(world: World, explained: Sequence[PodExplanation], name: str) -> list[PodExplanation]:
+    """The pods that `--pod` asks for. Raises InputError where there are none."""
+    from harness.cli.worlds import InputError
+    from harness.explain.workloads import named_pods
+    from harness.kube.api.objects import name_of, namespace_of
+    from harness.reading.problems import did_you_mean
+
+    wanted = {f"{namespace_of(pod)}/{name_of(pod)}" for pod in named_pods(name, world.view.list("Pod"))}
+    if found := [one for one in explained if one.pod in wanted]:
+        return found
+    word = name if "/" in name else f"default/{name}"
+    hint = did_you_mean(word, [*(one.workload for one in explained), *(one.pod for one in explained)])
+    raise InputError(f"there is no pod {name}" + (f"; {hint}" if hint else ""))
+
+
+def _guesses(
+    world: World, explained: Sequence[PodExplanation], pools: Sequence[NodePoolSizes], asked: str | None
+) -> dict[str, dict[str, str]]:
+    """What nobody measured of the sizes that are talked about."""
+    from harness.explain.guesses import guesses_of, of_choice, of_nodes, of_size
+
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
-    asked = [arguments.size] if arguments.size else []
     changes = (change.size for one in explained for change in one.changes if change.size and not change.region)
-    turns = [*(of_size(world, size) for size in asked), *(of_choice(world, size) for size in (*named, *changes))]
-    guesses = guesses_of(world, [*turns, *of_nodes(world, {one.node for one in explained if one.node})])
-    if arguments.format == "json":
-        value = {
-            "read": inputs.value(),
-            "added": added,
-            **given.value(),
-            "unused": unused,
-            "motion": motion or None,
-            "pods": as_value(explained),
-        }
-        print_json({**value, **({"nodepools": sizes_value(pools)} if pools else {}), "guessed": guesses})
-        return int(failed or any(not pool.sizes for pool in pools))
-    if arguments.format != "text":
-        print_found(_annotations(explained, given.manifests), arguments.format)
-        return int(failed or any(not pool.sizes for pool in pools))
-    for line in inputs.head(world):
-        show(line)
-    if added:
-        print(f"added, because no file has one: {', '.join(added)}")
-    for line in given.notes():
-        show(line)
-    told = {line for one in explained for line in one.waiting}
-    for line in unused:
-        if line not in told:
-            show(line)
-    if motion:
-        show(motion)
-    if pools:
-        show(sizes_text(pools, arguments.size))
+    turns = [*([of_size(world, asked)] if asked else ()), *(of_choice(world, size) for size in (*named, *changes))]
+    return guesses_of(world, [*turns, *of_nodes(world, {one.node for one in explained if one.node})])
+
+
+def _show(found: _Found, arguments: argparse.Namespace) -> None:
+    """In words."""
+    from harness.cli.manifests import show_head
+    from harness.explain.guesses import guess_lines
+    from harness.explain.nodepools import sizes_text
+
+    told = {line for one in found.explained for line in one.waiting}
+    unused = [line for line in found.unused if line not in told]
+    show_head(found.inputs.head(found.world), found.added, found.given, unused)
+    if found.motion:
+        show(found.motion)
+    if found.pools:
+        show(sizes_text(found.pools, arguments.size))
     else:
-        _print(world, explained, arguments)
-    for line in guess_lines(guesses, world.region):
+        _print(found.world, found.explained, arguments)
+    for line in guess_lines(found.guesses, found.world.region):
         show(line)
-    return int(failed or any(not pool.sizes for pool in pools))
 
 
 def _asked_wrongly(arguments: argparse.Namespace) -> str:

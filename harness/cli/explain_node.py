@@ -33,10 +33,9 @@ def explain_node(world: World, given: Dump, arguments: argparse.Namespace) -> in
     if refused:
         return bad_input("\n".join(f"harness explain: {one.object}: {one.text}" for one in refused))
     world.settle(allow_rejections=True)
-    departures = world.karpenter.departures
-    if departures.rules is None:
+    if not world.karpenter.disrupts:
         return bad_input(f"harness explain: how provider {world.release.version} disrupts nodes is not simulated")
-    view = departures.observer.of(_snapshot(world, objects))
+    view = world.karpenter.disruption_view(_snapshot(world, objects))
     found = departure_of(view, arguments.node)
     if found is None:
         hint = did_you_mean(arguments.node, [node.name for node in view.nodes])

@@ -15,22 +15,7 @@ __all__ = ["run"]
 
 def run(arguments: argparse.Namespace) -> int:
     """Tries every key in every release that differs from the one before (a minute or two), and writes the pages."""
-    from fakeazure.aks.node_labels import reasons
-    from harness.cli.worlds import create_world
-    from harness.explain.label_comparison import common_kubernetes
-    from harness.explain.label_pages import (
-        CHECKED,
-        all_keys,
-        claims_page,
-        column_of,
-        differences_page,
-        evolution_page,
-        machine_cells,
-        policies_page,
-        table_page,
-        turning_points,
-    )
-    from harness.karpenter.releases import DEFAULT_RELEASE, provider
+    from harness.karpenter.releases import DEFAULT_RELEASE
 
     ignored = {
         "--release": arguments.release != DEFAULT_RELEASE,
@@ -50,6 +35,29 @@ def run(arguments: argparse.Namespace) -> int:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:  # before the minutes that the trials take
         return bad_input(f"harness labels pages: {directory}: {(error.strerror or str(error)).lower()}")
+    for name, text in _pages().items():
+        (directory / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+def _pages() -> dict[str, str]:
+    """The pages by file name; says meanwhile which release it tries."""
+    from fakeazure.aks.node_labels import reasons
+    from harness.cli.worlds import create_world
+    from harness.explain.label_comparison import common_kubernetes
+    from harness.explain.label_pages import (
+        CHECKED,
+        all_keys,
+        claims_page,
+        column_of,
+        differences_page,
+        evolution_page,
+        machine_cells,
+        policies_page,
+        table_page,
+        turning_points,
+    )
+    from harness.karpenter.releases import provider
 
     def new_world(**more: Any) -> Any:
         return create_world(region="eastus", **more)
@@ -64,13 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     evolution = {name: tried(name, kubernetes=kubernetes) for name in turning_points()}
     columns = {name: tried(name) for name in CHECKED}
     machine = machine_cells(CHECKED[-1], new_world)
-    pages = {
+    return {
         "evolution.md": evolution_page(evolution, kubernetes),
         "claims.md": claims_page(columns, machine, reasons()),
         "policies.md": policies_page(),
         "differences.md": differences_page(),
         **{f"{name}.md": table_page(name, columns[name]) for name in CHECKED},
     }
-    for name, text in pages.items():
-        (directory / name).write_text(text, encoding="utf-8")
-    return 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.output import bad_input
+from harness.cli.output import bad_input, show
 from harness.cli.worlds import add_as_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ __all__ = [
     "market",
     "options_given",
     "settle",
+    "show_head",
     "world_of",
 ]
 
@@ -253,9 +254,7 @@ def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str)
     from harness.explain.unused import refused_lines
 
     words = check_fail_on(arguments)
-    if "pending" in words and any(
-        not (pod.get("spec") or {}).get("nodeName") for pod in world.cluster.view.list("Pod")
-    ):
+    if "pending" in words and any(not (pod.get("spec") or {}).get("nodeName") for pod in world.view.list("Pod")):
         return True
     refused = bool(world.refused_calls())
     return (
@@ -263,6 +262,16 @@ def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str)
         or ("unsettled" in words and bool(motion))
         or ("not-simulated" in words and bool(given.not_simulated))
     )
+
+
+def show_head(head: Iterable[str], added: Sequence[str], given: Dump, unused: Iterable[str]) -> None:
+    """What stands above an answer: inputs, what was added to the files and what was left out of them, and what was of no use."""
+    for line in head:
+        show(line)
+    if added:
+        print(f"added, because no file has one: {', '.join(added)}")
+    for line in (*given.notes(), *unused):
+        show(line)
 
 
 def _name(obj: Mapping[str, Any]) -> str:

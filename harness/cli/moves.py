@@ -119,7 +119,7 @@ def moves_until(world: World, seconds: float | None, *, circling: bool = False) 
         stopped = passed.exhausted or ""
     meter.stop()
     rows = tuple(_row(world, one, start) for one in world.disruptions[known:])
-    text = "" if world.karpenter.departures.rules is not None else _UNKNOWN.format(world.release.version)
+    text = "" if world.karpenter.disrupts else _UNKNOWN.format(world.release.version)
     took = world.clock.seconds - start
     return Moves(took, meter.before, meter.now, rows, meter.most, meter.extra, text, circle, stopped)
 

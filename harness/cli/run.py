@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -13,8 +13,11 @@ from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display
 from harness.cli.traces import add_trace, tracing
 
 if TYPE_CHECKING:
-    from harness.reading.problems import ScenarioError
+    from harness.cli.run_cases import RunsCases
+    from harness.reading.problems import Problem, ScenarioError
     from harness.reports.summary import Summary
+    from harness.scenario.language.cases import Case
+    from harness.scenario.running.runner import Runner
     from harness.scenario.running.verdicts import CaseReport
 
 __all__ = ["add_arguments", "run", "scenario_files"]
@@ -100,12 +103,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace, crds: object) -> int:
-    from harness.cli.run_cases import Shard, each_report, progress
+    from harness.cli.run_cases import Shard
     from harness.cli.run_real import comparing_runner
-    from harness.karpenter.releases import provider
-    from harness.reading.problems import Problem, ScenarioError
+    from harness.reading.problems import ScenarioError
     from harness.reports.summary import Summary
-    from harness.scenario.language.files import load
     from harness.scenario.running.runner import Runner
 
     start = perf_counter()
@@ -113,41 +114,15 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     runner = Runner(crds=crds)
     runner.tracing = tracing(arguments)
     comparing = comparing_runner(arguments, runner)
-    release = provider(arguments.release).version if arguments.release is not None else None
-    problems: list[Problem] = []
-    cases = []
-    for path in scenario_files(arguments.files):
-        try:
-            found = [case for scenario in load(path, display_name(path), release=release) for case in scenario.cases]
-            runner.check_inputs(found)
-            cases += found
-        except ScenarioError as error:
-            problems += error.problems
-    if problems:
-        return bad_input(ScenarioError(problems), arguments.format)
-    if arguments.k:
-        cases = [case for case in cases if arguments.k in f"{case.file}::{case.name}"]
+    cases = _cases(arguments, runner)
     if not cases:
         return bad_input(f"no scenarios found {_where(arguments)}")
     cases = shard.of(cases)
     reports: dict[int, CaseReport] = {}
-    interrupted = False
-    told = progress(len(cases))
+    problems: list[Problem] = []
     try:
-        for number, outcome in each_report(comparing or runner, cases, arguments.n):
-            if isinstance(outcome, ScenarioError):  # found only while it ran; the other cases are none the worse
-                problems += outcome.problems
-                continue
-            reports[number] = outcome
-            told.advance(bad=outcome.is_bad)
-            if arguments.format == "text" and (outcome.is_bad or arguments.verbose):
-                told.show(_case_text(outcome, arguments))
-            if arguments.exitfirst and outcome.is_bad:
-                break
-    except KeyboardInterrupt:
-        interrupted = True
+        interrupted = _run_cases(arguments, comparing or runner, cases, reports, problems)
     finally:
-        told.end()
         if comparing is not None:
             comparing.close()
     summary = Summary(tuple(report for _, report in sorted(reports.items())), perf_counter() - start)
@@ -167,6 +142,57 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
         print(f"interrupted: {len(reports)} of {len(cases)} cases ran", file=sys.stderr)
         return INTERRUPTED
     return BAD_INPUT if problems else summary.exit_code
+
+
+def _cases(arguments: argparse.Namespace, runner: Runner) -> list[Case]:
+    """The cases of the files that `-k` leaves. Raises ScenarioError with every mistake of all files."""
+    from harness.karpenter.releases import provider
+    from harness.reading.problems import ScenarioError
+    from harness.scenario.language.files import load
+
+    release = provider(arguments.release).version if arguments.release is not None else None
+    problems: list[Problem] = []
+    cases: list[Case] = []
+    for path in scenario_files(arguments.files):
+        try:
+            found = [case for scenario in load(path, display_name(path), release=release) for case in scenario.cases]
+            runner.check_inputs(found)
+            cases += found
+        except ScenarioError as error:
+            problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+    return [case for case in cases if arguments.k in f"{case.file}::{case.name}"] if arguments.k else cases
+
+
+def _run_cases(
+    arguments: argparse.Namespace,
+    runner: RunsCases,
+    cases: Sequence[Case],
+    reports: dict[int, CaseReport],
+    problems: list[Problem],
+) -> bool:
+    """Runs them, adds what comes of it to `reports` and `problems`, and tells of it meanwhile. Returns whether it was interrupted."""
+    from harness.cli.run_cases import each_report, progress
+    from harness.reading.problems import ScenarioError
+
+    told = progress(len(cases))
+    try:
+        for number, outcome in each_report(runner, cases, arguments.n):
+            if isinstance(outcome, ScenarioError):  # found only while it ran; the other cases are none the worse
+                problems += outcome.problems
+                continue
+            reports[number] = outcome
+            told.advance(bad=outcome.is_bad)
+            if arguments.format == "text" and (outcome.is_bad or arguments.verbose):
+                told.show(_case_text(outcome, arguments))
+            if arguments.exitfirst and outcome.is_bad:
+                break
+    except KeyboardInterrupt:
+        return True
+    finally:
+        told.end()
+    return False
 
 
 def _where(arguments: argparse.Namespace) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,11 @@ from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 
 if TYPE_CHECKING:
     from fakeazure.journal import Call
+    from harness.cli.assumptions import Inputs
+    from harness.cli.moves import Moves
+    from harness.explain.scheduling import Explainer, PodExplanation
+    from harness.scenario.language.dumps import Dump
+    from harness.trace.recorder import Recording
     from harness.world import World
 
 __all__ = ["add_arguments", "run"]
@@ -43,66 +48,117 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
 
 
+@dataclass(frozen=True, slots=True)
+class _Simulated:
+    """A world at the end of a simulation, and what was done on the way there."""
+
+    world: World
+    given: Dump
+    inputs: Inputs
+    recording: Recording | None
+    explainer: Explainer
+    added: list[str]
+    """Objects that no file has, and that were added."""
+    motion: str
+    """Why it does not come to rest; empty when it does."""
+    started: list[str]
+    """Startup taints that were removed."""
+    moves: Moves | None
+    missing: list[str]
+    """Nodes of the files for which there is no machine."""
+
+    def pending(self) -> list[PodExplanation]:
+        """Why pods have no Node."""
+        pods = self.world.view.list("Pod")
+        return [self.explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
-    from harness.cli.adoption import Adoption, managed_nodes
-    from harness.cli.live import Environment, read_given
-    from harness.cli.manifests import apply_manifests, bad_files, fails, inputs_given, settle, world_of
-    from harness.cli.moves import duration_of, moves_until
-    from harness.cli.traces import recording_of, write_recording
+    from harness.cli.live import Environment
+    from harness.cli.manifests import bad_files, fails
+    from harness.cli.moves import duration_of
+    from harness.cli.traces import write_recording
     from harness.cli.worlds import InputError
-    from harness.explain.guesses import guesses_of, of_choice, of_nodes
-    from harness.explain.render import as_text, as_value
-    from harness.explain.scheduling import Explainer
-    from harness.explain.summary import node_notes
-    from harness.explain.unused import inert_lines, refused_lines, unused_lines
+    from harness.explain.render import as_value
     from harness.reading.problems import ScenarioError
-    from harness.world.prices import totals
-    from harness.world.startup import end_startup
 
     try:
         seconds = duration_of(arguments.until) if arguments.until is not None else None
     except ValueError as error:
         return bad_input(f"harness simulate: --until: {error}")
     try:
-        given = read_given(arguments)
-        inputs = inputs_given(arguments, given)
-        world = world_of(arguments, inputs)
-        explainer = Explainer(world)
-        recording = recording_of(world, arguments, given.manifests)
-        adoption = Adoption(world, given) if arguments.until is not None and managed_nodes(given) else None
-        if adoption is not None:
-            added, motion = adoption.apply(given.manifests)
-        else:
-            added, motion = apply_manifests(world, given.manifests), settle(world)
+        done = _simulated(arguments, seconds)
     except InputError as error:
         return bad_input(f"harness simulate: {error}")
     except Environment as error:
         return no_environment(f"harness simulate: {error}")
     except ScenarioError as error:
         return bad_files("simulate", arguments, error)
-    started = [] if motion else end_startup(world)
-    moves = moves_until(world, seconds, circling=bool(motion)) if arguments.until is not None else None
-    missing = adoption.missing if adoption is not None else []
-    code = int(fails(arguments, world, given, motion))
-    pods = world.cluster.view.list("Pod")
-    pending = [explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
-    write_recording(recording, arguments, pending)
-    nodes = _nodes(world, pods)
-    prices = totals(world)
-    turns = [*of_nodes(world, {node["name"] for node in nodes})]
-    turns += [
-        of_choice(world, change.size) for pod in pending for change in pod.changes if change.size and not change.region
-    ]
-    value: dict[str, Any] = {
+    code = int(fails(arguments, done.world, done.given, done.motion))
+    pending = done.pending()
+    write_recording(done.recording, arguments, pending)
+    value = _value(done, pending)
+    if arguments.format == "json":
+        print_json({**value, "pending": as_value(pending)})
+    else:
+        _show(done, value, pending, verbose=arguments.verbose)
+    return code
+
+
+def _simulated(arguments: argparse.Namespace, seconds: float | None) -> _Simulated:
+    """The files applied, and `seconds` passed if `--until` is given. Raises InputError, Environment, ScenarioError."""
+    from harness.cli.adoption import Adoption, managed_nodes
+    from harness.cli.live import read_given
+    from harness.cli.manifests import apply_manifests, inputs_given, settle, world_of
+    from harness.cli.moves import moves_until
+    from harness.cli.traces import recording_of
+    from harness.explain.scheduling import Explainer
+    from harness.world.startup import end_startup
+
+    given = read_given(arguments)
+    inputs = inputs_given(arguments, given)
+    world = world_of(arguments, inputs)
+    explainer = Explainer(world)
+    recording = recording_of(world, arguments, given.manifests)
+    adoption = Adoption(world, given) if arguments.until is not None and managed_nodes(given) else None
+    if adoption is not None:
+        added, motion = adoption.apply(given.manifests)
+    else:
+        added, motion = apply_manifests(world, given.manifests), settle(world)
+    return _Simulated(
+        world=world,
+        given=given,
+        inputs=inputs,
+        recording=recording,
+        explainer=explainer,
+        added=added,
+        motion=motion,
+        started=[] if motion else end_startup(world),
+        moves=moves_until(world, seconds, circling=bool(motion)) if arguments.until is not None else None,
+        missing=adoption.missing if adoption is not None else [],
+    )
+
+
+def _value(done: _Simulated, pending: Sequence[PodExplanation]) -> dict[str, Any]:
+    """What came of it, as JSON has it, but for the reasons of the pending pods."""
+    from harness.explain.guesses import guesses_of, of_choice, of_nodes
+    from harness.explain.unused import inert_lines, refused_lines, unused_lines
+    from harness.world.prices import totals
+
+    world, pods = done.world, done.world.view.list("Pod")
+    nodes, prices = _nodes(world, pods), totals(world)
+    changes = (change for pod in pending for change in pod.changes if change.size and not change.region)
+    turns = [*of_nodes(world, {node["name"] for node in nodes}), *(of_choice(world, one.size) for one in changes)]
+    return {
         "region": world.region,
         "release": world.release.version,
         "kubernetes": world.kubernetes,
         "provision_mode": str(world.options.provision_mode),
-        "read": inputs.value(),
-        "added": added,
-        "startup_taints_removed": started,
-        **given.value(),
+        "read": done.inputs.value(),
+        "added": done.added,
+        "startup_taints_removed": done.started,
+        **done.given.value(),
         "unused": [*unused_lines(world), *inert_lines(world), *refused_lines(world)],
         "nodes": nodes,
         "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
@@ -111,33 +167,29 @@ def run(arguments: argparse.Namespace) -> int:
         "price_per_hour": round(prices.existing + prices.new, 6),
         "prices": {name: round(fact, 6) if isinstance(fact, float) else fact for name, fact in asdict(prices).items()},
         "seconds": world.clock.seconds,
-        "refused_by_azure": [_refusal(call) for call in _refused(world)],
-        "motion": motion or None,
-        **({"until": {**moves.value(), "without_machine": missing}} if moves is not None else {}),
+        "refused_by_azure": [_refusal(call) for call in world.refused_calls()],
+        "motion": done.motion or None,
+        **({"until": {**done.moves.value(), "without_machine": done.missing}} if done.moves is not None else {}),
     }
-    if arguments.format == "json":
-        print_json({**value, "pending": as_value(pending)})
-        return code
-    for line in inputs.head(world):
-        show(line)
-    if added:
-        print(f"added, because no file has one: {', '.join(added)}")
-    for line in given.notes():
-        show(line)
+
+
+def _show(done: _Simulated, value: Mapping[str, Any], pending: Sequence[PodExplanation], *, verbose: bool) -> None:
+    """The same in words."""
+    from harness.cli.manifests import show_head
+    from harness.explain.render import as_text
+    from harness.explain.summary import node_notes
+
+    world = done.world
     told = {line for pod in pending for line in pod.waiting}
-    for line in value["unused"]:
-        if line not in told:
-            show(line)
-    if started:
-        show(f"startup taints removed, as by those for whom they are: {', '.join(started)}")
-    _print(value, _refused(world), verbose=arguments.verbose)
-    for line in (*(f"left out, {line}" for line in missing), *(moves.lines() if moves is not None else ())):
-        show(line)
-    for line in node_notes(world):
+    show_head(done.inputs.head(world), done.added, done.given, [one for one in value["unused"] if one not in told])
+    if done.started:
+        show(f"startup taints removed, as by those for whom they are: {', '.join(done.started)}")
+    _print(value, world.refused_calls(), verbose=verbose)
+    moves = done.moves.lines() if done.moves is not None else ()
+    for line in (*(f"left out, {line}" for line in done.missing), *moves, *node_notes(world)):
         show(line)
     if pending:
-        show("\n" + as_text(pending, verbose=arguments.verbose))
-    return code
+        show("\n" + as_text(pending, verbose=verbose))
 
 
 def _nodes(world: World, pods: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -174,10 +226,6 @@ def _nodeclaim(claim: Mapping[str, Any]) -> dict[str, Any]:
         "requirements": claim["spec"].get("requirements") or [],
         "conditions": {one["type"]: one["status"] for one in status.get("conditions") or ()},
     }
-
-
-def _refused(world: World) -> list[Call]:
-    return world.refused_calls()
 
 
 def _refusal(call: Call) -> dict[str, Any]:

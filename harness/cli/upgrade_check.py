@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from harness.cli.output import add_forms, bad_input, print_found, print_json, sh
 from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
+    from harness.cli.assumptions import Inputs
     from harness.cli.moves import Moves
     from harness.explain.upgrade import Finding
     from harness.karpenter.releases import ProviderRelease
@@ -25,12 +27,7 @@ __all__ = ["add_arguments", "run"]
 
 WORSE = 1
 _SIGNS = {"worse": "!", "changed": "~", "better": "+", "same": "="}
-_TITLES = {
-    "worse": "for the worse",
-    "changed": "changed",
-    "better": "for the better",
-    "same": "as before",
-}
+_TITLES = {"worse": "for the worse", "changed": "changed", "better": "for the better", "same": "as before"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,12 +65,63 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints what changes, with its place in the files. Exit code 1 when something changes for the worse."""
+    from harness.cli.worlds import InputError
+    from harness.explain.upgrade import Effect
+    from harness.reading.problems import ScenarioError
+
+    try:
+        found = _checked(arguments)
+    except InputError as error:
+        return bad_input(f"harness upgrade-check: {error}")
+    except ScenarioError as error:
+        return bad_input(error, arguments.format)
+    if arguments.format == "json":
+        print_json(found.value())
+    elif arguments.format != "text":
+        print_found(_annotations(found.findings, found.given.manifests), arguments.format)
+    else:
+        _show(found)
+    return WORSE if any(finding.effect is Effect.WORSE for finding in found.findings) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What changes from one release to another, and with a newer Kubernetes after it where that is asked for."""
+
+    before: str
+    after: str
+    region: str
+    kubernetes: str
+    to_kubernetes: str | None
+    given: Dump
+    inputs: Inputs
+    findings: Sequence[Finding]
+    moves: Moves | None
+    missing: list[str]
+    """Nodes of the files for which there is no machine."""
+
+    def value(self) -> dict[str, Any]:
+        """For JSON."""
+        rollout = {"rollout": {**self.moves.value(), "without_machine": self.missing}} if self.moves is not None else {}
+        return {
+            "from": self.before,
+            "to": self.after,
+            "region": self.region,
+            "kubernetes": self.kubernetes,
+            "read": self.inputs.value(),
+            **self.given.value(),
+            "findings": [_value(finding, self.given.manifests) for finding in self.findings],
+            **rollout,
+        }
+
+
+def _checked(arguments: argparse.Namespace) -> _Checked:
+    """Tries the files under both releases, and writes the page where one is asked for. Raises InputError, ScenarioError."""
     from harness.cli.assumptions import inputs_of
     from harness.cli.pictures import check_page
-    from harness.cli.worlds import InputError, create_world
+    from harness.cli.worlds import create_world
     from harness.explain.label_comparison import common_kubernetes
-    from harness.explain.upgrade import Effect, UpgradeCheck
-    from harness.reading.problems import ScenarioError
+    from harness.explain.upgrade import UpgradeCheck
     from harness.scenario.language.dumps import as_new
 
     def new_world(release: ProviderRelease, crds: str) -> World:
@@ -85,65 +133,43 @@ def run(arguments: argparse.Namespace) -> int:
             provision_mode=arguments.mode,
         )
 
-    try:
-        check_page(arguments.html)
-        given = _read(arguments)
-        manifests = given.manifests
-        said = {
-            "karpenter": ("--from", arguments.before),
-            "region": ("--region", arguments.region),
-            "kubernetes": ("--kubernetes", arguments.kubernetes),
-        }
-        inputs = inputs_of([*manifests, *given.not_simulated], said)
-        region = inputs.arguments.get("region")
-        newest = create_world(
-            {"karpenter": "--to"},
-            karpenter=arguments.after,
-            region=region,
-            kubernetes=inputs.arguments.get("kubernetes"),
-            provision_mode=arguments.mode,
-        )
-        oldest = create_world({"karpenter": "--from"}, karpenter=arguments.before, provision_mode=arguments.mode)
-        # a cluster keeps its Kubernetes when Karpenter is upgraded, and older releases get no Nodes on newer ones
-        kubernetes = inputs.arguments.get("kubernetes") or common_kubernetes([oldest.release, newest.release])
-        check = UpgradeCheck(new_world, oldest.release, newest.release)
-        findings = check.findings([as_new(manifest.object) for manifest in manifests])
-        moves, missing = _moves(arguments, given, new_world, newest.release, kubernetes)
-        if arguments.html is not None:
-            _write_page(
-                arguments, (oldest.release.version, newest.release.version), (region, kubernetes), manifests, findings
-            )
-    except InputError as error:
-        return bad_input(f"harness upgrade-check: {error}")
-    except ScenarioError as error:
-        return bad_input(error, arguments.format)
-    head = {
-        "from": oldest.release.version,
-        "to": newest.release.version,
-        "region": newest.region,
-        "kubernetes": kubernetes,
+    check_page(arguments.html)
+    given = _read(arguments)
+    manifests = given.manifests
+    said = {
+        "karpenter": ("--from", arguments.before),
+        "region": ("--region", arguments.region),
+        "kubernetes": ("--kubernetes", arguments.kubernetes),
     }
-    if arguments.format == "json":
-        print_json(
-            {
-                **head,
-                "read": inputs.value(),
-                **given.value(),
-                "findings": [_value(finding, manifests) for finding in findings],
-                **({"rollout": {**moves.value(), "without_machine": missing}} if moves is not None else {}),
-            }
-        )
-    elif arguments.format != "text":
-        print_found(_annotations(findings, manifests), arguments.format)
-    else:
-        for line in inputs.lines():
-            show(line)
-        _print(head, given, findings)
-        if moves is not None:
-            print(f"\nKubernetes {kubernetes} → {arguments.to_kubernetes} on provider {head['to']}")
-            for line in (*(f"left out, {line}" for line in missing), *moves.lines()):
-                show(line)
-    return WORSE if any(finding.effect is Effect.WORSE for finding in findings) else 0
+    inputs = inputs_of([*manifests, *given.not_simulated], said)
+    region = inputs.arguments.get("region")
+    newest = create_world(
+        {"karpenter": "--to"},
+        karpenter=arguments.after,
+        region=region,
+        kubernetes=inputs.arguments.get("kubernetes"),
+        provision_mode=arguments.mode,
+    )
+    oldest = create_world({"karpenter": "--from"}, karpenter=arguments.before, provision_mode=arguments.mode)
+    # a cluster keeps its Kubernetes when Karpenter is upgraded, and older releases get no Nodes on newer ones
+    kubernetes = inputs.arguments.get("kubernetes") or common_kubernetes([oldest.release, newest.release])
+    check = UpgradeCheck(new_world, oldest.release, newest.release)
+    findings = check.findings([as_new(manifest.object) for manifest in manifests])
+    moves, missing = _moves(arguments, given, new_world, newest.release, kubernetes)
+    releases = (oldest.release.version, newest.release.version)
+    if arguments.html is not None:
+        _write_page(arguments, releases, (region, kubernetes), manifests, findings)
+    return _Checked(
+        *releases,
+        newest.region,
+        kubernetes,
+        to_kubernetes=arguments.to_kubernetes,
+        given=given,
+        inputs=inputs,
+        findings=findings,
+        moves=moves,
+        missing=missing,
+    )
 
 
 def _write_page(
@@ -289,16 +315,26 @@ def _value(finding: Finding, manifests: Sequence[Manifest]) -> dict[str, Any]:
     }
 
 
-def _print(head: Mapping[str, str], given: Dump, findings: Sequence[Finding]) -> None:
-    print(f"provider {head['from']} → {head['to']}, {head['region']}, Kubernetes {head['kubernetes']}")
-    for line in given.notes():
+def _show(found: _Checked) -> None:
+    for line in found.inputs.lines():
         show(line)
+    print(f"provider {found.before} → {found.after}, {found.region}, Kubernetes {found.kubernetes}")
+    for line in found.given.notes():
+        show(line)
+    _show_findings(found.findings, found.given.manifests)
+    if found.moves is not None:
+        print(f"\nKubernetes {found.kubernetes} → {found.to_kubernetes} on provider {found.after}")
+        for line in (*(f"left out, {line}" for line in found.missing), *found.moves.lines()):
+            show(line)
+
+
+def _show_findings(findings: Sequence[Finding], manifests: Sequence[Manifest]) -> None:
     for name in dict.fromkeys(finding.object for finding in findings):
         print(f"\n{name}")
         own = [finding for finding in findings if finding.object == name]
         order = list(_SIGNS)
         for finding in sorted(own, key=lambda one: order.index(str(one.effect))):
-            print(f"  {_SIGNS[finding.effect]} {_place(finding, given.manifests)}: {finding.text}")
+            print(f"  {_SIGNS[finding.effect]} {_place(finding, manifests)}: {finding.text}")
             if finding.layer is not None:
                 from_ = f", since {finding.since}" if finding.since else ""
                 print(f"      by {finding.layer}, rule {finding.rule}{from_}")

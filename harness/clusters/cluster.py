@@ -49,6 +49,10 @@ class Cluster(Protocol):
         """Replaces the CRDs, for writes that come from now on; what is stored stays as it is."""
         ...
 
+    def upgrade(self, kubernetes: str) -> None:
+        """The control plane runs another version of Kubernetes. Raises LookupError where it cannot."""
+        ...
+
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node in order, as the API server saw them."""
         ...

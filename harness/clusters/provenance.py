@@ -6,6 +6,7 @@ the layers of Karpenter's launch, and what each sender asserted. Without that (a
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -101,63 +102,76 @@ def label_writes(
     node: str, evidence: Iterable[Evidence], assertions: Iterable[Assertion], launches: Iterable[Launch]
 ) -> dict[str, tuple[Write, ...]]:
     """For each key the writes in order."""
-    paths = {each.path: each for each in launches if each.vm.lower() == node}
-    said = [each for each in assertions if each.node == node]
-    wanted: dict[str, Mapping[str, tuple[str, str]]] = {}
-    found: dict[str, list[Write]] = {}
-    labels: Mapping[str, str] = {}
-
-    def source(by: str, key: str, value: str | None) -> str | None:
-        told = wanted.get(by, {}).get(key)
-        if told is not None and told[0] == value and told[1]:
-            return told[1]
-        if by == "karpenter" and key in _KARPENTER_MARKS:
-            return _KARPENTER_MARKS[key]
-        path = paths.get("kubelet" if by == "kubelet" else "nodeclaim" if by == "karpenter" else "")
-        return path.source(key, value) if path is not None else None
-
-    def add(kind: WriteKind, by: str, key: str, value: str | None, at: int) -> None:
-        found.setdefault(key, []).append(Write(kind, by, source(by, key, value), value, at))
-
-    def hear(until: int) -> None:
-        while said and said[0].revision < until:
-            each = said.pop(0)
-            wanted[each.by] = each.labels
-            if each.by == "kubelet" and "kubelet" in paths:
-                for layer in winners(paths["kubelet"].withheld).values():
-                    write = Write(WriteKind.WITHHELD, "kubelet", layer.source, layer.value, each.revision)
-                    found.setdefault(layer.key, []).append(write)
-            for key, (value, _) in each.labels.items():
-                if each.refused:
-                    if key in forbidden_labels((key,)):
-                        add(WriteKind.REFUSED, each.by, key, value, each.revision)
-                elif labels.get(key) == value and not _said_before(found.get(key, ()), each.by, value):
-                    add(WriteKind.SAME, each.by, key, value, each.revision)
-
+    story = _Story(
+        {each.path: each for each in launches if each.vm.lower() == node},
+        deque(each for each in assertions if each.node == node),
+    )
     for entry in evidence:
+        story.read(entry)
+    story.hear(1 << 62)
+    return {key: tuple(writes) for key, writes in sorted(story.found.items())}
+
+
+class _Story:
+    """Reads the requests about one Node in order; what senders said they want comes between them, at its revision."""
+
+    def __init__(self, paths: Mapping[str, Launch], said: deque[Assertion]) -> None:
+        self._paths, self._said = paths, said
+        self._wanted: dict[str, Mapping[str, tuple[str, str]]] = {}
+        self._labels: Mapping[str, str] = {}
+        self.found: dict[str, list[Write]] = {}
+
+    def read(self, entry: Evidence) -> None:
+        """One request, and what was said before it."""
         if entry.error is not None and entry.error.reason == "Conflict":
-            continue  # nobody judged the labels: the sender was behind, and tries again
-        refused = entry.error is not None
-        hear(entry.revision + 1 if refused else entry.revision)
-        by = entry.identity.by
-        if refused:
+            return  # nobody judged the labels: the sender was behind, and tries again
+        by, at, labels = entry.identity.by, entry.revision, self._labels
+        if entry.error is not None:
+            self.hear(at + 1)
             sent = labels_of(entry.object) if entry.object is not None else {}
             for key in forbidden_labels(key for key in sent if sent.get(key) != labels.get(key)):
-                add(WriteKind.REFUSED, by, key, sent[key], entry.revision)
-            continue
+                self._add(WriteKind.REFUSED, by, key, sent[key], at)
+            return
+        self.hear(at)
         after: Mapping[str, str] = labels_of(entry.after) if entry.after is not None else {}
         if entry.after is not None and after is not labels:
             for key, value in after.items():
                 if key not in labels:
-                    add(WriteKind.SET, by, key, value, entry.revision)
+                    self._add(WriteKind.SET, by, key, value, at)
                 elif labels[key] != value:
-                    add(WriteKind.OVERWROTE, by, key, value, entry.revision)
+                    self._add(WriteKind.OVERWROTE, by, key, value, at)
             for key in labels:
                 if key not in after:
-                    add(WriteKind.REMOVED, by, key, None, entry.revision)
-        labels = after
-    hear(1 << 62)
-    return {key: tuple(writes) for key, writes in sorted(found.items())}
+                    self._add(WriteKind.REMOVED, by, key, None, at)
+        self._labels = after
+
+    def hear(self, until: int) -> None:
+        """What was said before a revision."""
+        while self._said and self._said[0].revision < until:
+            each = self._said.popleft()
+            self._wanted[each.by] = each.labels
+            if each.by == "kubelet" and "kubelet" in self._paths:
+                for layer in winners(self._paths["kubelet"].withheld).values():
+                    write = Write(WriteKind.WITHHELD, "kubelet", layer.source, layer.value, each.revision)
+                    self.found.setdefault(layer.key, []).append(write)
+            for key, (value, _) in each.labels.items():
+                if each.refused:
+                    if key in forbidden_labels((key,)):
+                        self._add(WriteKind.REFUSED, each.by, key, value, each.revision)
+                elif self._labels.get(key) == value and not _said_before(self.found.get(key, ()), each.by, value):
+                    self._add(WriteKind.SAME, each.by, key, value, each.revision)
+
+    def _add(self, kind: WriteKind, by: str, key: str, value: str | None, at: int) -> None:
+        self.found.setdefault(key, []).append(Write(kind, by, self._source(by, key, value), value, at))
+
+    def _source(self, by: str, key: str, value: str | None) -> str | None:
+        told = self._wanted.get(by, {}).get(key)
+        if told is not None and told[0] == value and told[1]:
+            return told[1]
+        if by == "karpenter" and key in _KARPENTER_MARKS:
+            return _KARPENTER_MARKS[key]
+        path = self._paths.get("kubelet" if by == "kubelet" else "nodeclaim" if by == "karpenter" else "")
+        return path.source(key, value) if path is not None else None
 
 
 def _said_before(writes: Sequence[Write], by: str, value: str) -> bool:

@@ -111,7 +111,7 @@ class Advisor:
         return key == INSTANCE_TYPE and bool(regions_with(self._world, key, value))
 
     def _decide(self, snapshot: ClusterSnapshot, types: Types) -> SchedulingResults:
-        options = self._world.karpenter.provisioner.options
+        options = self._world.karpenter.scheduling
         return solve(snapshot, types, release=self._world.release, options=options, indexes=self._world.caches.indexes)
 
     def _classes(self, snapshot: ClusterSnapshot, names: Set[str]) -> list[NodeClassSeen]:

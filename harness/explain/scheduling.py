@@ -102,7 +102,7 @@ class Explainer(Listener):
 
     def pods(self, *, bound: bool = True) -> list[PodExplanation]:
         """Every pod of the world. Without `bound` those that have a Node come with its name alone, not with what was against others."""
-        return [self.pod(pod, why_bound=bound) for pod in self._world.cluster.view.list("Pod")]
+        return [self.pod(pod, why_bound=bound) for pod in self._world.view.list("Pod")]
 
     def pod(self, pod: Mapping[str, Any], *, why_bound: bool = True) -> PodExplanation:
         """One pod of the world."""
@@ -176,15 +176,15 @@ class Explainer(Listener):
         """Advice where Karpenter looks at pods and uses no NodePool, so that there was no simulation."""
         if node or not is_provisionable(pods[0]):
             return {}
-        provisioner = self._world.karpenter.provisioner
-        return _told(self._advice(pods, provisioner.snapshot(), provisioner.instance_types(), []))
+        karpenter = self._world.karpenter
+        return _told(self._advice(pods, karpenter.snapshot(), karpenter.instance_types(), []))
 
     def _together(self, pod: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """The pending pods of the same workload, or that differ in name only; the pod itself among them."""
         count = len(self._world.journal)
         if self._waiting_pods[0] != count:
             groups: dict[Hashable, list[Mapping[str, Any]]] = {}
-            for one in self._world.cluster.view.list("Pod"):
+            for one in self._world.view.list("Pod"):
                 if not one.get("spec", {}).get("nodeName"):
                     groups.setdefault(_family(one), []).append(one)
             self._waiting_pods = (count, groups)
@@ -199,7 +199,7 @@ class Explainer(Listener):
             return ()
         if self._wishes[0] != id(results):
             groups: dict[Hashable, list[Mapping[str, Any]]] = {}
-            for one in self._world.cluster.view.list("Pod"):
+            for one in self._world.view.list("Pod"):
                 said = results.errors.get(_key(one))
                 if said is not None and not one.get("spec", {}).get("nodeName") and wish_of(one) is not None:
                     groups.setdefault((wish_of(one), str(said)), []).append(one)
@@ -222,7 +222,7 @@ class Explainer(Listener):
         known = self._ledgers.get(id(snapshot))
         if known is None:
             ledger = Ledger()
-            options = self._world.karpenter.provisioner.options
+            options = self._world.karpenter.scheduling
             release, indexes = self._world.release, self._world.caches.indexes
             results = solve(snapshot, types, release=release, options=options, indexes=indexes, ledger=ledger)
             known = self._ledgers[id(snapshot)] = (snapshot, ledger, results)

@@ -94,7 +94,7 @@ def node_notes(world: World) -> Iterator[str]:
         )
     used = {
         str(spec_of(pod).get("nodeName"))
-        for pod in world.cluster.view.list("Pod")
+        for pod in world.view.list("Pod")
         if spec_of(pod).get("nodeName") and (controller_of(pod) or {}).get("kind") not in ("DaemonSet", "Node")
     }
     empty = [name_of(node) for node in nodes if name_of(node) not in used]
@@ -111,7 +111,7 @@ def _listed(names: Sequence[str]) -> str:
 def _why(world: World, names: Sequence[str]) -> str:
     """Whom the Nodes were made for, and where those pods are now."""
     claims = {str((one.get("status") or {}).get("nodeName")): name_of(one) for one in world.list("NodeClaim")}
-    places = {(namespace_of(pod), name_of(pod)): spec_of(pod).get("nodeName") for pod in world.cluster.view.list("Pod")}
+    places = {(namespace_of(pod), name_of(pod)): spec_of(pod).get("nodeName") for pod in world.view.list("Pod")}
     meant = nominations(world)
     made = [name for name in names if name in claims]
     targets = {f"nodeclaim/{claims[name]}": name for name in made} | {f"node/{name}": name for name in made}

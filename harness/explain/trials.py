@@ -60,7 +60,7 @@ class Trials:
         self._left = BUDGET
         made = {status_of(claim).get("nodeName") for claim in world.list("NodeClaim")}
         self._objects = [one for one in world.applied if not (one.get("kind") == "Node" and name_of(one) in made)]
-        self._alone = len(world.cluster.view.list("Pod")) > MANY
+        self._alone = len(world.view.list("Pod")) > MANY
 
     def run(
         self,
@@ -155,7 +155,7 @@ class Trials:
 
     def _outcome(self, trial: World, wanted: Mapping[Workload, int]) -> Outcome:
         pods, count = (
-            [pod for pod in trial.cluster.view.list("Pod") if workload_of(pod) in wanted],
+            [pod for pod in trial.view.list("Pod") if workload_of(pod) in wanted],
             sum(wanted.values()),
         )
         bound = [pod for pod in pods if spec_of(pod).get("nodeName")]

@@ -39,10 +39,10 @@ def inert_lines(world: World) -> Iterator[str]:
 def refused_lines(world: World) -> Iterator[str]:
     """`Deployment/x gets no pods: …` for each workload whose pods the API server refuses; with some, `gets no more pods`."""
     for name, message in {one.object: one.message for one in world.events if one.reason == "FailedCreate"}.items():
-        owner = world.cluster.view.get(name.kind, name.name, name.namespace)
+        owner = world.view.get(name.kind, name.name, name.namespace)
         if owner is None:
             continue
-        pods = sum(one["kind"] == "Pod" for one in world.cluster.view.indexed("owned-by", uid_of(owner)))
+        pods = sum(one["kind"] == "Pod" for one in world.view.indexed("owned-by", uid_of(owner)))
         if pods >= _wanted(owner):
             continue
         made_by = controller_of(owner)
@@ -65,7 +65,7 @@ def _wanted(owner: Mapping[str, Any]) -> float:
 def _why_unused(world: World, pool: Mapping[str, Any]) -> str:
     spec = spec_of(pool)
     reference = spec_of(spec.get("template") or {}).get("nodeClassRef") or {}
-    group, kind = world.karpenter.provisioner.options.node_class
+    group, kind = world.karpenter.scheduling.node_class
     if (reference.get("group"), reference.get("kind")) != (group, kind):
         return (
             f"its nodeClassRef names {reference.get('kind')} of group {reference.get('group')}, not {kind} of {group}"

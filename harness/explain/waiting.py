@@ -84,7 +84,7 @@ def _on_its_way(world: World, pod: Object, target: str) -> Iterator[str]:
     node = world.get("Node", name) if kind == "node" else None
     claim = world.get("NodeClaim", name) if kind == "nodeclaim" else _claim_of(world, name)
     if claim is None and node is None:
-        told = world.karpenter.provider.failures.get(name)
+        told = world.karpenter.failure_of(name)
         yield f"Karpenter made NodeClaim {name} for it, which is gone: {told or 'deleted'}"
         return
     if claim is not None:

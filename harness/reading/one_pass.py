@@ -28,6 +28,13 @@ _LONE = re.compile(
     r"\\u[dD][89aAbB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89aAbB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")  # YAML has no pairs of them
+_EVENTS = (
+    yaml.ScalarEvent,
+    yaml.MappingStartEvent,
+    yaml.SequenceStartEvent,
+    yaml.MappingEndEvent,
+    yaml.SequenceEndEvent,
+)
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 
@@ -99,14 +106,16 @@ class _Builder:
         """The value, where the items of its `items` begin, and where they end."""
         loader: Any = yaml_tree.new_loader(text)
         try:
-            return self._document(loader.get_event)
+            root, starts, last = self._document(loader.get_event)
         finally:
             loader.dispose()
+        if len(root) != 1 or root[0] is None:
+            raise _Unusual
+        return root[0], starts, last
 
-    def _document(self, next_event: Callable[[], Any]) -> tuple[Any, list[int], int]:
+    def _document(self, next_event: Callable[[], Any]) -> tuple[list[Any], list[int], int]:
         kept = self.texts.setdefault
-        scalar, map_start, list_start = yaml.ScalarEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent
-        ends = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
+        scalar, map_start, list_start, map_end, list_end = _EVENTS
         root: list[Any] = []
         here: Any = root  # the container that is open
         key: str | None = None
@@ -117,6 +126,11 @@ class _Builder:
         while True:
             event = next_event()
             kind = event.__class__
+            if here is listed:
+                if kind is list_end:
+                    last = event.start_mark.index
+                else:
+                    starts.append(event.start_mark.index)
             if kind is scalar:
                 if event.tag is not None or event.anchor is not None:
                     raise _Unusual
@@ -140,15 +154,11 @@ class _Builder:
                         listed = value  # its items begin on lines of their own
                     here[key] = value
                 else:
-                    if here is listed:
-                        starts.append(event.start_mark.index)
                     here.append(value)
                 open_.append((here, None))
                 here, key = value, None
                 continue
-            elif kind in ends:
-                if here is listed:
-                    last = event.start_mark.index
+            elif kind is map_end or kind is list_end:
                 here, key = open_.pop()
                 continue
             elif kind is yaml.StreamEndEvent:
@@ -162,11 +172,7 @@ class _Builder:
                 key = None
             else:
                 here.append(value)
-                if here is listed:
-                    starts.append(event.start_mark.index)
-        if len(root) != 1 or root[0] is None:
-            raise _Unusual
-        return root[0], starts, last
+        return root, starts, last
 
 
 def read_json(text: str) -> list[tuple[Read, Excerpt]] | None:

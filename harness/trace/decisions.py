@@ -81,7 +81,7 @@ class Decisions(Listener):
             target = f"NodeClaim/{name}" if name else ""
             yield Decision(t, pods, "nodeclaim", number, target, "", (*filtered, *tried), nodes)
         for name, placed in results.existing.items():
-            kind = "Node" if self._world.cluster.view.get("Node", name) is not None else "NodeClaim"
+            kind = "Node" if self._world.view.get("Node", name) is not None else "NodeClaim"
             yield Decision(t, tuple(map(pod_key, placed)), "existing", number, f"{kind}/{name}")
         groups: dict[Hashable, tuple[list[str], Decision]] = {}
         for result, told in (("refused", results.errors), ("ignored", results.ignored)):
@@ -195,9 +195,9 @@ class _SizeLists:
     def _dropped(self, nodepool: str) -> Sequence[Any]:
         from harness.karpenter.lifecycle.nodepools import nodeclass_name
 
-        pool = self._world.cluster.view.get("NodePool", nodepool)
+        pool = self._world.view.get("NodePool", nodepool)
         name = nodeclass_name(pool) if pool is not None else None
-        nodeclass = self._world.cluster.view.get("AKSNodeClass", name) if name else None
+        nodeclass = self._world.view.get("AKSNodeClass", name) if name else None
         return self._world.instance_types.list(nodeclass).dropped if nodeclass is not None else ()
 
 

@@ -10,6 +10,8 @@ from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER
 from harness.engine.rng import Rng
 from harness.karpenter.lifecycle.pace import Pace
+from harness.karpenter.overlays.applied import AppliedOverlays
+from harness.karpenter.overlays.controller import GATE as NODE_OVERLAY
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provisioning.listening import Listener
 from harness.nodes.cloud_node_manager import CloudNodeManager
@@ -19,7 +21,7 @@ from harness.nodes.kubelet import Kubelets
 from harness.nodes.registry import Machines
 from harness.world.azure import AzurePort, make_cloud
 from harness.world.azure_timers import AzureTimers
-from harness.world.karpenter import Karpenter
+from harness.world.karpenter import Karpenter, Surroundings
 from harness.world.kubectl import Kubectl
 from harness.world.ports import Ports
 from harness.world.recorder import Recorder
@@ -59,8 +61,9 @@ class Assembly:
         self.refusals = RefusalCheck(self.recorder.rejections)
         self.listeners: list[Listener] = []
         """Those who are told of every simulation of Karpenter's, also after a restart."""
-        self.instance_types = self._instance_types()
         self._settings = settings
+        self._overlays: AppliedOverlays | None = None
+        self.instance_types = self._instance_types()
         self._add_nodes(settings)
         self._karpenter: Karpenter | None = self._new_karpenter(settings.pace) if simulated else None
 
@@ -77,7 +80,7 @@ class Assembly:
         Gone are launches that it was about to write down, offerings that it left alone, cached instance types, the window of its batch and
         the operations of Azure that it polled. Raises LookupError where Karpenter is somebody else.
         """
-        pace = self.karpenter.lifecycle.pace
+        pace = self.karpenter.pace
         self.engine.remove(*self.karpenter.controllers)
         self.instance_types = self._instance_types()
         self._karpenter = self._new_karpenter(pace)
@@ -115,6 +118,9 @@ class Assembly:
         engine.add(self.kubelets, node_manager, disks, notices, timers)
 
     def _instance_types(self) -> InstanceTypeProvider:
+        """As Karpenter's process has them when it starts."""
+        counts = self.options.gate(NODE_OVERLAY) and NODE_OVERLAY in self.release.core.gates
+        self._overlays = AppliedOverlays() if counts else None
         return InstanceTypeProvider(
             release=self.release,
             options=self.options,
@@ -124,23 +130,18 @@ class Assembly:
             prices=self.azure.prices,
             usages=self.azure.usages,
             shared=self.caches.lists.of(self.region, self.release),
+            overlays=self._overlays,
         )
 
     def _new_karpenter(self, pace: Pace) -> Karpenter:
-        ports = self.ports
-        return Karpenter(
-            self.engine,
-            ports.view,
-            ports.writer(KARPENTER),
-            ports.sink,
-            ports.cloud,
-            self.instance_types,
-            self.rng,
+        around = Surroundings(
             region=self.region,
             kubernetes=self.kubernetes,
             indexes=self.caches.indexes,
             attempt_seconds=self._settings.attempt_seconds,
             time_limit=self._settings.time_limit,
             pace=pace,
+            overlays=self._overlays,
             listeners=self.listeners,
         )
+        return Karpenter(self.ports.access(KARPENTER), self.ports.cloud, self.instance_types, self.rng, around)

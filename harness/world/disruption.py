@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from harness.engine.engine import Controller, Engine
-from harness.engine.ports import Sink, View, Writer
+from harness.engine.access import Access
+from harness.engine.engine import Controller
 from harness.engine.rng import Rng
 from harness.karpenter.disruption.executions import Executions
 from harness.karpenter.disruption.loop import DisruptionController
@@ -21,12 +21,21 @@ from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.drift import ProviderDrift
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.instances import ArmInstances
-from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.disruption import disruption_rules_of
-from harness.karpenter.scheduling import CatalogIndexes
+from harness.karpenter.scheduling import CatalogIndexes, PlannedNodeClaim, SchedulingOptions
 from harness.karpenter.scheduling.memory import ClusterMemory
+from harness.kube.api.objects import Object
 
-__all__ = ["Departures"]
+__all__ = ["Departures", "Simulations"]
+
+
+@dataclass(frozen=True, slots=True)
+class Simulations:
+    """How one Karpenter simulates, and what it keeps from one simulation to the next."""
+
+    options: SchedulingOptions
+    indexes: CatalogIndexes
+    memory: ClusterMemory
 
 
 class Departures:
@@ -34,28 +43,26 @@ class Departures:
 
     def __init__(
         self,
-        engine: Engine,
-        view: View,
-        writer: Writer,
-        sink: Sink,
+        access: Access,
         arm: Arm,
         instance_types: InstanceTypeProvider,
         rng: Rng,
         *,
-        provisioner: Provisioner,
+        simulations: Simulations,
+        create: Callable[[PlannedNodeClaim], Object],
         marks: Marks,
-        indexes: CatalogIndexes,
-        memory: ClusterMemory,
     ) -> None:
+        """`create` makes the NodeClaims of replacements; `simulations` are as the provisioner runs them."""
+        engine, view, writer, sink = access.engine, access.view, access.writer, access.sink
         clock, release = engine.clock, instance_types.release
         self._marks = marks
         draws = rng.stream("disruption")
         options = replace(
-            provisioner.options,
+            simulations.options,
             choose=draws.randrange,
             draw=lambda name, values: rng.pick(f"disruption/{name}", values),
         )
-        self.observer = Observer(view, clock, instance_types, marks, options, indexes, memory)
+        self.observer = Observer(view, clock, instance_types, marks, options, simulations.indexes, simulations.memory)
         self.controller: DisruptionController | None = None
         self.rules = disruption_rules_of(release.core)
         found: list[Controller] = [Expiration(view, writer, sink, clock)]
@@ -64,7 +71,7 @@ class Departures:
         if self.rules is not None:
             instances = ArmInstances(arm)
             drift = ProviderDrift(view, sink, instances, instance_types.options, release)
-            hands = Hands(view, writer, sink, clock, marks, provisioner.create)
+            hands = Hands(view, writer, sink, clock, marks, create)
             executions = Executions(engine, sink, hands, self.rules)
             self.controller = DisruptionController(
                 engine, self.observer, sink, hands, executions, marks, instance_types, self.rules

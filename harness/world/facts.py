@@ -110,7 +110,7 @@ def _claims(world: World) -> dict[str, Any]:
     last: dict[str, Object] = {}
     course: dict[str, dict[str, list[str]]] = {}
     gone: set[str] = set()
-    for change in world.cluster.view.changes(0, "NodeClaim"):
+    for change in world.view.changes(0, "NodeClaim"):
         name = name_of(change.object)
         last[name] = change.object
         for each in conditions_of(change.object):
@@ -212,7 +212,7 @@ def _is_owned(node: Object, claims: Iterable[str]) -> bool:
 def _events(world: World) -> dict[tuple[str, str], dict[str, str]]:
     """What Karpenter told about each object, each thing once."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    owners = {name_of(pod): controller_of(pod) for pod in world.cluster.view.list("Pod")}
+    owners = {name_of(pod): controller_of(pod) for pod in world.view.list("Pod")}
     for event in world.events:
         if event.source != "karpenter" or event.message.startswith(RETOLD):
             continue

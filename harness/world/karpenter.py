@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from harness.engine.engine import Controller, Engine
-from harness.engine.ports import Cloud, Sink, View, Writer
+from harness.engine.access import Access
+from harness.engine.engine import Controller
+from harness.engine.ports import Cloud
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.disruption.situation import View as DisruptionView
+from harness.karpenter.disruption.tally import Tally
 from harness.karpenter.lifecycle.controller import NodeClaimLifecycle
 from harness.karpenter.lifecycle.drain import Evictions
+from harness.karpenter.lifecycle.expiration import Expiration
 from harness.karpenter.lifecycle.garbage import GarbageCollection
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodeclasses import NodeClasses
 from harness.karpenter.lifecycle.nodepools import NodePools, nodeclass_name
 from harness.karpenter.lifecycle.pace import Pace
 from harness.karpenter.lifecycle.termination import NodeTermination
-from harness.karpenter.overlays.controller import GATE, NodeOverlays
+from harness.karpenter.overlays.applied import AppliedOverlays
+from harness.karpenter.overlays.controller import NodeOverlays
 from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.azure import AzureProvider
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
@@ -25,154 +31,213 @@ from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.scheduling import rules_of
-from harness.karpenter.scheduling import CatalogIndexes, EqualPrices, SchedulingOptions
+from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, EqualPrices, SchedulingOptions
 from harness.karpenter.scheduling.default_spread import default_constraints
 from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.staticpools.controllers import GATE as STATIC_CAPACITY
 from harness.karpenter.staticpools.controllers import StaticDeprovisioning, StaticProvisioning
 from harness.kube.api.objects import Object
 from harness.kube.go.text import quote
-from harness.world.disruption import Departures
+from harness.world.disruption import Departures, Simulations
+
+__all__ = ["Karpenter", "Surroundings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the loop is told of the place where it runs, and what it shares with others."""
+
+    region: str
+    kubernetes: str
+    indexes: CatalogIndexes
+    attempt_seconds: float
+    """Virtual seconds that each attempt to place a pod takes."""
+    time_limit: float
+    """Virtual seconds after which a simulation stops."""
+    pace: Pace
+    overlays: AppliedOverlays | None
+    """What NodeOverlays come to, where they count."""
+    listeners: Sequence[Listener] = ()
+    """Those who are told of every simulation."""
 
 
 class Karpenter:
     """The simulated loop. It knows its cluster only as View and Writer, and Azure only as Cloud."""
 
     def __init__(
-        self,
-        engine: Engine,
-        view: View,
-        writer: Writer,
-        sink: Sink,
-        cloud: Cloud,
-        instance_types: InstanceTypeProvider,
-        rng: Rng,
-        *,
-        region: str,
-        kubernetes: str,
-        indexes: CatalogIndexes,
-        attempt_seconds: float,
-        time_limit: float,
-        pace: Pace,
-        listeners: Sequence[Listener] = (),
+        self, access: Access, cloud: Cloud, instance_types: InstanceTypeProvider, rng: Rng, around: Surroundings
     ) -> None:
         release, options = instance_types.release, instance_types.options
+        engine, view, writer, sink = access.engine, access.view, access.writer, access.sink
+        self._engine, self._view, self._instance_types = engine, view, instance_types
         arm = Arm(cloud, options)
-        self.promises = Promises(engine, view, writer, sink, arm)
-        self.provider = AzureProvider(view, sink, engine.clock, arm, instance_types, self.promises, rng, region)
-        self.lifecycle = NodeClaimLifecycle(view, writer, sink, engine.clock, self.provider, release.core, pace)
-        evictions = Evictions(engine, view, writer, sink)
-        labels = rng.stream("labels")
-        self.marks = Marks(engine.clock, options.batch_max_seconds)
-        memory = ClusterMemory()
-        self.provisioner = Provisioner(
-            engine,
-            view,
-            writer,
-            sink,
+        promises = Promises(engine, view, writer, sink, arm)
+        self.provider = AzureProvider(view, sink, engine.clock, arm, instance_types, promises, rng, around.region)
+        self._lifecycle = NodeClaimLifecycle(view, writer, sink, engine.clock, self.provider, release.core, around.pace)
+        marks = Marks(engine.clock, options.batch_max_seconds)
+        self.scheduling = self._scheduling(rng, around)
+        """How pods are placed."""
+        simulations = Simulations(self.scheduling, around.indexes, ClusterMemory())
+        self._provisioner = Provisioner(
+            access,
             instance_types,
             failures=self.provider.failures,
-            options=SchedulingOptions(
-                preference_policy=options.preference_policy,
-                min_values_policy=options.min_values_policy,
-                default_spread=default_constraints(options.scheduler_config),
-                choose=labels.randrange,
-                draw=rng.pick,
-                equal_prices=EqualPrices(rng.pick),
-                attempt_seconds=attempt_seconds,
-                time_limit=time_limit,
-            ),
+            options=self.scheduling,
             batcher=Batcher(engine.clock, options.batch_idle_seconds, options.batch_max_seconds),
-            indexes=indexes,
-            memory=memory,
-            marks=self.marks,
-            listeners=listeners,
+            indexes=simulations.indexes,
+            memory=simulations.memory,
+            marks=marks,
+            listeners=around.listeners,
         )
-        self.departures = Departures(
-            engine,
-            view,
-            writer,
-            sink,
+        self._departures = Departures(
+            access,
             arm,
             instance_types,
             rng,
-            provisioner=self.provisioner,
-            marks=self.marks,
-            indexes=indexes,
-            memory=memory,
+            simulations=simulations,
+            create=self._provisioner.create,
+            marks=marks,
         )
-        self.overlays = _overlays(engine, view, writer, sink, instance_types, self.departures.reconsider)
-        static = self._static(engine, view, writer, sink, instance_types)
-        self.nodeclasses = NodeClasses(
-            view,
-            writer,
-            engine.clock,
-            cloud,
-            sink,
-            release=release,
-            options=options,
-            region=region,
-            kubernetes=kubernetes,
+        self._nodeclasses = NodeClasses(
+            access, cloud, release=release, options=options, region=around.region, kubernetes=around.kubernetes
         )
         self.controllers: tuple[Controller, ...] = (
-            self.nodeclasses,
-            NodePools(view, writer, engine.clock, release, self.lifecycle.health),
-            *self.overlays,
-            self.provisioner,
-            self.lifecycle,
-            self.promises,
-            evictions,
-            NodeTermination(
-                engine,
-                view,
-                writer,
-                sink,
-                engine.clock,
-                self.provider,
-                evictions,
-                protection_may_end=rules_of(release.core).protection_may_end,
-            ),
-            GarbageCollection(view, writer, sink, engine.clock, self.provider, lambda: engine.revision),
-            *self.departures.controllers,
-            *static,
+            self._nodeclasses,
+            NodePools(view, writer, engine.clock, release, self._lifecycle.health),
+            *self._overlays(access, around.overlays),
+            self._provisioner,
+            self._lifecycle,
+            promises,
+            *self._endings(access),
+            *self._departures.controllers,
+            *self._static(access),
         )
         """All of them, in the order in which changes reach them."""
         engine.add(*self.controllers)
 
-    def _static(
-        self, engine: Engine, view: View, writer: Writer, sink: Sink, instance_types: InstanceTypeProvider
-    ) -> tuple[Controller, ...]:
-        """The controllers of static NodePools where the release has them and the gate is open."""
-        rules = self.departures.rules
-        if rules is None or not rules.static_nodepools or not instance_types.options.gate(STATIC_CAPACITY):
-            return ()
-        look, create = self.departures.observer.look, self.provisioner.create
-        failures, report = self.provider.failures, engine.report_runaway
-        return (
-            StaticProvisioning(view, sink, engine.clock, look, create, failures, report),
-            StaticDeprovisioning(view, writer, sink, look),
+    # What it does, for those who look.
+
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """How many pods the last simulation found no place for, and how many Karpenter does not consider."""
+        return self._provisioner.waiting
+
+    @property
+    def disrupts(self) -> bool:
+        """Whether anybody has measured how this release disrupts nodes; else its nodes only expire."""
+        return self._departures.rules is not None
+
+    @property
+    def disruption_tally(self) -> Tally | None:
+        """What the disruption controller counted when it last looked; None where it does not run."""
+        controller = self._departures.controller
+        return controller.tally if controller is not None else None
+
+    def failure_of(self, nodeclaim: str) -> str | None:
+        """Why a NodeClaim came to nothing."""
+        return self.provider.failures.get(nodeclaim)
+
+    def snapshot(self) -> ClusterSnapshot:
+        """What a simulation would see now."""
+        return self._provisioner.snapshot()
+
+    def instance_types(self) -> dict[str, Sequence[InstanceType]]:
+        """The instance types of each NodePool that it provisions for, as its NodeClass sees them."""
+        return self._provisioner.instance_types()
+
+    def disruption_view(self, snapshot: ClusterSnapshot | None = None) -> DisruptionView:
+        """What disruption sees now, or of any snapshot."""
+        observer = self._departures.observer
+        return observer.look() if snapshot is None else observer.of(snapshot)
+
+    # What happens to it.
+
+    @property
+    def pace(self) -> Pace:
+        """How long it takes over a NodeClaim."""
+        return self._lifecycle.pace
+
+    @pace.setter
+    def pace(self, pace: Pace) -> None:
+        self._lifecycle.pace = pace
+
+    def azure_changed(self) -> None:
+        """Prices, or what Azure sells, are others than before; no object tells of it."""
+        self._departures.wake()
+
+    def disturbed(self) -> None:
+        """Somebody changed something from outside, which is a reason for what comes."""
+        self._departures.disturbed()
+
+    def upgraded(self, kubernetes: str) -> None:
+        """The API server runs another version; that is noticed when it is next asked for its own."""
+        self._nodeclasses.upgraded(kubernetes)
+
+    def hold(self) -> None:
+        """No node is disrupted from now on."""
+        if self._departures.controller is not None:
+            self._departures.controller.held = True
+
+    def release(self) -> None:
+        """Nodes may leave again, also those that are older than this world."""
+        expiration = [each for each in self._departures.controllers if each.name == Expiration.name]
+        self._engine.introduce(expiration, self._view.list)
+        if self._departures.controller is not None:
+            self._departures.controller.held = False
+            self._departures.controller.wake()
+
+    # How it is wired.
+
+    def _scheduling(self, rng: Rng, around: Surroundings) -> SchedulingOptions:
+        options = self._instance_types.options
+        return SchedulingOptions(
+            preference_policy=options.preference_policy,
+            min_values_policy=options.min_values_policy,
+            default_spread=default_constraints(options.scheduler_config),
+            choose=rng.stream("labels").randrange,
+            draw=rng.pick,
+            equal_prices=EqualPrices(rng.pick),
+            attempt_seconds=around.attempt_seconds,
+            time_limit=around.time_limit,
         )
 
+    def _endings(self, access: Access) -> tuple[Controller, ...]:
+        """Those who take nodes away that are to go."""
+        engine, view, writer, sink = access.engine, access.view, access.writer, access.sink
+        evictions = Evictions(engine, view, writer, sink)
+        may_end = rules_of(self._instance_types.release.core).protection_may_end
+        return (
+            evictions,
+            NodeTermination(
+                engine, view, writer, sink, engine.clock, self.provider, evictions, protection_may_end=may_end
+            ),
+            GarbageCollection(view, writer, sink, engine.clock, self.provider, lambda: engine.revision),
+        )
 
-def _overlays(
-    engine: Engine,
-    view: View,
-    writer: Writer,
-    sink: Sink,
-    instance_types: InstanceTypeProvider,
-    evaluated: Callable[[], None],
-) -> tuple[Controller, ...]:
-    """The controller of NodeOverlays where its gate is open; instance types are then what it makes of them."""
-    release = instance_types.release
-    if not instance_types.options.gate(GATE) or GATE not in release.core.gates:
-        return ()
+    def _static(self, access: Access) -> tuple[Controller, ...]:
+        """The controllers of static NodePools where the release has them and the gate is open."""
+        rules = self._departures.rules
+        if rules is None or not rules.static_nodepools or not self._instance_types.options.gate(STATIC_CAPACITY):
+            return ()
+        look, create = self._departures.observer.look, self._provisioner.create
+        failures, report = self.provider.failures, access.engine.report_runaway
+        return (
+            StaticProvisioning(access.view, access.sink, access.clock, look, create, failures, report),
+            StaticDeprovisioning(access.view, access.writer, access.sink, look),
+        )
 
-    def types(nodepool: Object) -> Sequence[InstanceType]:
-        name = nodeclass_name(nodepool)
-        nodeclass = view.get("AKSNodeClass", name) if name else None
-        if nodeclass is None:
-            raise LookupError(f"resolving node class, AKSNodeClass.karpenter.azure.com {quote(name or '')} not found")
-        return instance_types.cached(nodeclass).types
+    def _overlays(self, access: Access, applied: AppliedOverlays | None) -> tuple[Controller, ...]:
+        """The controller of NodeOverlays, where they count."""
+        if applied is None:
+            return ()
 
-    instance_types.overlays = made = NodeOverlays(view, writer, sink, engine.clock, release, types, evaluated)
-    return (made,)
+        def types(nodepool: Object) -> Sequence[InstanceType]:
+            name = nodeclass_name(nodepool)
+            nodeclass = access.view.get("AKSNodeClass", name) if name else None
+            if nodeclass is None:
+                wanted = quote(name or "")
+                raise LookupError(f"resolving node class, AKSNodeClass.karpenter.azure.com {wanted} not found")
+            return self._instance_types.cached(nodeclass).types
+
+        release, evaluated = self._instance_types.release, self._departures.reconsider
+        return (NodeOverlays(access, release, types, applied, evaluated),)

@@ -126,10 +126,9 @@ def metrics_of(world: Observations) -> Metrics:
 
 def _tally(world: Observations) -> Iterator[Sample]:
     """What the disruption controller set when it last looked."""
-    controller = world.karpenter.departures.controller
-    if controller is None:
+    tally = world.karpenter.disruption_tally
+    if tally is None:
         return
-    tally = controller.tally
     for reason, count in tally.eligible.items():
         yield Sample("karpenter_voluntary_disruption_eligible_nodes", {"reason": reason}, count)
     for kind, count in tally.failed_validations.items():
@@ -231,8 +230,8 @@ def _failures(each: Disruption, labels: Labels) -> Iterator[tuple[str, Labels]]:
 
 
 def _gauges(world: Observations) -> Iterator[Sample]:
-    view = world.karpenter.departures.observer.look()
-    failed, ignored = world.karpenter.provisioner.waiting
+    view = world.karpenter.disruption_view()
+    failed, ignored = world.karpenter.waiting
     yield Sample("karpenter_scheduler_unschedulable_pods_count", {"controller": "provisioner"}, failed)
     yield Sample("karpenter_scheduler_ignored_pods_count", {}, ignored)
     yield Sample("karpenter_cluster_state_node_count", {}, len(view.nodes))

@@ -9,6 +9,7 @@ from harness.clusters.memory.journal import Journal
 from harness.clusters.provenance import Write, label_writes
 from harness.engine.disruptions import Disruption
 from harness.engine.label_layers import LabelLayer
+from harness.engine.ports import View
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.validation.rejections import Rejection
 from harness.kube.api.objects import Object, copy_json
@@ -27,6 +28,11 @@ Objects: TypeAlias = list[dict[str, Any]]
 
 class Observations(AzureObservations):
     """Nothing here changes anything."""
+
+    @property
+    def view(self) -> View:
+        """The cluster's objects themselves, for those who read many and change none; `get` and `list` make copies."""
+        return self.ports.view
 
     def get(self, kind: str, name: str, namespace: str | None = None) -> dict[str, Any] | None:
         """A copy of an object, None when there is none. The namespace defaults to `default` where the kind has one."""

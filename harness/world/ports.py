@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.clusters.cluster import Cluster
+from harness.engine.access import Access
 from harness.engine.engine import Engine
 from harness.engine.ports import Cloud, Identity, Sink, View, Writer
 
@@ -28,3 +29,7 @@ class Ports:
     def writer(self, identity: Identity) -> Writer:
         """A Writer in the name of this identity."""
         return self.cluster.writer(identity)
+
+    def access(self, identity: Identity) -> Access:
+        """All that controllers of this identity work with."""
+        return Access(self.engine, self.view, self.writer(identity), self.sink)

@@ -123,7 +123,7 @@ def pods_of(world: World) -> dict[str, Any]:
     """
     found: dict[str, list[bool]] = {}
     per_node: dict[str, int] = {}
-    for pod in world.cluster.view.list("Pod"):
+    for pod in world.view.list("Pod"):
         owner = controller_of(pod)
         name = name_of(pod) if owner is None else f"of a {owner['kind']}"
         node = spec_of(pod).get("nodeName")

@@ -86,7 +86,7 @@ class World(Observations):
         self.azure.change({key: value for key, value in market.items() if key != "kubelet"})
         self._markets.append(market)
         if self._karpenter is not None:
-            self._karpenter.departures.wake()
+            self._karpenter.azure_changed()
 
     def evict(self, node: str) -> None:
         """Azure takes the spot VM of a Node: it has a notice now and is gone soon. Raises LookupError, ValueError if it is not spot."""
@@ -109,21 +109,18 @@ class World(Observations):
 
         Raises ValueError for no version, LookupError where the cluster is not the harness's own.
         """
-        upgrade = getattr(self.cluster, "upgrade", None)
-        if upgrade is None:
-            raise LookupError("the control plane of this cluster cannot be upgraded")
-        upgrade(version)
+        self.cluster.upgrade(version)
         self.cloud.upgrade_cluster(version)
         self.kubelets.version = self.kubernetes = self._inputs["kubernetes"] = version
         if self._karpenter is not None:
-            self._karpenter.nodeclasses.upgraded(version)
+            self._karpenter.upgraded(version)
 
     def change_timing(self, **seconds: float) -> None:
         """Changes how long things take from now on, by the names of the fields of Timing and Pace. Raises TypeError for others."""
         of_machines, of_karpenter = split_times(seconds)
         self.kubelets.timing = replace(self.kubelets.timing, **of_machines)
         if of_karpenter:
-            self.karpenter.lifecycle.pace = replace(self.karpenter.lifecycle.pace, **of_karpenter)
+            self.karpenter.pace = replace(self.karpenter.pace, **of_karpenter)
 
     def settle(self, *, allow_rejections: bool = False) -> Settled:
         """Runs until nothing moves any more; time jumps to the next timer that can bring something about.
@@ -142,4 +139,4 @@ class World(Observations):
     def _disturb(self) -> None:
         """What is done from outside is a reason for what comes, so that it is no runaway."""
         if self._karpenter is not None:
-            self._karpenter.departures.disturbed()
+            self._karpenter.disturbed()

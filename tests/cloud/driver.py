@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 from fakeazure.arm.messages import Response
+from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.catalog.images import GALLERIES, SNAPSHOT
-from fakeazure.cloud import SUBSCRIPTION, FakeAzure
+from fakeazure.cloud import FakeAzure
 from fakeazure.events import Event
 from fakeazure.seed import subnet_id
 

@@ -6,7 +6,8 @@ import pytest
 
 from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.throttling import Bucket
-from fakeazure.cloud import SUBSCRIPTION, FakeAzure
+from fakeazure.beginning import SUBSCRIPTION
+from fakeazure.cloud import FakeAzure
 from fakeazure.market.restrictions import Restriction
 from tests.cloud.driver import CATALOGUE, Driver, error_of
 

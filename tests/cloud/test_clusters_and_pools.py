@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import INSTANT
 from tests.cloud.aks_machine import machine_body
 from tests.cloud.driver import MACHINES, Driver, error_of

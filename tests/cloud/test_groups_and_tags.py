@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import Timing
 from tests.cloud.driver import Driver, error_of
 

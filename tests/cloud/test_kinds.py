@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fakeazure.arm.messages import Response
-from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import Timing
 from tests.cloud.driver import Driver, error_of
 

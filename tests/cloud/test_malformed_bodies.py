@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import INSTANT
 from tests.cloud.aks_machine import PROFILE, machine_body
 from tests.cloud.driver import MACHINES, NETWORK, Driver

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.beginning import SUBSCRIPTION
 from tests.cloud.driver import Driver, error_of
 
 COMPUTE = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness.clusters.control_plane.pki import MissingTool
+from harness.clusters.kind.kubeadm import KubeletFlags
 from harness.clusters.waiting import poll, unique
 from tests.clusters.conftest import absent
 
@@ -127,7 +128,7 @@ def test_a_node_joins_starts_anew_with_other_flags_and_goes(reused: KindContaine
     from harness.clusters.kind.container import JoinRefused, KindContainer
 
     taint = {"key": "spot", "effect": "NoSchedule"}
-    node = reused.join("w", labels={"team": "a"}, taints=[taint], provider_id="azure:///w", max_pods=7)
+    node = reused.join("w", KubeletFlags({"team": "a"}, [taint], "azure:///w", max_pods=7))
     reused.wait_ready("w")
     made = of(reused, "node", "w")
     assert (made["metadata"]["labels"]["team"], made["spec"]["providerID"]) == ("a", "azure:///w")
@@ -146,14 +147,14 @@ def test_a_node_joins_starts_anew_with_other_flags_and_goes(reused: KindContaine
     other.stop()
 
     reused.kubectl("delete", "node", "w")
-    reused.rejoin("w", labels={"team": "b"})
+    reused.rejoin("w", KubeletFlags({"team": "b"}))
     assert of(reused, "node", "w")["metadata"]["labels"]["team"] == "b"
     reused.leave("w")
     assert of(reused, "node", "w")["metadata"]["name"] == "w"  # as when a VM is deleted
     assert set(reused.memory()) == {reused.node_name}
     reused.kubectl("delete", "node", "w")
     with pytest.raises(JoinRefused, match=r"unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels"):
-        reused.join("bad", labels={"kubernetes.io/team": "a"})
+        reused.join("bad", KubeletFlags({"kubernetes.io/team": "a"}))
     assert reused.nodes == {}
 
 

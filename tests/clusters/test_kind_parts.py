@@ -15,7 +15,7 @@ import pytest
 
 from harness.clusters.cluster import Boot
 from harness.clusters.kind.journals import exhaustion, refusal
-from harness.clusters.kind.kubeadm import flags_file, init_config, join_config
+from harness.clusters.kind.kubeadm import KubeletFlags, flags_file, init_config, join_config
 from harness.clusters.kind.reaper import thaw
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.owner import NOBODY, lives, this_process
@@ -36,14 +36,7 @@ FLAGS = (
 
 
 def flags(**changes: Any) -> str:
-    given: dict[str, Any] = {
-        "labels": {},
-        "taints": [],
-        "provider_id": "",
-        "max_pods": None,
-        "external_cloud_provider": False,
-    }
-    return flags_file(FLAGS, **{**given, **changes})
+    return flags_file(FLAGS, KubeletFlags(**changes))
 
 
 def test_a_kubelet_that_starts_anew_gets_the_flags_of_its_new_plan_and_keeps_its_own() -> None:
@@ -63,23 +56,13 @@ def test_a_kubelet_that_starts_anew_gets_the_flags_of_its_new_plan_and_keeps_its
 
 def test_a_file_without_flags_is_not_written_over() -> None:
     with pytest.raises(ValueError, match="has no KUBELET_KUBEADM_ARGS"):
-        flags_file("", labels={}, taints=[], provider_id="", max_pods=None, external_cloud_provider=False)
+        flags_file("", KubeletFlags())
 
 
 @pytest.mark.parametrize("version", ["v1.31.2", "v1.36.3"])
 def test_what_a_busy_machine_would_fail_on_is_off(version: str) -> None:
     init = init_config(version, address="10.0.0.2", endpoint="k:6443", sans=["k"])
-    join = join_config(
-        version,
-        name="n",
-        address="10.0.0.3",
-        endpoint="k:6443",
-        labels={},
-        taints=[],
-        provider_id="",
-        max_pods=None,
-        external_cloud_provider=False,
-    )
+    join = join_config(version, name="n", address="10.0.0.3", endpoint="k:6443", kubelet=KubeletFlags())
     assert init.count("leader-elect") == 2
     assert "unsafe-no-fsync" in init
     assert "1h0m0s" in init

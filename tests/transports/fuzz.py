@@ -21,7 +21,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fakeazure.cloud import TENANT, FakeAzure
+from fakeazure.beginning import TENANT
+from fakeazure.cloud import FakeAzure
 from fakeazure.journal import Journal
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.live import wall_time

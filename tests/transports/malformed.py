@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 
-from fakeazure.cloud import SUBSCRIPTION, TENANT
+from fakeazure.beginning import SUBSCRIPTION, TENANT
 
 ROOT = f"/subscriptions/{SUBSCRIPTION}"
 GROUP = f"{ROOT}/resourceGroups/MC_rg_c_eastus/providers"

@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from fakeazure.cloud import SUBSCRIPTION, TENANT, FakeAzure
+from fakeazure.beginning import SUBSCRIPTION, TENANT
+from fakeazure.cloud import FakeAzure
 from fakeazure.transports.in_process import InProcess
 from fakeazure.transports.live import wall_time
 from fakeazure.transports.pki import Pki, PkiError, make_pki

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fakeazure.cloud import SUBSCRIPTION
+from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import INSTANT
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front

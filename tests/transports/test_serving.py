@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.cli import run
-from fakeazure.cloud import SUBSCRIPTION, FakeAzure
+from fakeazure.cloud import FakeAzure
 from fakeazure.events import Event, PoweredOn
 from fakeazure.transports.live import Pump, WallClock
 from fakeazure.transports.wire import Front

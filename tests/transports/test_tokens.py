@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from fakeazure.cloud import TENANT, FakeAzure
+from fakeazure.beginning import TENANT
+from fakeazure.cloud import FakeAzure
 from fakeazure.transports.bearer import claims_of, sign
 from fakeazure.transports.wire import Front, Reply
 from tests.cloud.driver import CATALOGUE

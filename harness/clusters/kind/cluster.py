@@ -13,12 +13,13 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.clusters.client.connection import ClusterLost
 from harness.clusters.control_plane.audit import AuditLog
 from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.control_plane.pki import Authority, MissingTool
+from harness.clusters.kind.kubeadm import KubeletFlags
 from harness.clusters.owner import this_process
 from harness.clusters.waiting import poll, stopwatch
 from harness.kube.api.labels import ARCH
@@ -122,13 +123,13 @@ class _Kind(RealCluster):
         if plan.labels.get(ARCH, self.arch()) != plan.arch:
             raise OtherHardware(f"{plan.node_name} is {plan.arch}, node containers here are {self.arch()}")
         name = plan.node_name
-        told: Any = {
-            "labels": plan.labels,
-            "taints": taints_json(plan.taints),
-            "provider_id": plan.provider_id,
-            "max_pods": plan.max_pods,
-            "external_cloud_provider": plan.external_cloud_provider,
-        }
+        kubelet = KubeletFlags(
+            labels=plan.labels,
+            taints=taints_json(plan.taints),
+            provider_id=plan.provider_id,
+            max_pods=plan.max_pods,
+            external_cloud_provider=plan.external_cloud_provider,
+        )
         if name in self._aside and self.container.nodes[name].state():
             self._aside.remove(name)
             self.container.leave(name)
@@ -136,12 +137,12 @@ class _Kind(RealCluster):
             self._aside.remove(name)
             self._running.add(name)
             try:
-                self.container.rejoin(name, **told)
+                self.container.rejoin(name, kubelet)
             except BaseException:
                 self._put_aside(name)
                 raise
         else:
-            self.container.join(name, **told)
+            self.container.join(name, kubelet)
             self._running.add(name)
         self.registrations += 1
 

@@ -2,7 +2,7 @@
 
     with KindContainer() as cluster:
         nodes = kubernetes.client.CoreV1Api(cluster.get_client()).list_node()
-        cluster.join("worker-1", labels={"agentpool": "spot"})
+        cluster.join("worker-1", KubeletFlags(labels={"agentpool": "spot"}))
 
 Needs Docker alone. Works with any kind-compatible image; see harness.clusters.kind.images for the default. Patience (`seconds`)
 is that of an idle machine: on a busy one everything may take longer. What a process that was killed left behind is removed by
@@ -12,7 +12,6 @@ harness.clusters.leases.remove_leftovers.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -25,7 +24,15 @@ from harness.clusters.kind.daemon import READ_SECONDS, patiently, sentence
 from harness.clusters.kind.images import image_for
 from harness.clusters.kind.joining import JoinRefused, await_kubelet, run_kubeadm_join
 from harness.clusters.kind.journals import DEATHS, exhaustion
-from harness.clusters.kind.kubeadm import AUDIT_FOLDER, FLAGS_FILE, POD_SUBNET, flags_file, init_config, join_config
+from harness.clusters.kind.kubeadm import (
+    AUDIT_FOLDER,
+    FLAGS_FILE,
+    POD_SUBNET,
+    KubeletFlags,
+    flags_file,
+    init_config,
+    join_config,
+)
 from harness.clusters.kind.node import ImageMissing, KindNode, NodeError
 from harness.clusters.kind.reaper import remove_all
 from harness.clusters.owner import NOBODY, this_process
@@ -34,6 +41,7 @@ from harness.clusters.waiting import poll, unique
 __all__ = ["LABEL", "OWNER", "ImageMissing", "JoinRefused", "KindContainer", "NodeError"]
 
 OWNER = "karpenter-harness.owner"
+NO_FLAGS = KubeletFlags()
 """Docker label with the process that a cluster ends with (harness.clusters.owner); NOBODY for one that is to be reused."""
 
 LABEL = "karpenter-harness.kind"
@@ -197,17 +205,8 @@ class KindContainer(KindNode):
         for node in self.nodes.values():
             node.load_image(image)
 
-    def join(
-        self,
-        name: str,
-        *,
-        labels: Mapping[str, str] | None = None,
-        taints: Sequence[Mapping[str, str]] = (),
-        provider_id: str = "",
-        max_pods: int | None = None,
-        external_cloud_provider: bool = False,
-    ) -> KindNode:
-        """A further node, whose kubelet registers itself with these labels (`--node-labels`), taints and provider id.
+    def join(self, name: str, kubelet: KubeletFlags = NO_FLAGS) -> KindNode:
+        """A further node, whose kubelet registers itself with these flags.
 
         Returns when the Node exists; it becomes Ready a little later. Raises JoinRefused when the kubelet refuses its flags.
         """
@@ -222,11 +221,7 @@ class KindContainer(KindNode):
                 name=name,
                 address=node.address,
                 endpoint=f"{self.node_name}:6443",
-                labels=labels or {},
-                taints=taints,
-                provider_id=provider_id,
-                max_pods=max_pods,
-                external_cloud_provider=external_cloud_provider,
+                kubelet=kubelet,
             )
             node.write("/kind/kubeadm.conf", config)
             run_kubeadm_join(node, self, lambda: self._has_node(name))
@@ -236,30 +231,13 @@ class KindContainer(KindNode):
         self.joins += 1
         return node
 
-    def rejoin(
-        self,
-        name: str,
-        *,
-        labels: Mapping[str, str] | None = None,
-        taints: Sequence[Mapping[str, str]] = (),
-        provider_id: str = "",
-        max_pods: int | None = None,
-        external_cloud_provider: bool = False,
-    ) -> KindNode:
+    def rejoin(self, name: str, kubelet: KubeletFlags = NO_FLAGS) -> KindNode:
         """A node that has joined registers itself anew: its Node object must be gone, its kubelet starts again with other flags.
 
         Returns and raises as `join` does, in a fraction of the time.
         """
         node = self.nodes[name]
-        flags = flags_file(
-            node.sh("cat", FLAGS_FILE),
-            labels=labels or {},
-            taints=taints,
-            provider_id=provider_id,
-            max_pods=max_pods,
-            external_cloud_provider=external_cloud_provider,
-        )
-        node.write(FLAGS_FILE, flags)
+        node.write(FLAGS_FILE, flags_file(node.sh("cat", FLAGS_FILE), kubelet))
         cursor = node.restart_kubelet()
         await_kubelet(node, self, lambda: self._has_node(name), cursor)
         return node

@@ -5,11 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.kube.api.versions import Version
 
-__all__ = ["AUDIT_FOLDER", "AUDIT_LOG", "FLAGS_FILE", "POD_SUBNET", "flags_file", "init_config", "join_config"]
+__all__ = [
+    "AUDIT_FOLDER",
+    "AUDIT_LOG",
+    "FLAGS_FILE",
+    "POD_SUBNET",
+    "KubeletFlags",
+    "flags_file",
+    "init_config",
+    "join_config",
+]
 
 POD_SUBNET = "10.244.0.0/16"
 TOKEN = "abcdef.0123456789abcdef"
@@ -23,6 +33,31 @@ _VARIABLE = "KUBELET_KUBEADM_ARGS"
 _GIVEN = ("node-labels", "register-with-taints", "provider-id", "max-pods", "cloud-provider")
 _PATIENCE = "1h0m0s"
 _SOCKET = "unix:///run/containerd/containerd.sock"
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletFlags:
+    """How a node's kubelet registers itself."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """`--node-labels`."""
+    taints: Sequence[Mapping[str, str]] = ()
+    provider_id: str = ""
+    max_pods: int | None = None
+    external_cloud_provider: bool = False
+
+    def words(self) -> dict[str, str]:
+        """The flags by name, but for taints, which kubeadm takes in a field of its own."""
+        flags: dict[str, str] = {}
+        if self.labels:
+            flags["node-labels"] = ",".join(f"{key}={value}" for key, value in self.labels.items())
+        if self.provider_id:
+            flags["provider-id"] = self.provider_id
+        if self.max_pods is not None:
+            flags["max-pods"] = str(self.max_pods)
+        if self.external_cloud_provider:
+            flags["cloud-provider"] = "external"
+        return flags
 
 
 def init_config(
@@ -39,13 +74,35 @@ def init_config(
     Silent nodes are found unready late: nodes of scenarios may be objects without a kubelet. What makes a busy machine fail is
     off: elections of leaders (there is one of each), waiting for the disk, and kubeadm's own short patience.
     """
+    cluster = _cluster_configuration(version, endpoint, sans)
+    init: dict[str, Any] = {
+        "kind": "InitConfiguration",
+        "bootstrapTokens": [{"token": TOKEN, "ttl": "0s"}],
+        "localAPIEndpoint": {"advertiseAddress": address, "bindPort": 6443},
+        "nodeRegistration": {
+            "criSocket": _SOCKET,
+            "kubeletExtraArgs": _arguments(version, {"node-ip": address, **KubeletFlags(node_labels or {}).words()}),
+            # kubeadm taints a control plane unless it is told which taints to set
+            **({"taints": []} if schedulable else {}),
+        },
+    }
+    api = {"apiVersion": _api(version)}
+    if api["apiVersion"].endswith("v1beta3"):
+        cluster["apiServer"]["timeoutForControlPlane"] = _PATIENCE
+    else:
+        init["timeouts"] = _TIMEOUTS
+    return _documents({**api, **cluster}, {**api, **init}, _KUBELET, _PROXY)
+
+
+def _cluster_configuration(version: str, endpoint: str, sans: Sequence[str]) -> dict[str, Any]:
+    """The control plane; its API server writes an audit log."""
     audit = {
         "audit-policy-file": f"{AUDIT_FOLDER}/policy.json",
         "audit-log-path": AUDIT_LOG,
         "audit-log-mode": "blocking",
     }
     volume = {"name": "audit", "hostPath": AUDIT_FOLDER, "mountPath": AUDIT_FOLDER, "pathType": "DirectoryOrCreate"}
-    cluster: dict[str, Any] = {
+    return {
         "kind": "ClusterConfiguration",
         "kubernetesVersion": version,
         "clusterName": "kind",
@@ -69,46 +126,18 @@ def init_config(
         "etcd": {"local": {"dataDir": "/var/lib/etcd", "extraArgs": _arguments(version, {"unsafe-no-fsync": "true"})}},
         "networking": {"podSubnet": POD_SUBNET, "serviceSubnet": "10.96.0.0/16"},
     }
-    init: dict[str, Any] = {
-        "kind": "InitConfiguration",
-        "bootstrapTokens": [{"token": TOKEN, "ttl": "0s"}],
-        "localAPIEndpoint": {"advertiseAddress": address, "bindPort": 6443},
-        "nodeRegistration": {
-            "criSocket": _SOCKET,
-            "kubeletExtraArgs": _arguments(version, {"node-ip": address, **_given(node_labels or {}, "", None, False)}),
-            # kubeadm taints a control plane unless it is told which taints to set
-            **({"taints": []} if schedulable else {}),
-        },
-    }
-    api = {"apiVersion": _api(version)}
-    if api["apiVersion"].endswith("v1beta3"):
-        cluster["apiServer"]["timeoutForControlPlane"] = _PATIENCE
-    else:
-        init["timeouts"] = _TIMEOUTS
-    return _documents({**api, **cluster}, {**api, **init}, _KUBELET, _PROXY)
 
 
-def join_config(
-    version: str,
-    *,
-    name: str,
-    address: str,
-    endpoint: str,
-    labels: Mapping[str, str],
-    taints: Sequence[Mapping[str, str]],
-    provider_id: str,
-    max_pods: int | None,
-    external_cloud_provider: bool,
-) -> str:
+def join_config(version: str, *, name: str, address: str, endpoint: str, kubelet: KubeletFlags) -> str:
     """For `kubeadm join`: a node of this name whose kubelet gets exactly these labels, taints and provider id."""
-    flags = {"node-ip": address, **_given(labels, provider_id, max_pods, external_cloud_provider)}
+    flags = {"node-ip": address, **kubelet.words()}
     join: dict[str, Any] = {
         "apiVersion": _api(version),
         "kind": "JoinConfiguration",
         "nodeRegistration": {
             "name": name,
             "criSocket": _SOCKET,
-            "taints": [dict(each) for each in taints],
+            "taints": [dict(each) for each in kubelet.taints],
             "kubeletExtraArgs": _arguments(version, flags),
         },
         "discovery": {
@@ -122,15 +151,7 @@ def join_config(
     return _documents(join)
 
 
-def flags_file(
-    text: str,
-    *,
-    labels: Mapping[str, str],
-    taints: Sequence[Mapping[str, str]],
-    provider_id: str,
-    max_pods: int | None,
-    external_cloud_provider: bool,
-) -> str:
+def flags_file(text: str, kubelet: KubeletFlags) -> str:
     """kubeadm's file with a kubelet's flags (FLAGS_FILE), with these in place of what `join_config` was given for them.
 
     Raises ValueError for a file that has no flags.
@@ -139,28 +160,13 @@ def flags_file(
     if found is None:
         raise ValueError(f"{FLAGS_FILE} has no {_VARIABLE}: {text[:200]!r}")
     kept = [word for word in found[1].split() if word.partition("=")[0].removeprefix("--") not in _GIVEN]
-    flags = _given(labels, provider_id, max_pods, external_cloud_provider)
-    if taints:
+    flags = kubelet.words()
+    if kubelet.taints:
         flags["register-with-taints"] = ",".join(
-            f"{each['key']}={each.get('value') or ''}:{each['effect']}" for each in taints
+            f"{each['key']}={each.get('value') or ''}:{each['effect']}" for each in kubelet.taints
         )
     words = [*kept, *(f"--{name}={value}" for name, value in flags.items())]
     return f'{_VARIABLE}="{" ".join(words)}"\n'
-
-
-def _given(
-    labels: Mapping[str, str], provider_id: str, max_pods: int | None, external_cloud_provider: bool
-) -> dict[str, str]:
-    flags: dict[str, str] = {}
-    if labels:
-        flags["node-labels"] = ",".join(f"{key}={value}" for key, value in labels.items())
-    if provider_id:
-        flags["provider-id"] = provider_id
-    if max_pods is not None:
-        flags["max-pods"] = str(max_pods)
-    if external_cloud_provider:
-        flags["cloud-provider"] = "external"
-    return flags
 
 
 def _api(version: str) -> str:

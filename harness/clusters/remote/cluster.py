@@ -159,6 +159,10 @@ class RemoteCluster:
         """Replaces the CRDs, for writes that come from now on."""
         self.remote.update_crds(crds)
 
+    def upgrade(self, kubernetes: str) -> None:
+        """Raises LookupError: a control plane of its own keeps its version."""
+        raise LookupError("the control plane of this cluster cannot be upgraded")
+
     @property
     def boot(self) -> Boot | None:
         """Brings up machines with real kubelets, where the cluster has them."""

@@ -74,7 +74,7 @@ def placements(
         if rejection.layer == RejectionLayer.POD
     }
     runaway = world.settle(allow_rejections=True).runaway
-    pods = world.cluster.view.list("Pod")
+    pods = world.view.list("Pod")
     found: dict[str, Placement] = {}
     for obj in ordered:
         if obj.get("kind") in _SOURCES:

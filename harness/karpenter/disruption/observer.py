@@ -11,7 +11,7 @@ from harness.karpenter.disruption.situation import View
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodepools import nodeclass_name
-from harness.karpenter.overlays.controller import Unevaluated
+from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.memory import ClusterMemory

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from harness.engine.clock import Clock
+from harness.engine.access import Access
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, Cloud, Sink, View, Writer
+from harness.engine.ports import Change, ChangeType, Cloud
 from harness.karpenter.labels.azure import NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.launch.subnets import Subnet
@@ -38,28 +38,22 @@ class NodeClasses:
 
     def __init__(
         self,
-        view: View,
-        writer: Writer,
-        clock: Clock,
+        access: Access,
         cloud: Cloud,
-        sink: Sink,
         *,
         release: ProviderRelease,
         options: ProviderOptions,
         region: str,
         kubernetes: str,
     ) -> None:
-        self._view = view
-        self._writer = writer
-        self._clock = clock
+        self._view, self._writer, self._sink, self._clock = access.view, access.writer, access.sink, access.clock
         self._cloud = cloud
-        self._sink = sink
         self._release = release
         self._options = options
         self._region = region
         self._server, self._kubernetes = kubernetes, kubernetes
-        self._read_at = clock.seconds
-        self._node_images = NodeImages(clock, cloud, release=release, options=options, region=region)
+        self._read_at = self._clock.seconds
+        self._node_images = NodeImages(self._clock, cloud, release=release, options=options, region=region)
 
     def upgraded(self, kubernetes: str) -> None:
         """The API server runs another version, which is noticed when it is next asked for its own."""

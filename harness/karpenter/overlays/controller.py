@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from harness.engine.clock import Clock
+from harness.engine.access import Access
 from harness.engine.engine import Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.engine.ports import Change, ChangeType
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.lifecycle.conditions import Conditions
-from harness.karpenter.overlays.evaluation import Evaluation, Verdict, evaluate
+from harness.karpenter.overlays.applied import AppliedOverlays
+from harness.karpenter.overlays.evaluation import Verdict, evaluate
 from harness.karpenter.releases import ProviderRelease
 from harness.kube.api.objects import Object, metadata_of, name_of, status_of
 from harness.kube.api.patch import merge_diff
 from harness.kube.go.text import quote
 
-__all__ = ["GATE", "NodeOverlays", "Unevaluated", "with_verdict"]
+__all__ = ["GATE", "NodeOverlays", "with_verdict"]
 
 GATE = "NodeOverlay"
 VALIDATION_SUCCEEDED = "ValidationSucceeded"
@@ -28,13 +29,6 @@ _KEY = "overlays"
 
 Types = Callable[[Object], Sequence[InstanceType]]
 """The provider's instance types for a NodePool. Raises LookupError where it has none to tell."""
-
-
-class Unevaluated(Exception):
-    """Overlays were not looked at for a NodePool yet; the message is core's."""
-
-    def __init__(self, nodepool: str) -> None:
-        super().__init__(f"applying nodeoverlays, awaiting nodeoverlay evaluation, nodepool {nodepool}")
 
 
 def with_verdict(overlay: Object, verdict: Verdict, now: str) -> Conditions:
@@ -50,7 +44,7 @@ def with_verdict(overlay: Object, verdict: Verdict, now: str) -> Conditions:
 class NodeOverlays:
     """One key: all overlays are looked at together, when one of them, a NodePool or a NodeClass changes, and every six hours.
 
-    ``version`` changes with what they come to; ``evaluated`` is called then.
+    What they come to is kept in ``applied``; ``evaluated`` is called when that may have changed.
     """
 
     name = "nodeoverlay"
@@ -58,19 +52,15 @@ class NodeOverlays:
 
     def __init__(
         self,
-        view: View,
-        writer: Writer,
-        sink: Sink,
-        clock: Clock,
+        access: Access,
         release: ProviderRelease,
         types: Types,
+        applied: AppliedOverlays,
         evaluated: Callable[[], None],
     ) -> None:
-        self._view, self._writer, self._sink, self._clock = view, writer, sink, clock
-        self._release, self._types, self._evaluated = release, types, evaluated
-        self._evaluation = Evaluation({}, {})
+        self._view, self._writer, self._sink, self._clock = access.view, access.writer, access.sink, access.clock
+        self._release, self._types, self._applied, self._evaluated = release, types, applied, evaluated
         self._failures = 0
-        self.version = 0
 
     def watches(self) -> Mapping[str, Router]:
         """What decides which overlays apply where."""
@@ -98,8 +88,7 @@ class NodeOverlays:
         found = evaluate(overlays, self._view.list("NodePool"), types, self._release)
         for overlay in overlays:
             self._tell(overlay, found.verdicts[name_of(overlay)])
-        self._evaluation = found
-        self.version += 1
+        self._applied.update(found)
         self._evaluated()
         if problems:
             return self._failed("; ".join(problems))
@@ -119,9 +108,3 @@ class NodeOverlays:
         patch = merge_diff(status_of(overlay), {**status_of(overlay), "conditions": conditions.items})
         if patch:
             self._writer.patch("NodeOverlay", name_of(overlay), {"status": patch}, subresource="status")
-
-    def apply(self, nodepool: str, types: Sequence[InstanceType]) -> Sequence[InstanceType]:
-        """The instance types of a NodePool as Karpenter decides by them. Raises Unevaluated."""
-        if nodepool not in self._evaluation.nodepools:
-            raise Unevaluated(nodepool)
-        return self._evaluation.apply(nodepool, types)

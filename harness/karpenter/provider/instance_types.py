@@ -123,7 +123,9 @@ class InstanceTypeProvider:
         prices: Callable[[], Prices],
         usages: Callable[[], Usages],
         shared: SharedLists,
+        overlays: Overlays | None = None,
     ) -> None:
+        """`overlays` change what Karpenter decides by; what is launched, and for how much, they do not."""
         self.release = release
         self._listing = lists_like(release)
         self.options = options
@@ -142,8 +144,7 @@ class InstanceTypeProvider:
         self._own: dict[Hashable, _Kept] = {}
         self._cached: dict[Hashable, tuple[NodeClassSettings, float]] = {}
         self._renewed = 0
-        self.overlays: Overlays | None = None
-        """What Karpenter decides by is changed by them; what is launched, and for how much, is not."""
+        self._overlays = overlays
 
     @property
     def price_orders(self) -> PriceOrders:
@@ -172,14 +173,14 @@ class InstanceTypeProvider:
         for key in old:
             del self._cached[key]
             self._renewed += 1
-        overlays = self.overlays.version if self.overlays is not None else 0
+        overlays = self._overlays.version if self._overlays is not None else 0
         seen = self._usages_key, id(self._prices()), id(self._records())
         return (self.unavailable.sequence, *seen, self._renewed, overlays)
 
     def for_nodepool(self, nodepool: str, nodeclass: Object) -> Sequence[InstanceType]:
         """The instance types that Karpenter decides by for a NodePool. Raises NoInstanceTypes, and what the overlays raise."""
         types = self.cached(nodeclass).types
-        return types if self.overlays is None else self.overlays.apply(nodepool, types)
+        return types if self._overlays is None else self._overlays.apply(nodepool, types)
 
     def cached(self, nodeclass: Object) -> InstanceTypeList:
         """What the provider answers its controller for a NodeClass. Raises NoInstanceTypes where the release does.

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from harness.engine.access import Access
 from harness.engine.clock import SECOND
-from harness.engine.engine import DONE, Engine, Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.engine.engine import DONE, Result, Router, Wait
+from harness.engine.ports import Change, ChangeType
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.labels.core import DISRUPTED_TAINT
 from harness.karpenter.lifecycle.creation import NodeClaimRefused, create_nodeclaim
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodepools import nodeclass_name
-from harness.karpenter.overlays.controller import Unevaluated
+from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.listening import Listener, ledger_for
@@ -58,10 +59,7 @@ class Provisioner:
 
     def __init__(
         self,
-        engine: Engine,
-        view: View,
-        writer: Writer,
-        sink: Sink,
+        access: Access,
         instance_types: InstanceTypeProvider,
         *,
         failures: Mapping[str, str],
@@ -73,16 +71,13 @@ class Provisioner:
         listeners: Sequence[Listener] = (),
     ) -> None:
         """`listeners` explain and record; they are told of every simulation."""
-        self._engine = engine
-        self._view = view
-        self._writer = writer
-        self._sink = sink
+        self._engine, self._view, self._writer, self._sink = access.engine, access.view, access.writer, access.sink
         self._instance_types = instance_types
         self.options = options
         self._indexes, self._memory = indexes, memory
         self._batcher = batcher
         self._marks = marks
-        self._runaways = PodRunaways(view, instance_types.release, failures)
+        self._runaways = PodRunaways(self._view, instance_types.release, failures)
         self._changes = 0
         self._solved: object = None
         self._results = SchedulingResults()

@@ -171,27 +171,7 @@ def parse_schema(
     def parse_value(entry: Mapping[str, Any]) -> Schema:
         return parse_schema(entry, integer_formats=integer_formats)
 
-    values: dict[str, Any] = {}
-    for key, value in definition.items():
-        if key in _PLAIN:
-            values[_PLAIN[key]] = value
-        elif key in _TUPLES:
-            values[_TUPLES[key]] = tuple(value)
-        elif key in _VARIANTS:
-            values[_VARIANTS[key]] = tuple(parse_value(entry) for entry in value)
-        elif key not in _READ_ELSEWHERE:
-            raise SchemaError(f"{path or 'schema'}: keyword {key} is not supported")
-    formats = _INTEGER_FORMATS if definition.get("type") == "integer" and integer_formats else _FORMATS
-    if values.get("format") not in formats:
-        values.pop("format", None)
-    if "type" in definition:
-        values["type"] = (definition["type"],)
-    if definition.get("x-kubernetes-int-or-string"):
-        values["type"] = ("integer", "string")
-    if definition.get("default") is not None:
-        values.update(has_default=True, default=definition["default"])
-    if "pattern" in values:
-        values["matches"] = _search(values["pattern"])
+    values = _keywords(definition, path, integer_formats=integer_formats)
     dot = f"{path}." if path else ""
     properties = {name: parse(entry, f"{dot}{name}") for name, entry in definition.get("properties", {}).items()}
     additional = definition.get("additionalProperties")
@@ -218,6 +198,32 @@ def parse_schema(
         checks_range=integer_formats,
         defaulted=tuple((name, entry.default) for name, entry in properties.items() if entry.has_default),
     )
+
+
+def _keywords(definition: Mapping[str, Any], path: str, *, integer_formats: bool) -> dict[str, Any]:
+    """What a definition says of a value itself, by field of Schema. Raises SchemaError."""
+    values: dict[str, Any] = {}
+    for key, value in definition.items():
+        if key in _PLAIN:
+            values[_PLAIN[key]] = value
+        elif key in _TUPLES:
+            values[_TUPLES[key]] = tuple(value)
+        elif key in _VARIANTS:
+            values[_VARIANTS[key]] = tuple(parse_schema(entry, integer_formats=integer_formats) for entry in value)
+        elif key not in _READ_ELSEWHERE:
+            raise SchemaError(f"{path or 'schema'}: keyword {key} is not supported")
+    formats = _INTEGER_FORMATS if definition.get("type") == "integer" and integer_formats else _FORMATS
+    if values.get("format") not in formats:
+        values.pop("format", None)
+    if "type" in definition:
+        values["type"] = (definition["type"],)
+    if definition.get("x-kubernetes-int-or-string"):
+        values["type"] = ("integer", "string")
+    if definition.get("default") is not None:
+        values.update(has_default=True, default=definition["default"])
+    if "pattern" in values:
+        values["matches"] = _search(values["pattern"])
+    return values
 
 
 _FOLDED = {"\u017f": "s", "\u212a": "k"}

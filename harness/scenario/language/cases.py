@@ -174,7 +174,7 @@ def _expanded(document: Document, manifests: Sequence[Manifest], source: Source)
         objects = [
             _substituted(manifest, variables) if names & variables.keys() else manifest for manifest, names in named
         ]
-        case, issues = _case(variant, objects, chosen, number, case_id, source)
+        case, issues = _case(_laid(variant, chosen, number, source.release), objects, case_id, source)
         problems += issues
         if case is None:
             continue
@@ -244,23 +244,51 @@ def _substituted(manifest: Manifest, variables: Mapping[str, str]) -> Manifest:
     )
 
 
-def _case(
-    document: Document,
-    manifests: Sequence[Manifest],
-    chosen: Mapping[str, str],
-    number: int | None,
-    case_id: str,
-    source: Source,
-) -> tuple[Case | None, list[Problem]]:
-    """One case: the header with the case's parts laid over it, validated as a whole."""
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """A header with one case's parts laid over it, and where each part of it stands."""
+
+    document: Document
+    chosen: Mapping[str, str]
+    number: int | None
+    """Which of `cases` it is, where there are any."""
+    value: Mapping[str, Any]
+    shared: Mapping[str, int]
+    """How many steps and expectations are the header's own; the case's come after them."""
+
+    def origin(self, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        """The place in the document that a place in `value` comes from."""
+        if self.number is None or not path:
+            return path
+        own = ("cases", self.number)
+        if path[0] in self.shared and len(path) > 1 and isinstance(path[1], int):
+            first = self.shared[str(path[0])]
+            if path[1] >= first:
+                return (*own, path[0], path[1] - first, *path[2:])
+        if path[0] in ("given", "skip", "xfail") and self.document.has((*own, *path)):
+            return (*own, *path)
+        return path
+
+    def mark(self, path: tuple[str | int, ...]) -> Mark:
+        """Where a field stands; what an axis sets, at the axis."""
+        if len(path) == 2 and path[0] == "given" and path[1] in self.chosen:
+            return self.document.position(("matrix", path[1]))
+        return self.document.position(self.origin(path))
+
+    def has(self, path: tuple[str | int, ...]) -> bool:
+        """Whether the file has such a field."""
+        return self.document.has(self.origin(path))
+
+
+def _laid(document: Document, chosen: Mapping[str, str], number: int | None, release: str | None) -> _Laid:
     raw = document.value
     own: Mapping[str, Any] = raw["cases"][number] if number is not None else {}
     value = {key: item for key, item in raw.items() if key not in ("matrix", "cases")}
     given = _laid_over(raw.get("given", {}), own.get("given", {}))
     if isinstance(given, dict):
         given = {**given, **{axis: text for axis, text in chosen.items() if axis in AXES}}
-        if source.release is not None:
-            given["karpenter"] = source.release
+        if release is not None:
+            given["karpenter"] = release
     if given:
         value["given"] = given
     shared: dict[str, int] = {}
@@ -269,32 +297,23 @@ def _case(
         if key in own and isinstance(first, list) and isinstance(own[key], list):
             shared[key] = len(first)
             value[key] = [*first, *own[key]]
-    for key in ("skip", "xfail"):
-        if key in own:
-            value[key] = own[key]
+    value |= {key: own[key] for key in ("skip", "xfail") if key in own}
+    return _Laid(document, chosen, number, value, shared)
 
-    def origin(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        if number is None or not path:
-            return path
-        if path[0] in shared and len(path) > 1 and isinstance(path[1], int) and path[1] >= shared[str(path[0])]:
-            return ("cases", number, path[0], path[1] - shared[str(path[0])], *path[2:])
-        if path[0] in ("given", "skip", "xfail") and document.has(("cases", number, *path)):
-            return ("cases", number, *path)
-        return path
 
-    def locate(path: tuple[str | int, ...]) -> Mark:
-        if len(path) == 2 and path[0] == "given" and path[1] in chosen:
-            return document.position(("matrix", path[1]))
-        return document.position(origin(path))
-
-    header, problems = validated(source.header, value, locate, lambda path: document.has(origin(path)))
+def _case(
+    laid: _Laid, manifests: Sequence[Manifest], case_id: str, source: Source
+) -> tuple[Case | None, list[Problem]]:
+    """One case, validated as a whole."""
+    document, origin = laid.document, laid.origin
+    header, problems = validated(source.header, laid.value, laid.mark, laid.has)
     if header is None:
         return None, [*problems, *(problem for manifest in manifests for problem in core_problems(manifest))]
     objects, problems = objects_of(header.given, manifests, document, origin, source.files)
     entries: list[Entry] = []
     for index, expectation in enumerate(header.then):
         only = expectation.body.only
-        if only is None or all(chosen.get(axis) in values for axis, values in only.items()):
+        if only is None or all(laid.chosen.get(axis) in values for axis, values in only.items()):
             entries.append(Entry(expectation, origin(("then", index)), document))
     refused = [entry.expectation.rejected.object for entry in entries if entry.expectation.rejected is not None]
     for manifest in objects:
@@ -310,7 +329,7 @@ def _case(
         file=source.file,
         mark=document.position(("scenario",)),
         directory=source.directory,
-        axes=chosen,
+        axes=laid.chosen,
         header=header,
         given=header.given,
         given_document=document,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -66,65 +67,79 @@ def _is_file(text: str) -> bool:
 def check_references(
     header: Header,
     manifests: Sequence[Manifest],
-    entries: Sequence[tuple[tuple[str | int, ...], ExpectationMap]],
+    entries: Sequence[tuple[Path_, ExpectationMap]],
     origin: Callable[[Path_], Path_],
     document: Document,
     directory: Path,
 ) -> list[Problem]:
     """Objects and files that steps and expectations name must be there."""
-    problems: list[Problem] = []
-    names = [manifest.reference for manifest in manifests]
-
-    def unknown(path: tuple[str | int, ...], reference: str, what: str = "is not an object of this scenario") -> None:
-        place = origin(path)
-        problems.append(
-            Problem(document.position(place), dotted(place), f"'{reference}' {what}", did_you_mean(reference, names))
-        )
-
     applied = [name for step in header.when if isinstance(step, StepMap) for name in step.apply or ()]
-    from_files = any(_is_file(name) for name in applied)
-    for index, step in enumerate(header.when):
-        if not isinstance(step, StepMap):
-            continue
-        for number, name in enumerate(step.apply or ()):
-            if _is_file(name):
-                if not (directory / name).is_file():
-                    unknown(("when", index, "apply", number), name, "is not a file beside the scenario")
-            elif not any(manifest.is_named(name) for manifest in manifests):
-                unknown(("when", index, "apply", number), name)
-        for key, part in (("patch", step.patch), ("scale", step.scale)):
-            if part is None or from_files or "*" in part.of:
+    known = _Known(manifests, any(_is_file(name) for name in applied), document, directory)
+    problems = [*known.check_steps(header, origin), *(found for entry in entries for found in known.check(*entry))]
+    for path, number in _steps(header):
+        if not 1 <= number <= len(header.when):
+            count = f"`when` has {len(header.when)} step{'' if len(header.when) == 1 else 's'}"
+            problems.append(known.problem(origin(path), f"there is no step {number}", count))
+    return problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What names may lead to: the objects of a scenario, and the files beside it."""
+
+    manifests: Sequence[Manifest]
+    from_files: bool
+    """Whether steps apply files, whose objects are not known here."""
+    document: Document
+    directory: Path
+
+    def problem(self, place: Path_, what: str, hint: str = "") -> Problem:
+        """At a place of the document."""
+        return Problem(self.document.position(place), dotted(place), what, hint)
+
+    def unknown(self, place: Path_, reference: str, what: str = "is not an object of this scenario") -> Problem:
+        """A name that leads nowhere, with the nearest one that does."""
+        names = [manifest.reference for manifest in self.manifests]
+        return self.problem(place, f"'{reference}' {what}", did_you_mean(reference, names))
+
+    def has(self, reference: str) -> bool:
+        """Whether there is such an object."""
+        return any(manifest.is_named(reference) for manifest in self.manifests)
+
+    def check_steps(self, header: Header, origin: Callable[[Path_], Path_]) -> Iterator[Problem]:
+        """What steps apply, patch and scale."""
+        for index, step in enumerate(header.when):
+            if not isinstance(step, StepMap):
                 continue
-            if not any(manifest.is_named(part.of) for manifest in manifests):
-                unknown(("when", index, key, "of"), part.of)
-    for path, expectation in entries:
-        body = expectation.body
+            for number, name in enumerate(step.apply or ()):
+                place = ("when", index, "apply", number)
+                if _is_file(name):
+                    if not (self.directory / name).is_file():
+                        yield self.unknown(origin(place), name, "is not a file beside the scenario")
+                elif not self.has(name):
+                    yield self.unknown(origin(place), name)
+            for key, part in (("patch", step.patch), ("scale", step.scale)):
+                if part is None or self.from_files or "*" in part.of:
+                    continue
+                if not self.has(part.of):
+                    yield self.unknown(origin(("when", index, key, "of")), part.of)
+
+    def check(self, path: Path_, expectation: ExpectationMap) -> Iterator[Problem]:
+        """What an expectation is about, and the workloads whose pods it looks at."""
         for attribute, kind in (("object", ""), ("nodepool", "NodePool/"), ("nodeclass", "AKSNodeClass/")):
-            named = getattr(body, attribute, None)
-            if named is None or from_files or expectation.kind == "nodeclaims":
+            named = getattr(expectation.body, attribute, None)
+            if named is None or self.from_files or expectation.kind == "nodeclaims" or self.has(kind + named):
                 continue
-            if not any(manifest.is_named(kind + named) for manifest in manifests):
-                if attribute == "object" and not named.startswith(("NodePool/", "AKSNodeClass/", "Pod/")):
-                    continue  # an object that a controller makes, for example a NodeClaim
-                place = (*path, expectation.kind, attribute)
-                what = "is not an object of this scenario"
-                hint = did_you_mean(kind + named, names)
-                problems.append(Problem(document.position(place), dotted(place), f"'{kind}{named}' {what}", hint))
+            if attribute == "object" and not named.startswith(("NodePool/", "AKSNodeClass/", "Pod/")):
+                continue  # an object that a controller makes, for example a NodeClaim
+            yield self.unknown((*path, expectation.kind, attribute), kind + named)
         for place, name in _owners(expectation):
             kind = name.partition("/")[0]
             if kind not in WORKLOADS:
-                at = (*path, *place)
-                what = f"unknown kind of workload '{kind}'"
                 hint = did_you_mean(kind, WORKLOADS, limit=0) or f"one of {', '.join(WORKLOADS)}"
-                problems.append(Problem(document.position(at), dotted(at), what, hint))
-            elif not from_files and not any(manifest.is_named(name) for manifest in manifests):
-                unknown((*path, *place), name)
-    for path, number in _steps(header):
-        if not 1 <= number <= len(header.when):
-            place = origin(path)
-            count = f"`when` has {len(header.when)} step{'' if len(header.when) == 1 else 's'}"
-            problems.append(Problem(document.position(place), dotted(place), f"there is no step {number}", count))
-    return problems
+                yield self.problem((*path, *place), f"unknown kind of workload '{kind}'", hint)
+            elif not self.from_files and not self.has(name):
+                yield self.unknown((*path, *place), name)
 
 
 def _steps(header: Header) -> Iterator[tuple[Path_, int]]:

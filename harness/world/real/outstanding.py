@@ -15,20 +15,20 @@ _STEPS = ("Launched", "Registered", "Initialized")
 
 def outstanding_work(world: World) -> Iterator[str]:
     """In words: NodeClaims on their way, objects that it has not looked at, pods about which it has said nothing."""
-    for claim in world.cluster.view.list("NodeClaim"):
+    for claim in world.view.list("NodeClaim"):
         if is_terminating(claim):
             yield f"NodeClaim/{name_of(claim)}: is being deleted"
         elif not all(condition_is(claim, step) for step in _STEPS):
             yield f"NodeClaim/{name_of(claim)}: not initialized"
     for kind in ("NodePool", "AKSNodeClass"):
-        for each in world.cluster.view.list(kind):
+        for each in world.view.list(kind):
             if condition(each, "Ready") is None and not is_terminating(each):
                 yield f"{kind}/{name_of(each)}: not looked at"
-    for node in world.cluster.view.list("Node"):
+    for node in world.view.list("Node"):
         if is_terminating(node):
             yield f"Node/{name_of(node)}: is being deleted"
     told = {(each.object.namespace, each.object.name) for each in world.events if each.source == "karpenter"}
-    for pod in world.cluster.view.indexed("pods-by-node", ""):
+    for pod in world.view.indexed("pods-by-node", ""):
         if _waits(pod) and (namespace_of(pod), name_of(pod)) not in told:
             yield f"Pod/{namespace_of(pod)}/{name_of(pod)}: Karpenter has said nothing about it"
 

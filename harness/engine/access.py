@@ -1,0 +1,26 @@
+"""What a controller works with, in one piece: the loop, and the ports of the identity for which it works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.engine.clock import Clock
+from harness.engine.engine import Engine
+from harness.engine.ports import Sink, View, Writer
+
+__all__ = ["Access"]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What controller-runtime's manager hands to those whom it runs."""
+
+    engine: Engine
+    view: View
+    writer: Writer
+    sink: Sink
+
+    @property
+    def clock(self) -> Clock:
+        """The engine's time."""
+        return self.engine.clock
