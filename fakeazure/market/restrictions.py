@@ -80,6 +80,11 @@ class Restrictions:
         self._all.append(restriction)
         self.version += 1
 
+    def lift(self) -> None:
+        """Open again what was closed."""
+        self._all.clear()
+        self.version += 1
+
     def __bool__(self) -> bool:
         """Whether there is any."""
         return bool(self._all)

@@ -110,15 +110,22 @@ def _checks(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> Iterator[Calla
 
 
 def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
-    """Change a market while it runs: what `spec` names is set or added, a shelf for the same launches is refilled, the rest stays."""
+    """Change a market while it runs: what `spec` names is set or added, a shelf for the same launches is refilled, the rest stays.
+
+    An empty list of restrictions lifts them all, one of capacity fills every shelf.
+    """
     _known(spec, SECTIONS, "azure")
     for name, limit in _limits(_mapping(spec, "quota"), market.catalogue).items():
         location, _, bare = name.rpartition("/")
         market.quota.set_limit(bare, limit, location=location or None)
+    if spec.get("restrictions") == []:
+        market.restrictions.lift()
     for restriction in _preset(spec, market.catalogue):
         market.restrictions.add(restriction)
     for item, path in _items(spec, "restrictions"):
         market.restrictions.add(_restriction(item, path, market.catalogue))
+    if spec.get("capacity") == []:
+        market.stock.shelves.clear()
     for item, path in _items(spec, "capacity"):
         shelf = _shelf(item, path, market.catalogue)
         market.stock.shelves[:] = [one for one in market.stock.shelves if one.where != shelf.where]

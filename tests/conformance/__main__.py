@@ -1,5 +1,5 @@
-"""`python -m tests.conformance`: the differential run (`run`), the golden vectors (`golden`), the label tables of the corpus
-(`record-labels`) and the oracles alone (`build`).
+"""`python -m tests.conformance`: the differential run (`run`), the turns of the disruption controller in scenarios (`turns`), the golden
+vectors (`golden`), the label tables of the corpus (`record-labels`) and the oracles alone (`build`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tests.conformance.build import BUILDABLE, UNRELEASED, BuildError, Oracle, b
 from tests.conformance.cases import ANSWERED, OPS
 from tests.conformance.report import HEADER, cause_lines, result_lines, split_lines, write_mismatch
 from tests.conformance.run import ON_CRD_FILES, OpResult, Pair, asked_of, compared, spread
+from tests.conformance.turns import DISRUPTION, asked_turns, turn_lines
 
 SHRUNK_PER_OP = 3
 
@@ -44,7 +45,18 @@ def main(arguments: list[str] | None = None) -> int:
         "record-labels", help="record what the real Go code does with every label key of the seeds"
     )
     only = commands.add_parser("build", help="build oracles and print their paths")
-    for command in (run, golden, labels, only):
+    turns = commands.add_parser(
+        "turns", help="ask the real Go code about the turns of the disruption controller in the worlds of scenarios"
+    )
+    turns.add_argument(
+        "files", nargs="*", type=Path, default=DISRUPTION, help="scenario files (default: scenarios/disruption)"
+    )
+    turns.add_argument("--most", type=int, default=8, help="turns of one case that are asked (default %(default)s)")
+    turns.add_argument("--match", default="", help="only cases whose name has this text")
+    turns.add_argument(
+        "--reports", type=Path, default=Path("reports/conformance"), help="where questions go that differ"
+    )
+    for command in (run, golden, labels, only, turns):
         command.add_argument(
             "--releases", default="", help=f"comma-separated, of {', '.join(BUILDABLE)} (default: all with sources)"
         )
@@ -68,6 +80,8 @@ def main(arguments: list[str] | None = None) -> int:
         for path in record_labels(oracles):
             print(path)
         return 0
+    if options.command == "turns":
+        return _turns(oracles, options)
     ops = options.ops.replace(",", " ").split()
     unknown = sorted(set(ops) - set(OPS))
     if unknown or getattr(options, "cases", 1) < 1:
@@ -132,6 +146,16 @@ def _run(oracles: list[Oracle], ops: list[str], options: argparse.Namespace) -> 
     identical, total = sum(result.identical for result in results), sum(result.total for result in results)
     print(f"\n{identical}/{total} identical in {time.monotonic() - start:.0f} s")
     return 0 if identical == total and not any(result.mismatches for result in again) else 1
+
+
+def _turns(oracles: list[Oracle], options: argparse.Namespace) -> int:
+    asked = [oracle for oracle in oracles if asked_of(oracle.release, ["disrupt"])]
+    code = 0
+    for oracle in asked:
+        result = asked_turns(oracle, options.files, options.most, options.match)
+        print("\n".join(turn_lines(result, options.reports)), flush=True)
+        code = code or bool(result.mismatches)
+    return int(code)
 
 
 def _show(pair: Pair, result: OpResult, options: argparse.Namespace) -> None:

@@ -176,10 +176,13 @@ class Pair:
         """Registers the catalogs that cases name, on both sides."""
         if not self._catalogs_sent:
             self._catalogs_sent = True
-            requests = self.material.catalog_requests()
-            self.oracle.prepare(requests)
-            self.ours.setup.extend(requests)
-            self.ours.ask(requests)  # where the op is missing, each case will say so
+            self.register(self.material.catalog_requests())
+
+    def register(self, requests: Sequence[Json]) -> None:
+        """Registers catalogs on both sides."""
+        self.oracle.prepare(requests)
+        self.ours.setup.extend(requests)
+        self.ours.ask(requests)  # where the op is missing, each case will say so
 
     def ask(self, requests: Sequence[Json]) -> tuple[Asked, Asked]:
         """The oracle's and our replies."""

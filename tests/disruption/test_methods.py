@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.engine.clock import SECOND, parse
-from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed_disruptions
+from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed_disruptions, unreadable
 from harness.karpenter.disruption.commands import Command
 from harness.karpenter.disruption.method_order import attempt, methods_of
 from harness.karpenter.disruption.situation import Situation, after_waiting
@@ -170,8 +170,10 @@ def test_budgets(budgets: list[Json], nodes: int, allowed: int) -> None:
 )
 def test_a_budget_that_cannot_be_read_allows_nothing_for_any_reason(budget: Json) -> None:
     pool = nodepool(budgets=[budget])
-    with pytest.raises(BudgetError):
+    with pytest.raises(BudgetError) as raised:
         allowed_disruptions(pool, 4, "Empty", parse(NOW))
+    text = f"invalid disruption budgets in nodepool pool, {raised.value}"
+    assert unreadable([nodepool(budgets=[]), pool], parse(NOW)) == text
     assert not found(situation([machine("a")], pools=[pool]), "Emptiness")
 
 

@@ -50,7 +50,7 @@ def test_windows(schedule: str, duration: str, open_: bool) -> None:
         ("1-2-3 * * * *", "too many hyphens: 1-2-3"),
         ("*/2/3 * * * *", "too many slashes: */2/3"),
         ("*/0 * * * *", "step of range should be a positive number: */0"),
-        ("x * * * *", "failed to parse int from x"),
+        ("x * * * *", 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax'),
         ("@never", "unrecognized descriptor: @never"),
         ("@every soon", "failed to parse duration @every soon"),
     ],

@@ -4,17 +4,17 @@ Core ``pkg/apis/v1/nodepool.go`` (Budget), ``pkg/controllers/disruption/helpers.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.karpenter.disruption.events import nodepool_blocked
 from harness.karpenter.disruption.schedules import ScheduleError, is_within
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import NODEPOOL
-from harness.kube.api.objects import Object, condition_is, spec_of
+from harness.kube.api.objects import Object, condition_is, name_of, spec_of
 from harness.kube.go.durations import DurationError, parse_duration
 
-__all__ = ["UNLIMITED", "BudgetError", "allowed_disruptions", "disruption_budgets"]
+__all__ = ["UNLIMITED", "BudgetError", "allowed_disruptions", "disruption_budgets", "unreadable"]
 
 UNLIMITED = (1 << 31) - 1
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -50,14 +50,31 @@ def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
     return found
 
 
+def unreadable(nodepools: Iterable[Object], now: int) -> str:
+    """What is wrong with the budgets of all NodePools, in core's words; empty when nothing is."""
+    found = []
+    for nodepool in nodepools:
+        try:
+            allowed_disruptions(nodepool, 100, "", now)
+        except BudgetError as error:
+            found.append(f"invalid disruption budgets in nodepool {name_of(nodepool)}, {error}")
+    return "".join(found)
+
+
 def allowed_disruptions(nodepool: Object, nodes: int, reason: str, now: int) -> int:
     """The least that the NodePool's budgets allow of so many nodes. Raises BudgetError when one of them cannot be read."""
-    allowed = UNLIMITED
+    allowed, problems = UNLIMITED, []
     for budget in (spec_of(nodepool).get("disruption") or {}).get("budgets") or ():
-        value = _allowed(budget, nodes, now)
+        try:
+            value = _allowed(budget, nodes, now)
+        except BudgetError as error:
+            problems.append(str(error))
+            continue
         reasons = budget.get("reasons")
         if reasons is None or reason in reasons:
             allowed = min(allowed, value)
+    if problems:
+        raise BudgetError("; ".join(problems))
     return allowed
 
 
@@ -69,7 +86,7 @@ def _allowed(budget: Mapping[str, Any], nodes: int, now: int) -> int:
             if not is_within(schedule or "", lasting, now):
                 return UNLIMITED
         except (ScheduleError, DurationError) as error:
-            raise BudgetError(str(error)) from error
+            raise BudgetError(f"invariant violated, invalid cron, {error} (cron=<nil>)") from error
     text = str(budget.get("nodes") or "")
     if _INTEGER.fullmatch(text):
         return int(text)

@@ -12,6 +12,7 @@ from harness.engine.clock import SECOND, nanoseconds, parse
 from harness.engine.disruptions import Disrupted, Disruption
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink
+from harness.karpenter.disruption.budgets import unreadable
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.changes import budget_changes, protection_ends
 from harness.karpenter.disruption.churn import Churn, Departure
@@ -35,7 +36,6 @@ from harness.kube.api.status import ApiError
 __all__ = ["DisruptionController"]
 
 _TURN = "turn"
-_PRIORITIZED = "prioritizing nodepools that have not yet been considered due to timeouts in previous runs"
 _LONGEST_BACKOFF = 1000.0
 _WATCHED = (
     "Pod",
@@ -58,8 +58,8 @@ class _Rest(Memory):
     ``unseen``: the NodePools that single-node consolidation begins with the next time.
     """
 
-    def __init__(self, marks: Marks, sink: Sink) -> None:
-        self._marks, self._sink = marks, sink
+    def __init__(self, marks: Marks, sink: Sink, rules: DisruptionRules) -> None:
+        self._marks, self._sink, self._rules = marks, sink, rules
         self.unseen: frozenset[str] = frozenset()
         self._consolidated: dict[str, int] = {}
         self.rested = False
@@ -81,7 +81,7 @@ class _Rest(Memory):
             self.unseen = findings.unseen
         if findings.prioritized:
             pools = ", ".join(sorted(findings.prioritized))
-            self._sink.log("debug", "disruption", _PRIORITIZED, nodepools=pools)
+            self._sink.log("debug", "disruption", self._rules.prioritizing_text.format(pools), nodepools=pools)
         if findings.timeout is not None:
             text, values = findings.timeout
             self._sink.log("debug", "disruption", text, **values)
@@ -114,7 +114,7 @@ class DisruptionController:
         self._rules = rules
         self._spot_to_spot = instance_types.options.gate("SpotToSpotConsolidation")
         self._methods = methods_of(rules)
-        self._memory = _Rest(marks, sink)
+        self._memory = _Rest(marks, sink, rules)
         self._began = engine.clock.now
         self._period = nanoseconds(POLLING)
         self._failures = 0
@@ -171,6 +171,8 @@ class DisruptionController:
             self._told = 0
             self._deduplication.begin()
             view = self._observer.look(self._executions.nodes)
+            if wrong := unreadable(view.nodepools.values(), view.now):
+                self._sink.log("error", self.name, "detected disruption budget errors", error=wrong)
             self._situation = Situation(view, spot_to_spot=self._spot_to_spot, tally=self.tally)
             self._deliberation = turn(
                 self._situation, self._methods, self._hands, unseen=self._memory.unseen, memory=self._memory

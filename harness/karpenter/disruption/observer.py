@@ -16,7 +16,7 @@ from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.snapshot import observed
-from harness.kube.api.objects import Object, name_of
+from harness.kube.api.objects import Object, is_terminating, name_of
 
 __all__ = ["Observer"]
 
@@ -64,10 +64,10 @@ class Observer:
         )
 
     def types(self, nodepool: Object) -> Sequence[InstanceType]:
-        """The instance types of a NodePool, as its AKSNodeClass sees them; none where there is nothing to ask."""
+        """The instance types of a NodePool, as its AKSNodeClass sees them; none where there is nothing to ask, or it is being deleted."""
         name = nodeclass_name(nodepool)
         nodeclass = self.cluster.get("AKSNodeClass", name) if name else None
-        if nodeclass is None:
+        if nodeclass is None or is_terminating(nodeclass):
             return ()
         try:
             return self._instance_types.for_nodepool(name_of(nodepool), nodeclass)

@@ -3,12 +3,14 @@
 robfig/cron v3 (``parser.go``, ``spec.go``), as core ``pkg/apis/v1/nodepool.go`` (Budget.IsActive) uses it.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from harness.engine.clock import EPOCH
 from harness.kube.go.durations import DurationError, parse_duration
+from harness.kube.go.text import quote
 
 __all__ = ["Schedule", "ScheduleError", "is_within"]
 
@@ -32,6 +34,7 @@ _MACROS = {
     "@hourly": "0 * * * *",
 }
 _EVERY = "@every "
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 _YEARS = 5
 _NANO = 1_000_000_000
 
@@ -116,8 +119,6 @@ def _field(text: str, low: int, high: int, names: Mapping[str, int]) -> tuple[fr
 def _range(text: str, low: int, high: int, names: Mapping[str, int]) -> tuple[set[int], bool]:
     bounds, *steps = text.split("/")
     ends = bounds.split("-")
-    if len(steps) > 1:
-        raise ScheduleError(f"too many slashes: {text}")
     star = ends[0] in ("*", "?")
     if star:
         start, end = low, high
@@ -127,6 +128,8 @@ def _range(text: str, low: int, high: int, names: Mapping[str, int]) -> tuple[se
         start = _number(ends[0], names)
         end = _number(ends[-1], names)
     step = 1
+    if len(steps) > 1:
+        raise ScheduleError(f"too many slashes: {text}")
     if steps:
         step = _number(steps[0], {})
         if len(ends) == 1:
@@ -147,8 +150,10 @@ def _number(text: str, names: Mapping[str, int]) -> int:
     known = names.get(text.lower())
     if known is not None:
         return known
-    if not text.isascii() or not text.isdigit():
-        raise ScheduleError(f"failed to parse int from {text}")
+    if not _INTEGER.fullmatch(text):
+        raise ScheduleError(f"failed to parse int from {text}: strconv.Atoi: parsing {quote(text)}: invalid syntax")
+    if int(text) < 0:
+        raise ScheduleError(f"negative number ({text}) not allowed: {text}")
     return int(text)
 
 

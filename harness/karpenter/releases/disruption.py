@@ -55,6 +55,8 @@ class DisruptionRules:
     """What is logged when single-node consolidation runs out of time; some say after how many candidates."""
     multi_timeout_text: str = "failed to find a multi-node consolidation after timeout"
     """What is logged when multi-node consolidation runs out of time with nothing found."""
+    prioritizing_text: str = "prioritizing nodepools that have not yet been considered due to timeouts in previous runs"
+    """What is logged when single-node consolidation begins with the NodePools that it did not get to; some name them."""
 
 
 _NEWEST = DisruptionRules()
@@ -78,6 +80,7 @@ _V1_7 = replace(
     several_commands=False,
     single_timeout_text="abandoning single-node consolidation due to timeout after evaluating {} candidates",
     multi_timeout_text="failed to find a multi-node consolidation after timeout, last considered batch had {}",
+    prioritizing_text=f"{_NEWEST.prioritizing_text}: {{}}",
 )
 _V1_6 = replace(_V1_7, lists_budgets=False, tells_ignored=False, patience_grows=False)
 

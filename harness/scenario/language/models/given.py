@@ -135,9 +135,13 @@ class Market(Model):
         default_factory=dict,
         description="vCPU limits by usage name: cores, lowPriorityCores, or a family such as standardDSv5Family.",
     )
-    restrictions: list[Restriction] = Field(default_factory=list, description="Sizes closed to the subscription.")
+    restrictions: list[Restriction] = Field(
+        default_factory=list,
+        description="Sizes closed to the subscription. As a step, an empty list opens all of them.",
+    )
     capacity: list[Capacity] = Field(
-        default_factory=list, description="Stock that is short; everything else is plentiful."
+        default_factory=list,
+        description="Stock that is short; everything else is plentiful. As a step, an empty list makes all of it so.",
     )
     prices: dict[Text, Price] = Field(
         default_factory=dict, description="Prices by size that replace the region's list."
