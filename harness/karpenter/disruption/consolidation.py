@@ -17,7 +17,7 @@ from harness.karpenter.disruption.commands import (
 )
 from harness.karpenter.disruption.events import candidate as candidate_event
 from harness.karpenter.disruption.events import rejected, sentence, unconsolidatable
-from harness.karpenter.disruption.simulating import Outcome, simulate
+from harness.karpenter.disruption.simulating import Outcome, foresee, simulate
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.requirement import IN, Requirement
@@ -73,19 +73,43 @@ def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
 def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_limit: float = inf) -> Command | None:
     """The command that takes these nodes away, None when there is none. Raises SimulationError, UnpricedError, and OutOfTime after
     ``time_limit`` virtual seconds."""
-    outcome = simulate(situation, candidates, settled=True, time_limit=time_limit)
-    if outcome is None:
+    foreseen = foresee(situation, candidates, settled=True)
+    if foreseen is not None and _refused(situation, candidates, foreseen.outcome):
+        situation.seconds += foreseen.seconds
         return None
-    if outcome.stranded:
-        _explain(situation, candidates, sentence(outcome.text()))
+    outcome = simulate(situation, candidates, settled=True, time_limit=time_limit)
+    if outcome is None or _is_stranded(situation, candidates, outcome):
         return None
     if not outcome.nodeclaims:
         return Command.of(candidates, outcome)
-    if len(outcome.nodeclaims) != 1:
-        _explain(situation, candidates, f"Can't remove without creating {len(outcome.nodeclaims)} candidates")
+    replacement = _replacement(situation, candidates, outcome.nodeclaims)
+    if replacement is None:
+        return None
+    return _announced(situation, Command.of(candidates, _with(outcome, replacement), (replacement,)))
+
+
+def _refused(situation: Situation, candidates: Sequence[Candidate], outcome: Outcome) -> bool:
+    """Whether nothing comes of it, whichever pods are on the new nodes; says why."""
+    if _is_stranded(situation, candidates, outcome):
+        return True
+    return bool(outcome.nodeclaims) and _replacement(situation, candidates, outcome.nodeclaims) is None
+
+
+def _is_stranded(situation: Situation, candidates: Sequence[Candidate], outcome: Outcome) -> bool:
+    if outcome.stranded:
+        _explain(situation, candidates, sentence(outcome.text()))
+    return bool(outcome.stranded)
+
+
+def _replacement(
+    situation: Situation, candidates: Sequence[Candidate], nodeclaims: Sequence[PlannedNodeClaim]
+) -> PlannedNodeClaim | None:
+    """The new node, if it is one and costs less; else says why not. Which pods it is for makes no difference."""
+    if len(nodeclaims) != 1:
+        _explain(situation, candidates, f"Can't remove without creating {len(nodeclaims)} candidates")
         return None
     price = source_price(candidates, situation.rules, situation.view.release.vocabulary)
-    (planned,) = outcome.nodeclaims
+    (planned,) = nodeclaims
     only_spot = all(each.capacity_type == SPOT for each in candidates)
     if only_spot and allows(planned, SPOT):
         replacement = _spot_to_spot(situation, candidates, planned, price)
@@ -94,9 +118,7 @@ def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_l
         if replacement is not None and allows_both(replacement):
             # else a spot launch that fails would end in a dearer node on demand
             replacement = _spot_only(situation, replacement)
-    if replacement is None:
-        return None
-    return _announced(situation, Command.of(candidates, _with(outcome, replacement), (replacement,)))
+    return replacement
 
 
 def _with(outcome: Outcome, replacement: PlannedNodeClaim) -> Outcome:

@@ -8,7 +8,7 @@ from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands import Command
 from harness.karpenter.disruption.events import blocked, sentence
 from harness.karpenter.disruption.method import DRIFTED, Findings, Method, Proposal
-from harness.karpenter.disruption.simulating import SimulationError, simulate
+from harness.karpenter.disruption.simulating import SimulationError, foresee, simulate
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.kube.api.objects import condition
 from harness.kube.go.sort import sort_slice
@@ -41,6 +41,11 @@ class Drift(Method):
             if proposal.budgets[each.pool] == 0:
                 continue
             try:
+                foreseen = foresee(situation, (each,), settled=False)
+                if foreseen is not None and foreseen.outcome.stranded:
+                    situation.seconds += foreseen.seconds
+                    situation.say_all(blocked(each.state, sentence(foreseen.outcome.text())))
+                    continue
                 outcome = simulate(situation, (each,), settled=False)
             except SimulationError as error:
                 found.error = error

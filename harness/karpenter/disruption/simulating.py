@@ -10,12 +10,13 @@ from math import inf
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.events import failed_scheduling
 from harness.karpenter.disruption.situation import Situation
-from harness.karpenter.scheduling import PlannedNodeClaim, TopologyError, pod_key
+from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent, TopologyError, pod_key
+from harness.karpenter.scheduling.likeness import Alike
 from harness.karpenter.scheduling.simulation import NoNodePools
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, name_of
 
-__all__ = ["OutOfTime", "Outcome", "SimulationError", "simulate"]
+__all__ = ["Foreseen", "OutOfTime", "Outcome", "SimulationError", "foresee", "simulate"]
 
 _NAMED = 5
 _NOT_FOR_KARPENTER = "configured to not run on a Karpenter provisioned node"
@@ -51,6 +52,26 @@ class Outcome:
         return text
 
 
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a simulation would come to, in so many virtual seconds. Which pods are where is not told: ``existing`` is left out, and the
+    pods of ``nodeclaims`` are others."""
+
+    outcome: Outcome
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a simulation came to: errors, and what is said of pods on nodes that are not initialized, by the place in its order."""
+
+    nodeclaims: tuple[PlannedNodeClaim, ...]
+    errors: tuple[tuple[int, str], ...]
+    uninitialized: tuple[tuple[int, str], ...]
+    events: tuple[SchedulingEvent, ...]
+    seconds: float
+
+
 def simulate(
     situation: Situation, candidates: Sequence[Candidate], *, settled: bool, time_limit: float = inf
 ) -> Outcome | None:
@@ -63,8 +84,7 @@ def simulate(
     simulations = view.simulations
     if names & simulations.deleting_names:
         return None
-    judge = simulations.displaced
-    moving = [pod for each in candidates for pod in each.pods if judge.movable(pod)]
+    moving = _moving(situation, candidates)
     try:
         results = simulations.without(names, moving, settled=settled, time_limit=time_limit)
     except NoNodePools as error:
@@ -72,24 +92,78 @@ def simulate(
     except TopologyError as error:
         raise SimulationError(f"creating scheduler, tracking topology counts, {error}") from error
     finally:
-        situation.say_all(judge.events)
-        if situation.rules.tells_ignored:
-            for pod, reason in simulations.pending.rejected.items():
-                if not reason.startswith(_NOT_FOR_KARPENTER):
-                    situation.say(failed_scheduling(pod, reason))
+        _tell_judged(situation)
     situation.seconds += results.seconds
     if results.timed_out:
         raise OutOfTime
     situation.say_all(results.events)
     errors = {pod: str(reason) for pod, reason in results.errors.items()}
-    anyway = simulations.displaced_keys
+    uninitialized = {}
     for name, pods in results.existing.items():
         node = view.node_by_name[name]
         if not node.initialized:
             text = f"would schedule against uninitialized {_named(node)}"
-            errors.update({key: text for pod in pods if (key := pod_key(pod)) not in anyway})
-    stranded = tuple(sorted(pod for pod in errors if pod not in simulations.pending_keys))
-    return Outcome(results.nodeclaims, results.existing, errors, stranded)
+            uninitialized.update({pod_key(pod): text for pod in pods})
+    if len(candidates) == 1 and (alike := _likeness(situation, candidates[0], settled)) is not None:
+        places = {key: place for place, key in enumerate(alike.order)}
+        failed, early = (tuple((places[key], text) for key, text in each.items()) for each in (errors, uninitialized))
+        seen = _Seen(results.nodeclaims, failed, early, results.events, results.seconds)
+        view.remembered[_Seen, alike.key, settled] = seen
+    return _outcome(situation, results.nodeclaims, results.existing, errors, uninitialized)
+
+
+def _outcome(
+    situation: Situation,
+    nodeclaims: tuple[PlannedNodeClaim, ...],
+    existing: Mapping[str, tuple[Object, ...]] | None,
+    errors: Mapping[str, str],
+    uninitialized: Mapping[str, str],
+) -> Outcome:
+    """A pod that goes to a node which is not initialized counts as failed, unless it needs a place anyway since its node goes."""
+    simulations = situation.view.simulations
+    early = {pod: text for pod, text in uninitialized.items() if pod not in simulations.displaced_keys}
+    failed = {**errors, **early}
+    stranded = tuple(sorted(pod for pod in failed if pod not in simulations.pending_keys))
+    return Outcome(nodeclaims, existing, failed, stranded)
+
+
+def foresee(situation: Situation, candidates: Sequence[Candidate], *, settled: bool) -> Foreseen | None:
+    """What :func:`simulate` would come to, where it was asked about a candidate that is like this one at this moment; else None."""
+    if len(candidates) > 1 or candidates[0].name in situation.view.simulations.deleting_names:
+        return None
+    alike = _likeness(situation, candidates[0], settled)
+    seen: _Seen | None = situation.view.remembered.get((_Seen, alike.key, settled)) if alike is not None else None
+    if alike is None or seen is None:
+        return None
+    _tell_judged(situation)
+    situation.say_all(seen.events)
+    failed, early = ({alike.order[place]: text for place, text in each} for each in (seen.errors, seen.uninitialized))
+    return Foreseen(_outcome(situation, seen.nodeclaims, None, failed, early), seen.seconds)
+
+
+def _moving(situation: Situation, candidates: Sequence[Candidate]) -> list[Object]:
+    judge = situation.view.simulations.displaced
+    return [pod for each in candidates for pod in each.pods if judge.movable(pod)]
+
+
+def _tell_judged(situation: Situation) -> None:
+    """Says what was found about pods before they are scheduled."""
+    simulations = situation.view.simulations
+    situation.say_all(simulations.displaced.events)
+    if situation.rules.tells_ignored:
+        for pod, reason in simulations.pending.rejected.items():
+            if not reason.startswith(_NOT_FOR_KARPENTER):
+                situation.say(failed_scheduling(pod, reason))
+
+
+def _likeness(situation: Situation, candidate: Candidate, settled: bool) -> Alike | None:
+    """Which candidates of this moment it is like."""
+    view, key = situation.view, (_likeness, candidate.name, settled)
+    if key not in view.remembered:
+        moving = _moving(situation, (candidate,))
+        view.remembered[key] = view.simulations.likeness(candidate.name, moving, settled=settled)
+    found: Alike | None = view.remembered[key]
+    return found
 
 
 def _named(node: StateNode) -> str:

@@ -35,7 +35,8 @@ class PodShape:
     are the same at every step, by the id of the constraint. ``fit`` numbers what decides, apart from topology, whether a node has
     room. ``identity`` stands for namespace and labels. ``before`` is the shape that ``step`` led from; ``own`` and ``steps`` are
     what it leaves of the pod's groups, ``gone`` the group that it took away, ``alternatives`` the nodes that its spread
-    constraints count. ``volume_problem`` says why ``volume_claims`` is None.
+    constraints count. ``volume_problem`` says why ``volume_claims`` is None. ``plain``: nothing but ``fit`` decides, as long as no
+    other pod repels it, and there is nothing to give up.
     """
 
     __slots__ = (
@@ -60,6 +61,7 @@ class PodShape:
         "namespace",
         "node_selector",
         "own",
+        "plain",
         "pod",
         "preferences",
         "reached",
@@ -95,7 +97,7 @@ class PodShape:
         self.volumes: tuple[RequirementSet, ...] = ()
         self.volume_claims: dict[str, set[str]] | None = {}
         self.volume_problem = ""
-        self.claims_resources = self.deferred = False
+        self.claims_resources = self.deferred = self.plain = False
         self.fit = -1
         self._begin()
 
@@ -151,6 +153,7 @@ _OF_THE_POD = (
     "labels",
     "namespace",
     "node_selector",
+    "plain",
     "pod",
     "repeating",
     "requests",
@@ -211,6 +214,7 @@ class ShapeCatalog:
                 alternatives, shape.volume_claims, shape.volume_problem = self._volumes_of(pod)
                 shape.deferred, shape.volumes = alternatives is None, alternatives or ()
             self._complete(shape)
+            shape.plain = not (claims or shape.claims_resources or shape.host_ports or _chooses(shape))
         return shape
 
     def relaxed(self, shape: PodShape) -> PodShape | None:
@@ -259,6 +263,20 @@ class ShapeCatalog:
             requirement_from_api(each, vocabulary=self._algebra.vocabulary)
             for each in term.get("matchExpressions") or ()
         ]
+
+
+def _chooses(shape: PodShape) -> bool:
+    """Whether the pod prefers something, or has terms to choose from, or looks at where other pods are."""
+    wishes = shape.preferences
+    return bool(
+        shape.required_pods
+        or shape.required_anti
+        or wishes.preferred_nodes
+        or wishes.preferred_pods
+        or wishes.preferred_anti
+        or wishes.spread
+        or len(wishes.required_nodes) > 1
+    )
 
 
 _SPEC_FIELDS = (

@@ -18,6 +18,7 @@ from harness.karpenter.scheduling.default_spread import DefaultSpread
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
+from harness.karpenter.scheduling.likeness import Alike, Likeness
 from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.older_pods import (
@@ -156,12 +157,27 @@ class Simulations:
             self._ground,
             pods,
             leaving=frozenset(leaving),
-            settling=self._settling if settled and self.rules.settling_nodes_refuse else 0,
+            settling=self._refusing(settled),
             exempt=self._exempt,
             time_limit=time_limit,
         )
         scheduler.run()
         return scheduler.results(self.pending.ignored)
+
+    def likeness(self, leaving: str, moving: Sequence[Object], *, settled: bool) -> Alike | None:
+        """Alike are nodes without which :meth:`without` comes to the same but for which pods are which; None where nobody can tell."""
+        if not self.nodepools:
+            return None
+        return self._likeness.of(leaving, self._prepared(list(moving)), settling=bool(self._refusing(settled)))
+
+    def _refusing(self, settled: bool) -> int:
+        """The nodes that take exempt pods only, as positions."""
+        return self._settling if settled and self.rules.settling_nodes_refuse else 0
+
+    @cached_property
+    def _likeness(self) -> Likeness:
+        pending, displaced = self._prepared(self.pending.accepted), self._prepared(self._displaced_pods)
+        return Likeness(self._ground, pending, displaced, self._exempt)
 
     def static_nodeclaim(self, nodepool: Object) -> PlannedNodeClaim:
         """A NodeClaim that keeps up the number of nodes of a NodePool with ``replicas``."""
