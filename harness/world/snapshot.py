@@ -27,7 +27,7 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
 
     Without `capacity` what only the size of a machine decides is left out: a node container has the host's. NodeClaims and Nodes go by
     their NodePool and a number, and where there are several their zones are counted together: names and zones are drawn, in the
-    order of the pods' uids.
+    order of the pods' uids. Where some of several are gone, which zones are left is chance, too.
     """
     found: dict[str, Any] = {
         "Pod": pods_of(world),
@@ -66,8 +66,10 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
         # an API server lists errors in Go's map order
         "rejections": sorted(f"{each.object}: {each.layer}: {each.text}" for each in world.rejections),
     }
-    if len(found["NodeClaim"]) > 1:
-        found |= {"zones": [_without_zones(found[kind]) for kind in ("NodeClaim", "Node")]}
+    made = {write.key.name for write in world.journal if write.key.kind == "NodeClaim"}
+    if len(made) > 1:
+        zones = [_without_zones(found[kind]) for kind in ("NodeClaim", "Node")]
+        found |= {"zones": zones} if len(found["NodeClaim"]) == len(made) else {}
     return _renamed(found)
 
 

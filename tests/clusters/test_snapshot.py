@@ -62,6 +62,28 @@ def test_which_of_several_nodes_has_a_zone_does_not_count_but_the_zones_do() -> 
     assert one["Node"]["Node 1 of a"]["labels"]["topology.kubernetes.io/zone"] == "its zone"
 
 
+def test_which_zone_is_left_where_others_are_gone_does_not_count() -> None:
+    """Which of equal replicas go first is chance on a real server: `held` shrinks from three machines in three zones to one."""
+
+    def shrunk(seed: int) -> dict[str, Any]:
+        world = World(seed=seed, options={"feature_gates": {"StaticCapacity": "true"}})
+        held = {**NODEPOOL, "spec": {**NODEPOOL["spec"], "replicas": 3}}
+        assert world.apply(NODECLASS, held) == []
+        world.settle()
+        zones = {node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in world.list("Node")}
+        assert len(zones) > 1
+        world.apply({**held, "spec": {**held["spec"], "replicas": 1}})
+        world.settle()
+        (node,) = world.list("Node")
+        left.add(node["metadata"]["labels"]["topology.kubernetes.io/zone"])
+        return snapshot(world)
+
+    left: set[str] = set()
+    found = [shrunk(seed) for seed in range(4)]
+    assert len(left) > 1
+    assert all(list(differences(found[0], other)) == [] for other in found[1:])
+
+
 def test_names_of_claims_that_are_gone_do_not_count() -> None:
     def short(seed: int) -> dict[str, Any]:
         world = World(seed=seed, azure={"capacity": [{"vms": 0, "error": "SkuNotAvailable", "at": "start"}]})
