@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.output import add_format, bad_input, counted, no_environment, print_json, show
+from harness.cli.output import add_format, bad_input, no_environment, print_json, show
 from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
     from harness.trace.comparing import Comparison
 
 __all__ = ["add_arguments", "run"]
-
-_FEW = 40
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("karpenter", "Karpenters: simulated,real (the real one by HARNESS_KARPENTER)"),
     ):
         parser.add_argument(f"--{option}", metavar="A,B", help=f"one for both sides, or two {what}")
+    parser.add_argument(
+        "--kubernetes",
+        metavar="V",
+        help="of both sides (default: what the files say; where only the releases differ, the older one's)",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="every difference, and those that are kept")
     add_html(parser)
     add_format(parser)
@@ -47,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.worlds import InputError
     from harness.clusters.control_plane.pki import MissingTool
     from harness.clusters.errors import ClusterFailed
+    from harness.explain.group_texts import group_value
+    from harness.explain.grouping import grouped
     from harness.reading.problems import ScenarioError
     from harness.scenario.language.crds import CelEngineMissing
     from harness.trace import TraceError
@@ -54,10 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         check_page(arguments.html)
-        traces = compared_traces(arguments)
+        traces, note = compared_traces(arguments)
         found = [(name, compare_traces(left, right)) for name, left, right in traces]
         if arguments.html is not None:
-            write_comparisons(arguments.html, arguments.files, traces, [comparison for _, comparison in found])
+            write_comparisons(arguments.html, arguments.files, traces, [comparison for _, comparison in found], note)
     except (InputError, TraceError) as error:
         return bad_input(f"harness compare: {error}")
     except OSError as error:
@@ -68,33 +73,32 @@ def run(arguments: argparse.Namespace) -> int:
         return no_environment(f"harness compare: {error}")
     code = int(any(comparison.real for _, comparison in found))
     if arguments.format == "json":
-        print_json({"comparisons": [_value(name, comparison) for name, comparison in found]})
+        groups = [group_value(one) for one in grouped(found)]
+        comparisons = [_value(name, comparison) for name, comparison in found]
+        print_json({"note": note, "groups": groups, "comparisons": comparisons})
         return code
-    for name, comparison in found:
-        if name and len(found) > 1:
-            show(name)
-        for line in _lines(comparison, verbose=arguments.verbose):
-            show(line)
+    for line in _lines(found, note, verbose=arguments.verbose):
+        show(line)
     return code
 
 
-def _lines(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
+def _lines(found: Sequence[tuple[str, Comparison]], note: str, *, verbose: bool) -> Iterator[str]:
+    """The groups, over all cases; with `verbose` every difference of each case, too."""
+    from harness.explain.group_texts import group_lines, summary_text
+    from harness.explain.grouping import grouped
     from harness.explain.sides import side_lines
 
-    told = comparison.differences if verbose else comparison.real
-    situations = ", ".join(f"{name} {left} | {right}" for name, left, right in comparison.situations)
-    facts = f"{comparison.same} facts are the same"
-    if comparison.real:
-        yield f"{counted(len(comparison.real), 'difference')}{f' ({situations})' if situations else ''}; {facts}"
-    else:
-        kept = len(comparison.differences)
-        also = f", but for {kept} that are kept" if kept else ""
-        yield f"no difference{also}{f' ({situations})' if situations else ''}; {facts}"
-    for number, one in enumerate(told):
-        if number == _FEW and not verbose:
-            yield f"… and {len(told) - _FEW} more (-v has all)"
-            return
-        yield from side_lines(one)
+    groups = grouped(found)
+    yield summary_text(found, groups)
+    if note:
+        yield note
+    yield from group_lines(groups)
+    for name, comparison in found if verbose else ():
+        if comparison.differences:
+            yield ""
+            yield f"every difference{f' of {name}' if name else ''}"
+        for one in comparison.differences:
+            yield from side_lines(one)
 
 
 def _value(name: str, comparison: Comparison) -> dict[str, Any]:

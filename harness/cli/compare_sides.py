@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,19 +36,48 @@ class Side:
     region: str | None
     cluster: str
     karpenter: str
+    kubernetes: str | None = None
+    fixed: bool = False
+    """Whether `kubernetes` also replaces what the file says."""
 
 
-def compared_traces(arguments: argparse.Namespace) -> list[Compared]:
-    """Name and both traces of everything that is to be compared. Raises InputError, TraceError, ScenarioError, OSError, MissingTool."""
+def compared_traces(arguments: argparse.Namespace) -> tuple[list[Compared], str]:
+    """Name and both traces of everything that is to be compared, and a note about what both have.
+
+    Raises InputError, TraceError, ScenarioError, OSError, MissingTool.
+    """
     left, right = _sides(arguments)
+    version, note = None, ""
+    if arguments.kubernetes is not None:
+        left, right = (replace(side, kubernetes=arguments.kubernetes, fixed=True) for side in (left, right))
+    elif left.release != right.release:
+        version, note = _common_kubernetes(left, right)
+        left, right = (replace(side, kubernetes=version) for side in (left, right))
+    found = _both(left, right, arguments.k)
+    told = {trace.header.kubernetes for _, *traces in found for trace in traces}
+    return found, note if told == {version} else ""
+
+
+def _common_kubernetes(left: Side, right: Side) -> tuple[str | None, str]:
+    """The Kubernetes of both sides where the releases are to differ and nothing else, and what to say of it."""
+    from harness.explain.group_texts import kubernetes_line
+    from harness.explain.label_comparison import common_kubernetes
+    from harness.karpenter.releases import provider
+
+    releases = [provider(side.release) for side in (left, right) if side.release is not None]
+    version = common_kubernetes(releases)
+    return version, kubernetes_line(version, {one.version: one.defaults.kubernetes for one in releases})
+
+
+def _both(left: Side, right: Side, text: str | None) -> list[Compared]:
     if {left.karpenter, right.karpenter} != {"simulated"}:
-        return list(_both_karpenters(left, right, arguments.k))
+        return list(_both_karpenters(left, right, text))
     with ExitStack() as clusters:
         overrides = [_overrides(side, clusters) for side in (left, right)]
         # a real cluster has one version of Kubernetes, which is then that of both worlds
         version = next((one["kubernetes"] for one in overrides if "kubernetes" in one), None)
         made = [
-            _traces(side, {**one, "kubernetes": version}, arguments.k)
+            _traces(side, {**one, **({"kubernetes": version} if version else {})}, text)
             for side, one in zip((left, right), overrides, strict=True)
         ]
         return _paired(*made)
@@ -176,6 +205,8 @@ def _of_case(case: Case, side: Side, overrides: dict[str, Any]) -> Trace:
     here = {"memory": case.needs, "http": case.needs, "apiserver": ("simulated-kubelets",)}.get(side.cluster, ())
     if needs := [one for one in case.needs if one not in here]:
         raise InputError(f"{case.name}: needs {', '.join(needs)}, which {side.cluster} does not have")
+    if side.fixed or case.given.kubernetes is None:
+        overrides = {"kubernetes": side.kubernetes, **overrides}
     runner = Runner(**overrides, region=side.region)
     runner.check_inputs([case])
     run, verdicts = runner.examine(case, recorded=True)
@@ -189,7 +220,7 @@ def _of_manifests(side: Side, overrides: dict[str, Any]) -> Trace:
     from harness.trace import record
 
     manifests = read_manifests(side.path, display_name(side.path))
-    world = create_world(karpenter=side.release, region=side.region, **overrides)
+    world = create_world(karpenter=side.release, region=side.region, **{"kubernetes": side.kubernetes, **overrides})
     recording = record(world)
     for manifest in manifests:
         mark = manifest.document.position()

@@ -82,10 +82,16 @@ def _world(case: Case, report: CaseReport, runner: Runner, folder: Path) -> dict
 
 
 def write_comparisons(
-    path: Path, files: Sequence[Path], traces: Sequence[tuple[str, Trace, Trace]], found: Sequence[Comparison]
+    path: Path,
+    files: Sequence[Path],
+    traces: Sequence[tuple[str, Trace, Trace]],
+    found: Sequence[Comparison],
+    note: str,
 ) -> None:
     """Writes the page of comparisons: of each, what differs, and both stories; those that differ most first."""
-    from harness.reports.picture.compare import compare_page, pair_of
+    from harness.explain.group_texts import group_value, summary_text
+    from harness.explain.grouping import grouped
+    from harness.reports.picture.compare import Summary, compare_page, pair_of
 
     pairs = [pair_of(name, left, right, one) for (name, left, right), one in zip(traces, found, strict=True)]
     pairs.sort(key=lambda pair: -sum(not one.kept for one in pair.differences))
@@ -94,4 +100,7 @@ def write_comparisons(
     names = (left or str(files[0]), right or str(files[-1]))
     if len(files) > 1:
         names = (f"{files[0]} {left}".strip(), f"{files[1]} {right}".strip())
-    path.write_text(compare_page(f"Comparison of {names[0]} and {names[1]}", names, pairs), encoding="utf-8")
+    cases = [(name, one) for (name, _, _), one in zip(traces, found, strict=True)]
+    groups = grouped(cases)
+    summary = Summary(summary_text(cases, groups), note, [group_value(one) for one in groups])
+    path.write_text(compare_page(f"Comparison of {names[0]} and {names[1]}", names, pairs, summary), encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from harness.karpenter.scheduling.funnel import FILTERS
 from harness.trace import Fact, Trace
 from harness.trace.facts import (
     Applied,
@@ -158,8 +159,9 @@ def _decision(fact: Decision, funnels: dict[int, Funnel], sizes: dict[int, Sizes
             continue
         offered = sizes.get(funnel.sizes)
         sold = f"{offered.sold} sizes sold, {len(offered.offered)} offered, " if offered is not None else ""
-        left = ", ".join(f"{step['left']} after {step['filter']}" for step in funnel.steps)
-        yield _line(fact.t, "funnel", f"  NodePool {one['nodepool']}: {sold}{left}")
+        told = [step for step in funnel.steps if step["removed"]]
+        left = [f"{step['left']} after {FILTERS.get(step['filter'], step['filter'])}" for step in told]
+        yield _line(fact.t, "funnel", f"  NodePool {one['nodepool']}: {sold}{', '.join(left) or 'all of them fit'}")
 
 
 def _machine(fact: Boot | ClaimState | NodeState) -> Iterator[Happening]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.trace.files import Trace
@@ -30,11 +30,15 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs of two traces, the weightiest first, and how many facts are the same. `situations`: where the worlds began otherwise."""
+    """What differs of two traces, the weightiest first, and how many facts are the same.
+
+    `situations`: where the worlds began otherwise. `objects`: how many NodeClaims, Nodes and NodePools there are, on either side.
+    """
 
     situations: Sequence[tuple[str, Any, Any]]
     differences: Sequence[Difference]
     same: int
+    objects: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def real(self) -> Sequence[Difference]:
@@ -59,7 +63,15 @@ def compare_traces(left: Trace, right: Trace) -> Comparison:
     ]
     order = list(one)
     found.sort(key=lambda each: (bool(each.kept), order.index(re.split(r"[\[]", each.fact, maxsplit=1)[0])))
-    return Comparison(situations, found, max(0, count - len(found)))
+    return Comparison(situations, found, max(0, count - len(found)), _objects(one, other))
+
+
+def _objects(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, int]:
+    claims = {**one["NodeClaims"], **other["NodeClaims"]}
+    alone = {**one["other Nodes"], **other["other Nodes"]}
+    nodes = sum(max(len(side["NodeClaims"].get(name, {}).get("Nodes", ())) for side in (one, other)) for name in claims)
+    pools = {**one["sizes"], **other["sizes"]}
+    return {"NodeClaim": len(claims), "Node": nodes + len(alone), "NodePool": len(pools)}
 
 
 def _in_region(outcome: dict[str, Any], header: Header, left: Trace, right: Trace) -> dict[str, Any]:

@@ -225,7 +225,12 @@ def _of_nodes(events: dict[str, set[str]], nodes: Sequence[str]) -> Iterator[str
 
 def _decisions(trace: Trace, owners: Mapping[str, str], sources: bool) -> dict[str, list[str]]:
     """Karpenter's sentences about pods that it found no place for, and how many sizes were left for those that it did."""
-    left = {fact.number: [f"{step['filter']} {step['left']}" for step in fact.steps] for fact in trace.of(Funnel)}
+    left = {
+        fact.number: [
+            f"{step['filter']} {step['left']}" for step in fact.steps if step["removed"] or step is fact.steps[-1]
+        ]
+        for fact in trace.of(Funnel)
+    }
     found: dict[str, dict[str, None]] = {}
     for fact in trace.of(Decision):
         for name in dict.fromkeys(_who(pod, owners) for pod in fact.pods):

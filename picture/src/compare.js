@@ -9,31 +9,56 @@ import { timesOf } from "./world.js";
 
 export function compare(data) {
   const body = h("div");
-  const show = (pair) => put(body, pairOf(pair, data.names));
+  const show = (pair) => put(body, pairOf(pair, data.names, Boolean(data.groups)));
   const first = Math.max(0, data.pairs.findIndex((pair) => real(pair).length));
   const choose = h("select", { onchange: () => show(data.pairs[choose.value]) }, data.pairs.map((pair, index) => h("option", { value: index }, `${pair.name}: ${counted(real(pair).length, "difference")}`)));
   choose.value = first;
   show(data.pairs[first]);
   const count = data.pairs.reduce((sum, pair) => sum + real(pair).length, 0);
   return [
-    h("header", h("h1", data.title), h("p.facts", data.names.map((name, index) => h("span", h("b", index ? "B " : "A "), name)), h("span", h("b", count ? counted(count, "difference") : "no difference")))),
-    data.pairs.length > 1 ? h("div.tools", h("label", "Case ", choose)) : null, body];
+    h("header", h("h1", data.title), h("p.facts", data.names.map((name, index) => h("span", h("b", index ? "B " : "A "), name)), data.groups ? null : h("span", h("b", count ? counted(count, "difference") : "no difference")))),
+    data.groups ? summary(data) : null,
+    data.pairs.length > 1 ? h("div.tools.case-of", h("label", "Case ", choose)) : null, body];
+}
+
+/** What is new, gone and changed over all cases; what follows from it is folded. */
+function summary(data) {
+  const own = data.groups.filter((one) => !one.follows);
+  const follow = data.groups.filter((one) => one.follows);
+  return h("section.even", { id: "summary" }, h("h2", "In short"), h("p", data.summary), data.note ? h("p.note", data.note) : null,
+    Object.entries(data.titles).map(([change, title]) => {
+      const some = own.filter((one) => one.change === change);
+      return some.length ? [h("h3", title), groups(some, change)] : null;
+    }),
+    follow.length ? folded(`${counted(follow.length, "more")} that follow from these`.replace("mores", "more"), () => groups(follow, "changed", true)) : null);
+}
+
+const CUT = 220; // characters of a side that are shown at once
+
+function groups(some, change, follows = false) {
+  return table("Differences in groups", [
+    { head: "what", cell: (one) => [h("b", one.what), follows ? h("p.note", `because of: ${one.follows}`) : null] },
+    { head: "of", cell: (one) => one.objects || (one.cases.length > 1 ? `in ${one.cases.length} cases` : "") },
+    ...(change === "changed" ? ["left", "right"].map((side) => ({ head: side === "left" ? "A" : "B", cell: (one) => one.values.map((value) => h("span.line", side_(value[side], CUT), one.values.length > 1 && value.facts > 1 ? h("span.note", ` ×${value.facts}`) : null)) }))
+      : [{ head: "value", cell: (one) => side_(one.text, CUT) }]),
+  ], some.slice(0, 300));
 }
 
 const LONG = 320; // characters of one side that are shown at once
 const real = (pair) => pair.differences.filter((one) => !one.kept);
 
-function pairOf(pair, names) {
+function pairOf(pair, names, grouped) {
   const [a, b] = pair.worlds;
   const end = Math.max(a.end, b.end);
   const times = [...new Set([...timesOf(a), ...timesOf(b)])].sort((x, y) => x - y);
   const own = view(times, end);
-  const parts = [["differences", "Differences"], ["figures", "Figures"], ["corridor-a", "Corridor A"], ["corridor-b", "Corridor B"], ["nodes", "Nodes at the end"]];
+  const parts = [grouped ? ["summary", "In short"] : ["differences", "Differences"], ["figures", "Figures"], ["corridor-a", "Corridor A"], ["corridor-b", "Corridor B"], ["nodes", "Nodes at the end"]];
   const more = [pair.also.map((text) => h("p", h("b", text))), pair.notes.map((note) => h("p.note", note))];
-  if (pair.nothing) return [more, differences(pair), h("p.note", pair.nothing)];
+  const told = grouped && real(pair).length ? folded(h("b", `Every fact that differs (${pair.differences.length})`), () => differences(pair)) : differences(pair);
+  if (pair.nothing) return [more, told, h("p.note", pair.nothing)];
   return [more,
     h("nav", { "aria-label": "Parts of the page" }, parts.map(([id, text]) => h("a", { href: `#${id}` }, text))),
-    differences(pair), figures(a, b),
+    told, figures(a, b),
     corridor(a, own, times, { id: "corridor-a", title: `Corridor of A: ${names[0]}`, linked: false }),
     corridor(b, own, times, { id: "corridor-b", title: `Corridor of B: ${names[1]}`, linked: false, told: false }),
     h("section", { id: "nodes" }, h("h2", "Nodes at the end"), h("div.sides", nodes(a, `A: ${names[0]}`), nodes(b, `B: ${names[1]}`)))];
@@ -59,10 +84,9 @@ function differences(pair) {
 }
 
 /** One side of a difference; long ones are cut until they are opened. */
-function side(text, other) {
-  if (!text) return other ? h("span.note", "nothing") : null;
-  return text.length > LONG ? folded(h("span.side", `${text.slice(0, LONG - 60)}…`), () => h("p.side", text)) : h("span.side", text);
-}
+const side = (text, other) => (text ? side_(text, LONG) : other ? h("span.note", "nothing") : null);
+
+const side_ = (text, most) => (!text ? h("span.note", "nothing") : text.length > most ? folded(h("span.side", `${text.slice(0, most - 40)}…`), () => h("p.side", text)) : h("span.side", text));
 
 /** What both come to, in figures; what differs stands out. */
 function figures(a, b) {
@@ -70,16 +94,24 @@ function figures(a, b) {
     ["Karpenter", (one) => one.header.release], ["Kubernetes", (one) => one.header.kubernetes], ["region", (one) => one.header.region], ["mode", (one) => one.header.mode],
     ["Karpenter is", (one) => one.header.karpenter], ["cluster", (one) => one.header.cluster],
     ["USD per hour at the end", (one) => price(one.cost.length ? costAt(one.cost, one.end)[1] : 0)], ["USD in all", (one) => price(one.spent)],
-    ["nodes at the end", (one) => one.machines.filter((machine) => stateAt(machine, one.end)).length],
+    ["nodes at the end", (one) => there(one).length], ["their sizes", (one) => tally(there(one).map((machine) => machine.size.replace("Standard_", "")))],
+    ["their zones", (one) => tally(there(one).map((machine) => machine.zone.replace(/^0$/, "") || "no zone"))], ["spot among them", (one) => there(one).filter((machine) => machine.capacity_type === "spot").length],
     ["NodeClaims", (one) => one.lanes.filter((lane) => lane.kind === "claim").length],
     ["pods waiting at the end", (one) => one.pending.reduce((sum, group) => sum + group.count, 0)],
     ["requests that Azure refused", (one) => one.refusals.length], ["decisions to remove nodes", (one) => one.disruptions.length], ["virtual time", (one) => duration(one.end)],
   ].map(([name, of]) => ({ name, a: String(of(a)), b: String(of(b)) }));
-  const asTable = (some) => table("Figures", [{ head: "figure", cell: (row) => row.name }, { head: "A", cell: (row) => row.a }, { head: "B", cell: (row) => row.b }], some);
   const differ = rows.filter((row) => row.a !== row.b);
-  const same = rows.filter((row) => row.a === row.b);
-  return h("section.even", { id: "figures" }, h("h2", "Figures"), differ.length ? asTable(differ) : h("p", "All are the same."), same.length ? folded(`${counted(same.length, "figure")} the same`, () => asTable(same)) : null);
+  const mark = (row, text) => (row.a === row.b ? text : h("b.differs", text));
+  return h("section.even", { id: "figures" }, h("h2", "Figures"),
+    h("p", differ.length ? `${counted(differ.length, "figure")} of ${rows.length} differ: ${differ.map((row) => row.name).join(", ")}.` : `All ${rows.length} are the same.`),
+    differ.some((row) => row.name === "their zones") ? h("p.note", "A launch draws its zone among those that are as good.") : null,
+    table("Figures", [{ head: "figure", cell: (row) => mark(row, row.name) }, { head: "A", cell: (row) => mark(row, row.a) }, { head: "B", cell: (row) => mark(row, row.b) }], [...differ, ...rows.filter((row) => row.a === row.b)]));
 }
+
+const there = (world) => world.machines.filter((machine) => stateAt(machine, world.end));
+
+/** `eastus-1 ×2, eastus-2`. */
+const tally = (names) => [...Map.groupBy([...names].sort(), (name) => name)].map(([name, all]) => (all.length > 1 ? `${name} ×${all.length}` : name)).join(", ") || "none";
 
 function nodes(world, name) {
   const there = world.machines.map((machine) => ({ machine, now: stateAt(machine, world.end) })).filter((one) => one.now);

@@ -123,9 +123,32 @@ def test_before_and_after(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     code, out, _ = call(capsys, "compare", "before.yaml", "after.yaml")
     assert code == 1
     lines = out.splitlines()
-    assert lines[0].partition(" differences; ")[2].endswith("facts are the same")
+    assert " differences: " in lines[0]
+    assert lines[0].endswith("facts are the same")
+    assert "  size: Standard_D4s_v5 → Standard_D8s_v5  [NodeClaim default 1]" in lines
+    assert not [line for line in lines if line.startswith("  ") and "instance-type" in line]  # follows from the size
+    assert any("another size" in line for line in lines)
+    lines = call(capsys, "compare", "before.yaml", "after.yaml", "-v")[1].splitlines()
     place = lines.index("NodeClaims: default 1: size")
     assert lines[place + 1 : place + 3] == ["    A  Standard_D4s_v5", "    B  Standard_D8s_v5"]
+
+
+def test_only_what_is_asked_for_differs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both sides have one Kubernetes where the releases are to differ, as an upgrade of Karpenter leaves it."""
+    _, out, _ = call(capsys, "compare", "case.yaml", "--release", "1.4.0,1.14.0", "--format", "json")
+    found = json.loads(out)
+    assert [one["what"] for one in found["comparisons"][0]["situations"]] == ["release"]
+    assert found["note"] == "Kubernetes 1.33.0 on both sides; 1.14.0 by itself has 1.34.0"
+    _, out, _ = call(capsys, "compare", "case.yaml", "--release", "1.4.0,1.14.0", "--kubernetes", "1.34.1")
+    assert "on both sides" not in out
+    assert "kubernetes" not in out.splitlines()[0]
+
+
+def test_what_the_file_says_of_kubernetes_stays(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "own.yaml").write_text(SPOT.replace("given:\n", "given:\n  kubernetes: 1.34.2\n"))
+    _, out, _ = call(capsys, "compare", "own.yaml", "--release", "1.4.0,1.14.0", "-v")
+    assert "kubernetes" not in out.splitlines()[0]
+    assert "1.33" not in out
 
 
 def test_the_same_is_the_same(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.explain.group_texts import TITLES
 from harness.explain.sides import place_text, side_texts
 from harness.reports.picture.page import page
 from harness.reports.picture.story import Line
@@ -13,7 +14,7 @@ from harness.reports.picture.world import world_value
 from harness.trace import Trace
 from harness.trace.comparing import Comparison
 
-__all__ = ["Differing", "Pair", "compare_page", "pair_of"]
+__all__ = ["Differing", "Pair", "Summary", "compare_page", "pair_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,20 @@ class Pair:
     nothing: str = ""
 
 
-def compare_page(title: str, names: tuple[str, str], pairs: Iterable[Pair]) -> str:
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Over all pairs: how much differs in a line, a note about what both have, and the groups of differences (group_value)."""
+
+    text: str
+    note: str
+    groups: Sequence[Mapping[str, Any]]
+
+
+def compare_page(title: str, names: tuple[str, str], pairs: Iterable[Pair], summary: Summary | None = None) -> str:
     """The document; `names` are those of the two sides."""
-    return page(
-        title, {"page": "compare", "title": title, "names": list(names), "pairs": [_pair(one) for one in pairs]}
-    )
+    told = {} if summary is None else {"summary": summary.text, "note": summary.note, "groups": list(summary.groups)}
+    data = {"page": "compare", "title": title, "names": list(names), "titles": dict(TITLES), **told}
+    return page(title, {**data, "pairs": [_pair(one) for one in pairs]})
 
 
 def pair_of(name: str, left: Trace, right: Trace, found: Comparison) -> Pair:
