@@ -2,26 +2,31 @@
 
 Core ``pkg/metrics/metrics.go``, ``pkg/controllers/{disruption,state,provisioning/scheduling}/metrics.go``,
 ``pkg/controllers/metrics/nodepool``; when they count: ``pkg/controllers/nodeclaim/{lifecycle,expiration,garbagecollection}``,
-``pkg/controllers/node/{health,termination}``, ``pkg/controllers/disruption/queue.go``. Durations are not told: they are of the machine that
-Karpenter runs on.
+``pkg/controllers/node/{health,termination}``, ``pkg/controllers/disruption/queue.go``. How long Karpenter itself takes for something is not
+told: that is of the machine that it runs on.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 from harness.engine.disruptions import Disruption
 from harness.karpenter.disruption.balanced import nodepool_costs
 from harness.karpenter.labels.core import CAPACITY_TYPE, MIN_VALUES_RELAXED, NODEPOOL
+from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, labels_of, name_of, spec_of, status_of
 from harness.kube.api.quantity import NANO
 from harness.kube.api.resources import parse_list
+from harness.wording import did_you_mean
+from harness.world.condition_metrics import CONDITION_FAMILIES, condition_samples
+from harness.world.duration_metrics import DURATION_FAMILIES, duration_samples
+from harness.world.samples import Distributions, Sample, base_of, number
 
 if TYPE_CHECKING:
+    from harness.karpenter.disruption.tally import Tally
     from harness.world.observations import Observations
 
 __all__ = ["FAMILIES", "Metrics", "Sample", "metrics_of"]
@@ -29,6 +34,8 @@ __all__ = ["FAMILIES", "Metrics", "Sample", "metrics_of"]
 Labels = tuple[tuple[str, str], ...]
 
 _GAUGE, _COUNTER = "gauge", "counter"
+_MOVES, _SCORES = "karpenter_consolidation_moves_total", "karpenter_consolidation_score"
+_SCORE_BUCKETS = (0.1, 0.25, 0.33, 0.5, 1.0, 2.0, 5.0, 10.0)
 FAMILIES: Mapping[str, str] = {
     "karpenter_nodeclaims_created_total": _COUNTER,
     "karpenter_nodeclaims_disrupted_total": _COUNTER,
@@ -50,30 +57,21 @@ FAMILIES: Mapping[str, str] = {
     "karpenter_nodepools_usage": _GAUGE,
     "karpenter_nodepools_limit": _GAUGE,
     "karpenter_nodepools_cost_total": _GAUGE,
+    _MOVES: _COUNTER,
+    _SCORES: "histogram",
+    **DURATION_FAMILIES,
+    **CONDITION_FAMILIES,
 }
 """The metrics that are told, and their type."""
 
 _TIMEOUTS = {"multi-node consolidation": "multi", "single-node consolidation": "single"}
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One time series at its present value."""
-
-    name: str
-    labels: Mapping[str, str]
-    value: float
-
-    def __str__(self) -> str:
-        labels = ",".join(f'{key}="{value}"' for key, value in self.labels.items())
-        return f"{self.name}{{{labels}}}" if labels else self.name
-
-
 class Metrics(Sequence[Sample]):
     """All samples, by name and labels. Printed, it is a table."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
-        self._samples = tuple(sorted(samples, key=lambda each: (list(FAMILIES).index(each.name), str(each))))
+        self._samples = tuple(sorted(samples, key=_place))
 
     @overload
     def __getitem__(self, index: int) -> Sample: ...
@@ -85,10 +83,14 @@ class Metrics(Sequence[Sample]):
     def __len__(self) -> int:
         return len(self._samples)
 
-    def value(self, name: str, **labels: str) -> float:
-        """The sum of the series of this name that have these labels; 0 without any. Raises LookupError for a name that is not told."""
-        if name not in FAMILIES:
-            raise LookupError(f"there is no metric {name}; there are {', '.join(FAMILIES)}")
+    def value(self, name: str, /, **labels: str) -> float:
+        """The sum of the series of this name that have these labels; 0 without any. Raises LookupError for a name that is not told.
+
+        Of a histogram or a summary there are ``NAME_count`` and ``NAME_sum``, of a histogram ``NAME_bucket`` with the label ``le`` too.
+        """
+        if _family(name) is None:
+            near = did_you_mean(name, _series())
+            raise LookupError(f"there is no metric {name}; {f'{near}; ' if near else ''}docs/reference/metrics.md has all")
         wanted = labels.items()
         return sum(each.value for each in self._samples if each.name == name and wanted <= each.labels.items())
 
@@ -97,19 +99,42 @@ class Metrics(Sequence[Sample]):
         lines = []
         told = ""
         for each in self._samples:
-            if each.name != told:
-                told = each.name
+            family = _family(each.name) or ""
+            if family != told:
+                told = family
                 lines.append(f"# TYPE {told} {FAMILIES[told]}")
-            lines.append(f"{each} {_number(each.value)}")
+            lines.append(f"{each} {number(each.value)}")
         return "".join(f"{line}\n" for line in lines)
 
     def __str__(self) -> str:
         width = max((len(str(each)) for each in self._samples), default=0)
-        return "\n".join(f"{each!s:{width}}  {_number(each.value)}" for each in self._samples)
+        return "\n".join(
+            f"{each!s:{width}}  {number(each.value)}" for each in self._samples if not each.name.endswith("_bucket")
+        )
 
 
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(value)
+_ORDER = {name: place for place, name in enumerate(FAMILIES)}
+
+
+def _series() -> list[str]:
+    """The names that a value can be asked for."""
+    plain = [name for name, form in FAMILIES.items() if form in (_GAUGE, _COUNTER)]
+    return [*plain, *(f"{name}_{part}" for name in FAMILIES if name not in plain for part in ("count", "sum"))]
+
+
+def _family(name: str) -> str | None:
+    """The metric that a series belongs to, None when it is not told."""
+    if name in FAMILIES:
+        return name if FAMILIES[name] in (_GAUGE, _COUNTER) else None
+    base = base_of(name)
+    form = FAMILIES.get(base)
+    return base if form == "histogram" or (form == "summary" and not name.endswith("_bucket")) else None
+
+
+def _place(sample: Sample) -> tuple[int, str, float]:
+    bound = sample.labels.get("le", "")
+    others = str(Sample("", {key: value for key, value in sample.labels.items() if key != "le"}, 0))
+    return _ORDER[_family(sample.name) or ""], others + sample.name, float(bound or 0)
 
 
 def metrics_of(world: Observations) -> Metrics:
@@ -121,7 +146,7 @@ def metrics_of(world: Observations) -> Metrics:
     for method in _TIMEOUTS.values():
         counted["karpenter_voluntary_disruption_consolidation_timeouts_total", (("consolidation_type", method),)] += 0
     samples = [Sample(name, dict(labels), value) for (name, labels), value in counted.items()]
-    return Metrics([*samples, *_tally(world), *_gauges(world)])
+    return Metrics([*samples, *_tally(world), *_gauges(world), *duration_samples(world), *condition_samples(world)])
 
 
 def _tally(world: Observations) -> Iterator[Sample]:
@@ -134,12 +159,30 @@ def _tally(world: Observations) -> Iterator[Sample]:
     for kind, count in tally.failed_validations.items():
         labels = {"consolidation_type": kind}
         yield Sample("karpenter_voluntary_disruption_failed_validations_total", labels, count)
+    if _balances(world):
+        yield from _moves(tally)
     gauges = {"allowed_disruptions": tally.allowed}
     if world.release.core.nodepool_decision_metrics:
         gauges["nodes_consuming_budgets"] = tally.consuming
     for name, counts in gauges.items():
         for (pool, reason), count in counts.items():
             yield Sample(f"karpenter_nodepools_{name}", {"nodepool": pool, "reason": reason}, count)
+
+
+def _balances(world: Observations) -> bool:
+    rules = disruption_rules_of(world.release.core)
+    return rules is not None and rules.balanced
+
+
+def _moves(tally: Tally) -> Iterator[Sample]:
+    """What consolidation's policies took and left."""
+    names = ("decision", "nodepool", "policy")
+    yield from (Sample(_MOVES, dict(zip(names, key, strict=True)), count) for key, count in tally.moves.items())
+    scores = Distributions(_SCORES, _SCORE_BUCKETS)
+    for key, values in tally.scores.items():
+        for value in values:
+            scores.observe(value, **dict(zip(names, key, strict=True)))
+    yield from scores.samples()
 
 
 def _claims(world: Observations) -> dict[str, Object]:

@@ -83,5 +83,61 @@ def test_how_they_are_shown() -> None:
     series = 'karpenter_nodeclaims_created_total{min_values_relaxed="false",nodepool="default",reason="provisioned"}'
     assert lines[1] == f"{series} 1"
     assert str(told).splitlines()[0].split() == [series, "1"]
-    with pytest.raises(LookupError, match="there is no metric karpenter_nodes"):
-        told.value("karpenter_nodes")
+    with pytest.raises(LookupError, match="there is no metric karpenter_nodes_create; did you mean 'karpenter_nodes_created_total'"):
+        told.value("karpenter_nodes_create")
+    with pytest.raises(LookupError, match="there is no metric karpenter_nodes_lifetime_duration_seconds; did you mean"):
+        told.value("karpenter_nodes_lifetime_duration_seconds")
+
+
+def test_distributions_are_told_as_prometheus_tells_them() -> None:
+    world = settled()
+    (claim,) = world.list("NodeClaim")
+    world.advance(3600)
+    world.delete("Deployment", "web")
+    world.delete("NodeClaim", claim["metadata"]["name"])
+    world.settle()
+    lines = world.metrics().text().splitlines()
+    first = lines.index("# TYPE karpenter_nodes_lifetime_duration_seconds histogram")
+    name, pool = "karpenter_nodes_lifetime_duration_seconds", 'nodepool="default"'
+    assert f'{name}_bucket{{{pool},le="2700"}} 0' in lines[first + 1 :]
+    assert f'{name}_bucket{{{pool},le="7200"}} 1' in lines[first + 1 :]
+    assert lines[first + 22].startswith(f'{name}_bucket{{{pool},le="+Inf"}}')
+    told = world.metrics()
+    lived = told.value(f"{name}_sum", nodepool="default")
+    assert 3600 < lived < 4000
+    assert told.value(f"{name}_count") == told.value("karpenter_nodes_drained_total") == 1
+    going = told.value("karpenter_nodes_termination_duration_seconds_sum")
+    assert 0 < going < 120
+    assert "_bucket" not in str(told)
+
+
+def test_conditions() -> None:
+    world = settled()
+    told = world.metrics()
+    labels = {"type": "Launched", "karpenter_sh_nodepool": "default"}
+    assert told.value("operator_nodeclaim_status_condition_count", status="True", **labels) == 1
+    assert told.value("operator_nodeclaim_status_condition_transitions_total", status="True", **labels) == 1
+    waited = "operator_nodeclaim_status_condition_transition_seconds"
+    assert told.value(f"{waited}_count", status="Unknown", type="Registered") == 1
+    assert 30 < told.value(f"{waited}_sum", status="Unknown", type="Registered") < 60
+    assert told.value("operator_nodepool_status_condition_count", type="Ready", status="True", name="default") == 1
+    assert told.value("operator_aksnodeclass_status_condition_count", type="Ready", status="True") == 1
+    before = told.value("operator_node_status_condition_current_status_seconds", type="Ready")
+    world.advance(100)
+    after = world.metrics().value("operator_node_status_condition_current_status_seconds", type="Ready")
+    assert after == pytest.approx(before + 100)
+    (claim,) = world.list("NodeClaim")
+    world.delete("NodeClaim", claim["metadata"]["name"])
+    world.settle()
+    told = world.metrics()
+    assert told.value("operator_nodeclaim_termination_duration_seconds_count", karpenter_sh_nodepool="default") == 1
+    assert told.value("operator_nodeclaim_status_condition_count", name=claim["metadata"]["name"]) == 0
+
+
+def test_pods_are_bound_and_start() -> None:
+    told = settled().metrics()
+    bound = told.value("karpenter_pods_bound_duration_seconds_count")
+    assert bound == told.value("karpenter_pods_startup_duration_seconds_count") > 0
+    assert told.value("karpenter_pods_bound_duration_seconds_bucket", le="+Inf") == bound
+    waited = told.value("karpenter_pods_bound_duration_seconds_sum")
+    assert 0 < waited <= told.value("karpenter_pods_startup_duration_seconds_sum")

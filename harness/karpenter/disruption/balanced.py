@@ -98,8 +98,12 @@ def nodepool_costs(view: View) -> dict[str, float]:
     return costs
 
 
+def _policy(candidate: Candidate) -> str:
+    return (spec_of(candidate.nodepool).get("disruption") or {}).get("consolidationPolicy") or ""
+
+
 def _is_balanced(candidate: Candidate) -> bool:
-    return (spec_of(candidate.nodepool).get("disruption") or {}).get("consolidationPolicy") == BALANCED
+    return _policy(candidate) == BALANCED
 
 
 def _score(savings: float, disruption: float, totals: Totals | None) -> Score:
@@ -134,6 +138,7 @@ def approves(situation: Situation, command: Command, totals: Mapping[str, Totals
     if len(command.candidates) == 1:
         (only,) = command.candidates
         score = scores.get(only.pool)
+        _count(situation, only, score is None or score.passes, score)
         if score is not None and score.passes:
             situation.say_all(approved(only.state, *score.told()))
     return all(score.passes for score in scores.values()), scores
@@ -146,8 +151,15 @@ def _price(candidates: Sequence[Candidate]) -> float:
     return total
 
 
-def announce_pools(situation: Situation, scores: Mapping[str, Score]) -> None:
-    """Publishes an event for each NodePool that takes a command about several nodes."""
-    for pool, score in scores.items():
-        if score.passes:
-            situation.say(nodepool_approved(pool, *score.told()))
+def _count(situation: Situation, candidate: Candidate, taken: bool, score: Score | None) -> None:
+    value, passes = (score.value, score.passes) if score is not None else (None, taken)
+    situation.tally.moved(taken, candidate.pool, _policy(candidate), value, passes)
+
+
+def announce_pools(situation: Situation, command: Command, scores: Mapping[str, Score], *, taken: bool) -> None:
+    """Publishes an event for each NodePool that takes a command about several nodes, and counts all of them."""
+    for candidate in {each.pool: each for each in command.candidates}.values():
+        score = scores.get(candidate.pool)
+        _count(situation, candidate, taken, score)
+        if score is not None and score.passes:
+            situation.say(nodepool_approved(candidate.pool, *score.told()))

@@ -62,7 +62,8 @@ class MultiNodeConsolidation(Method):
         if command is None:
             found.consolidated = not constrained
             return found
-        announce_pools(situation, scores)
+        if rules.balanced:
+            announce_pools(situation, command, scores, taken=True)
         if proposal.validates:
             try:
                 command = yield from validated(situation, command, self.should_disrupt, self.reason, self.kind)
@@ -85,7 +86,7 @@ def _largest(
     """
     saved: Command | None = None
     saved_scores: dict[str, Score] = {}
-    rejected_scores: dict[str, Score] = {}
+    rejected: tuple[Command, dict[str, Score]] | None = None
     if len(candidates) < 2:
         return None, {}
     low, end = 1, situation.seconds + LIMIT
@@ -104,13 +105,14 @@ def _largest(
             if taken:
                 saved_scores = scores or saved_scores
             else:
-                command, rejected_scores = None, scores
+                command, rejected = None, (command, scores)
         if command is not None:
             saved, low = command, middle + 1
         else:
             high = middle - 1
+    if saved is None and rejected is not None:
+        announce_pools(situation, *rejected, taken=False)  # tells those that would have taken what another one rejected
     if saved is None:
-        announce_pools(situation, rejected_scores)  # tells those that would have taken what another one rejected
         return None, {}
     return saved, saved_scores
 

@@ -21,3 +21,17 @@ class Tally:
     """NodePool and reason → nodes that use up its budgets."""
     failed_validations: Counter[str] = field(default_factory=Counter)
     """Consolidation type → candidates of commands that did not stand a second look."""
+    moves: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Decision (approved or rejected), NodePool and its policy → consolidations that were scored, or need no score."""
+    scores: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
+    """The same of Balanced NodePools → what was scored."""
+
+    def moved(self, taken: bool, pool: str, policy: str, score: float | None, passes: bool) -> None:
+        """Counts one command for one NodePool; ``score`` is None where its policy asks for none."""
+        self.moves[_decision(taken), pool, policy] += 1
+        if score is not None:
+            self.scores.setdefault((_decision(passes), pool, policy), []).append(score)
+
+
+def _decision(taken: bool) -> str:
+    return "approved" if taken else "rejected"

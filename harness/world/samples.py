@@ -1,0 +1,58 @@
+"""Time series at their present values: single ones, and those that Prometheus makes of a distribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["Distributions", "Sample", "base_of", "number"]
+
+Labels = tuple[tuple[str, str], ...]
+
+_PARTS = ("_bucket", "_sum", "_count")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One time series at its present value."""
+
+    name: str
+    labels: Mapping[str, str]
+    value: float
+
+    def __str__(self) -> str:
+        labels = ",".join(f'{key}="{value}"' for key, value in self.labels.items())
+        return f"{self.name}{{{labels}}}" if labels else self.name
+
+
+@dataclass(slots=True)
+class Distributions:
+    """What was observed, by labels, of one histogram; without ``buckets`` of a summary, whose quantiles are left out."""
+
+    name: str
+    buckets: Sequence[float] = ()
+    observed: dict[Labels, list[float]] = field(default_factory=dict)
+
+    def observe(self, value: float, **labels: str) -> None:
+        """Takes note of a value."""
+        self.observed.setdefault(tuple(labels.items()), []).append(value)
+
+    def samples(self) -> Iterator[Sample]:
+        """The series of all labels."""
+        for labels, values in self.observed.items():
+            for bound in (*self.buckets, math.inf) if self.buckets else ():
+                shown = {**dict(labels), "le": "+Inf" if math.isinf(bound) else number(bound)}
+                yield Sample(f"{self.name}_bucket", shown, sum(value <= bound for value in values))
+            yield Sample(f"{self.name}_sum", dict(labels), sum(values))
+            yield Sample(f"{self.name}_count", dict(labels), len(values))
+
+
+def base_of(name: str) -> str:
+    """The name of the distribution that a series is a part of, or of which it could be."""
+    return next((name.removesuffix(part) for part in _PARTS if name.endswith(part)), name)
+
+
+def number(value: float) -> str:
+    """As Prometheus writes it."""
+    return str(int(value)) if math.isfinite(value) and float(value).is_integer() else repr(float(value))
