@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 __all__ = ["explained", "main"]
 
 USAGE = """kubectl karpenter-explain POD|NODE [-n NAMESPACE] [--context NAME] [--kubeconfig FILE] [options of harness explain]
 
   POD    web, shop/web, pod/web, deployment/web: why it is where it is, or nowhere, and what would help
-  NODE   node/aks-default-x7k2p: why it is not removed, or what Karpenter would do with it
+  NODE   aks-default-x7k2p, node/aks-default-x7k2p: why it is not removed, or what Karpenter would do with it
 
 The cluster is only read."""
 
@@ -30,13 +30,14 @@ def main() -> int:
 def explained(arguments: Sequence[str]) -> list[str] | None:
     """The same question as `harness explain` takes it; None where nothing is asked.
 
-    Without a context or a kubeconfig it is about the current context, as kubectl's own commands are.
+    Without a context or a kubeconfig it is about the current context, and without a namespace about the context's, as kubectl's own
+    commands are.
     """
     from os import environ
     from pathlib import Path
 
     rest: list[str] = []
-    namespace, asked = "", ""
+    namespace, asked, said = "", "", {}
     words = iter(arguments)
     for word in words:
         name, sign, value = word.partition("=")
@@ -46,23 +47,54 @@ def explained(arguments: Sequence[str]) -> list[str] | None:
             namespace = value if sign else next(words, "")
         elif word.startswith("-"):
             rest += [word] if sign or word in ("-v", "--verbose") else [word, next(words, "")]
+            said[name] = value if sign else rest[-1]
         elif not asked:
             asked = word
         else:
             rest.append(word)
     if not asked:
         return None
+    if not {"--context", "--kubeconfig"} & said.keys():
+        said["--kubeconfig"] = environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+        rest += ["--kubeconfig", said["--kubeconfig"]]
     kind, slash, named = asked.partition("/")
-    if kind.lower() in ("node", "no", "nodes"):
-        question = ["--node", named]
-    elif slash and kind.lower() in _KINDS:
-        question = ["--pod", f"{kind}/{namespace}/{named}" if namespace else asked]
-    else:
-        question = ["--pod", f"{namespace}/{asked}" if namespace and not slash else asked]
-    if not any(one.partition("=")[0] in ("--context", "--kubeconfig") for one in rest):
-        first = environ.get("KUBECONFIG", "").split(":")[0]
-        rest += ["--kubeconfig", first or str(Path.home() / ".kube" / "config")]
-    return ["explain", *question, *rest]
+    known = next((one for one, short in _KINDS.items() if slash and kind.lower() in (one, f"{one}s", short)), "")
+    if known == "node":
+        return ["explain", "--node", named, *rest]
+    if slash and not known:
+        return ["explain", "--pod", asked, *rest]
+    namespace = namespace or _namespace(said)
+    if slash:
+        return [
+            "explain",
+            "--pod",
+            f"{known}/{namespace}/{named}" if namespace and "/" not in named else f"{known}/{named}",
+            *rest,
+        ]
+    return ["explain", "--about", f"{namespace}/{asked}" if namespace else asked, *rest]
 
 
-_KINDS = frozenset({"pod", "deployment", "statefulset", "daemonset", "replicaset", "job"})
+def _namespace(said: Mapping[str, str]) -> str:
+    """The namespace of the context; "" where it names none, or cannot be read: `harness explain` says why."""
+    from pathlib import Path
+
+    from harness.clusters.kubeconfig import ClientMissing, KubeconfigError, namespace_of_context
+
+    try:
+        return namespace_of_context(
+            Path(said["--kubeconfig"]) if "--kubeconfig" in said else None, said.get("--context")
+        )
+    except (ClientMissing, KubeconfigError):
+        return ""
+
+
+_KINDS = {
+    "pod": "po",
+    "node": "no",
+    "deployment": "deploy",
+    "statefulset": "sts",
+    "daemonset": "ds",
+    "replicaset": "rs",
+    "job": "",
+}
+"""What can be asked about, and kubectl's short names."""

@@ -15,6 +15,7 @@ from harness.karpenter.labels.core import DO_NOT_DISRUPT
 
 __all__ = [
     "ANNOTATIONS",
+    "FIELDS",
     "FLAG",
     "LABELS",
     "NOTHING",
@@ -26,6 +27,7 @@ __all__ = [
     "SPAN",
     "TAINTS",
     "TIME",
+    "TOPOLOGIES",
     "VERSION",
     "Rule",
     "each",
@@ -33,17 +35,28 @@ __all__ = [
     "fixed",
     "key",
     "name",
+    "parameters",
     "path",
     "some",
     "unless",
+    "whole",
     "words",
 ]
 
 NOTHING: Final = object()
 Rule: TypeAlias = Callable[[Any, Pseudonyms], Any]
 
-_KEPT_ANNOTATIONS = frozenset({DO_NOT_DISRUPT, "controller.kubernetes.io/pod-deletion-cost"})
+_KEPT_ANNOTATIONS = frozenset(
+    {
+        DO_NOT_DISRUPT,
+        "controller.kubernetes.io/pod-deletion-cost",
+        "storageclass.kubernetes.io/is-default-class",
+        "storageclass.beta.kubernetes.io/is-default-class",
+    }
+)
 _VERSION = re.compile(r"v?[0-9]{1,3}\.[0-9]{1,4}\.[0-9]{1,4}")
+_WHOLE = re.compile(r"-?[0-9]{1,12}")
+_COMPARE = ("Gt", "Lt", "Gte", "Lte")
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte", "Equal")
 
 
@@ -67,6 +80,28 @@ def each(one: Rule) -> Rule:
         if not isinstance(value, Sequence) or isinstance(value, str):
             return NOTHING
         return [left for item in value if (left := one(item, names)) is not NOTHING]
+
+    return rule
+
+
+def whole(one: Rule, *needed: str) -> Rule:
+    """A map that means nothing, or something else, without these fields: nothing where one of them may not stay."""
+
+    def rule(value: Any, names: Pseudonyms) -> Any:
+        left = one(value, names)
+        return left if isinstance(left, dict) and left.keys() >= set(needed) else NOTHING
+
+    return rule
+
+
+def parameters(known: Mapping[str, Rule]) -> Rule:
+    """A map whose keys are read in any case."""
+
+    def rule(value: Any, names: Pseudonyms) -> Any:
+        if not isinstance(value, Mapping):
+            return NOTHING
+        kept = {key: known[key.lower()](item, names) for key, item in value.items() if key.lower() in known}
+        return {key: left for key, left in kept.items() if left is not NOTHING} or NOTHING
 
     return rule
 
@@ -113,11 +148,13 @@ def _form(pattern: str) -> Rule:
     return rule
 
 
-QUANTITY = _form(r"[+-]?[0-9.]{1,20}([eE][+-]?[0-9]{1,3}|[KMGTPE]i|[numkMGTPE])?%?")
+QUANTITY = _form(r"[+-]?([0-9]{1,19}(\.[0-9]{0,9})?|\.[0-9]{1,9})([eE][+-]?[0-9]{1,3}|[KMGTPE]i|[numkMGTPE])?%?")
 """A number, a quantity, a share in per cent."""
 _NAMED_TIMES = "SUN|MON|TUE|WED|THU|FRI|SAT|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC"
 _SCHEDULES = "@(annually|yearly|monthly|weekly|daily|midnight|hourly)"
-SPAN = _form(rf"Never|([0-9.]{{1,12}}(ns|us|µs|ms|s|m|h))+|([0-9 */,?-]|\b(?i:{_NAMED_TIMES})\b){{1,40}}|{_SCHEDULES}")
+SPAN = _form(
+    rf"Never|([0-9]{{1,12}}(\.[0-9]{{1,9}})?(ns|us|µs|ms|s|m|h))+|([0-9 */,?-]|\b(?i:{_NAMED_TIMES})\b){{1,40}}|{_SCHEDULES}"
+)
 """A duration, or a schedule of cron (core pkg/apis/v1/nodepool.go)."""
 TIME = _form(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z")
 """A moment."""
@@ -178,14 +215,33 @@ def _expression(value: Any, names: Pseudonyms) -> Any:
     if value.get("operator") in _OPERATORS:
         left["operator"] = value["operator"]
     if isinstance(value.get("values"), list):
-        left["values"] = [names.value(value["key"], str(one)) for one in value["values"]]
+        number = left.get("operator") in _COMPARE  # the API server asks for one
+        left["values"] = [
+            str(one) if number and _WHOLE.fullmatch(str(one)) else names.value(value["key"], str(one))
+            for one in value["values"]
+        ]
     if isinstance(value.get("minValues"), int):
         left["minValues"] = value["minValues"]
     return left
 
 
-REQUIREMENTS = each(_expression)
+REQUIREMENTS = each(whole(_expression, "key", "operator"))
 """Requirements and expressions: key, operator, values."""
+TOPOLOGIES = each(fields(matchLabelExpressions=each(_expression)))
+"""Where a StorageClass may make volumes: keys and values, without operators."""
+
+
+def _by_name(value: Any, names: Pseudonyms) -> Any:
+    """A Node by its name: the only field that there is (kube pkg/apis/core/validation)."""
+    if not isinstance(value, Mapping) or value.get("key") != "metadata.name":
+        return NOTHING
+    listed = value.get("values")
+    named = [names.name("node", str(one)) for one in listed] if isinstance(listed, list) else []
+    return {"key": "metadata.name", "operator": words(*_OPERATORS)(value.get("operator"), names), "values": named}
+
+
+FIELDS = each(whole(_by_name, "operator"))
+"""What a Node's fields have to be."""
 SELECTOR = fields(matchLabels=LABELS, matchExpressions=REQUIREMENTS)
 
 
@@ -200,6 +256,7 @@ def _taint(value: Any, names: Pseudonyms) -> Any:
         left["operator"] = value["operator"]
     if isinstance(value.get("value"), str):
         left["value"] = names.value(str(of), value["value"])
+    # a toleration of no effect tolerates all of them, a taint has one
     if value.get("effect") in ("NoSchedule", "PreferNoSchedule", "NoExecute"):
         left["effect"] = value["effect"]
     if isinstance(value.get("tolerationSeconds"), int):

@@ -18,24 +18,23 @@ from harness.capture.fields import (
     SPAN,
     TAINTS,
     TIME,
+    TOPOLOGIES,
     VERSION,
     Rule,
     each,
     fields,
-    fixed,
     key,
     name,
+    parameters,
     path,
-    some,
-    unless,
+    whole,
     words,
 )
+from harness.capture.pods import CLAIM, NODE, NODE_TERM, POD, WORKLOAD
 from harness.capture.pseudonyms import Pseudonyms
-from harness.kube.api.labels import NOT_READY, UNREACHABLE
 
-__all__ = ["NODE", "WORKLOADS", "kept"]
+__all__ = ["WORKLOADS", "kept"]
 
-NODE = "node"
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
 _GROUP = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/group/providers"
@@ -43,124 +42,35 @@ _PROVIDER = path("machine", f"azure://{_GROUP}/Microsoft.Compute/virtualMachines
 
 _DISK = path("disk", f"{_GROUP}/Microsoft.Compute/disks/disk-{{}}")
 
-_TERM = fields(
-    labelSelector=SELECTOR,
-    namespaceSelector=SELECTOR,
-    namespaces=each(name("namespace")),
-    topologyKey=key,
-    matchLabelKeys=each(key),
-    mismatchLabelKeys=each(key),
-)
-_PODS = fields(
-    requiredDuringSchedulingIgnoredDuringExecution=each(_TERM),
-    preferredDuringSchedulingIgnoredDuringExecution=each(fields(weight=NUMBER, podAffinityTerm=_TERM)),
-)
-_NODE_TERM = fields(matchExpressions=REQUIREMENTS, matchFields=REQUIREMENTS)
-_NODES = fields(
-    requiredDuringSchedulingIgnoredDuringExecution=fields(nodeSelectorTerms=each(_NODE_TERM)),
-    preferredDuringSchedulingIgnoredDuringExecution=each(fields(weight=NUMBER, preference=_NODE_TERM)),
-)
-_SPREAD = fields(
-    maxSkew=NUMBER,
-    minDomains=NUMBER,
-    topologyKey=key,
-    whenUnsatisfiable=words("DoNotSchedule", "ScheduleAnyway"),
-    labelSelector=SELECTOR,
-    matchLabelKeys=each(key),
-    nodeAffinityPolicy=words("Honor", "Ignore"),
-    nodeTaintsPolicy=words("Honor", "Ignore"),
-)
-
-
-def _port(value: Any, names: Pseudonyms) -> Any:
-    """Only ports of the host: two pods with the same one cannot share a Node."""
-    if not isinstance(value, Mapping) or not value.get("hostPort"):
-        return NOTHING
-    return fields(containerPort=NUMBER, hostPort=NUMBER, protocol=words("TCP", "UDP", "SCTP"))(value, names)
-
-
-def _tolerations(value: Any, names: Pseudonyms) -> Any:
-    """Without those that every pod is given."""
-    if not isinstance(value, list):
-        return NOTHING
-    added = {NOT_READY, UNREACHABLE}
-    own = [one for one in value if not (one.get("key") in added and one.get("tolerationSeconds") == _ADDED_SECONDS)]
-    return TAINTS(own, names) if own else NOTHING
-
-
-_ADDED_SECONDS = 300  # kube plugin/pkg/admission/defaulttolerationseconds
-_CONTAINER = fields(
-    name=name("container"),
-    image=fixed("image"),
-    resources=fields(requests=RESOURCES, limits=RESOURCES),
-    ports=some(_port),
-    restartPolicy=words("Always"),
-)
-_CLAIM = fields(
-    accessModes=each(words("ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany", "ReadWriteOncePod")),
-    resources=fields(requests=RESOURCES),
-    storageClassName=name("storageclass"),
-    volumeName=name("volume"),
-    volumeMode=words("Filesystem", "Block"),
-)
-
-
-def _volume(value: Any, names: Pseudonyms) -> Any:
-    """Only volumes that bind a pod to places: claims, and those made with it. Others hold secrets and have no part in it."""
-    if not isinstance(value, Mapping) or not value.keys() & {"persistentVolumeClaim", "ephemeral"}:
-        return NOTHING
-    template = fields(volumeClaimTemplate=fields(spec=_CLAIM))
-    return fields(name=name("volume"), persistentVolumeClaim=fields(claimName=name("claim")), ephemeral=template)(
-        value, names
-    )
-
-
-_POD = fields(
-    nodeName=name(NODE),
-    nodeSelector=LABELS,
-    affinity=fields(nodeAffinity=_NODES, podAffinity=_PODS, podAntiAffinity=_PODS),
-    tolerations=_tolerations,
-    topologySpreadConstraints=each(_SPREAD),
-    priorityClassName=name("priorityclass"),
-    hostNetwork=FLAG,
-    terminationGracePeriodSeconds=unless(30, NUMBER),
-    restartPolicy=words("OnFailure", "Never"),
-    schedulingGates=each(fields(name=name("gate"))),
-    schedulerName=unless("default-scheduler", name("scheduler")),
-    initContainers=each(_CONTAINER),
-    containers=each(_CONTAINER),
-    volumes=some(_volume),
-)
-_TEMPLATE = fields(metadata=fields(labels=LABELS, annotations=ANNOTATIONS), spec=_POD)
-_WORKLOAD = fields(
-    replicas=NUMBER,
-    parallelism=NUMBER,
-    completions=NUMBER,
-    serviceName=name("service"),
-    selector=SELECTOR,
-    template=_TEMPLATE,
-    volumeClaimTemplates=each(fields(metadata=fields(name=name("volume")), spec=_CLAIM)),
-)
 _CONDITIONS = each(
-    fields(
-        type=words(
-            "Ready",
-            "Launched",
-            "Registered",
-            "Initialized",
-            "Drifted",
-            "Consolidatable",
-            "Drained",
-            "DisruptionReason",
-            "InstanceTerminating",
-            "VolumesDetached",
-            "Disrupted",
-            "ConsistentStateFound",
-            "DisruptionTarget",
-            "PodScheduled",
+    whole(
+        fields(
+            type=words(
+                "Ready",
+                "MemoryPressure",
+                "DiskPressure",
+                "PIDPressure",
+                "NetworkUnavailable",
+                "Launched",
+                "Registered",
+                "Initialized",
+                "Drifted",
+                "Consolidatable",
+                "Drained",
+                "DisruptionReason",
+                "InstanceTerminating",
+                "VolumesDetached",
+                "Disrupted",
+                "ConsistentStateFound",
+                "DisruptionTarget",
+                "PodScheduled",
+            ),
+            status=words("True", "False", "Unknown"),
+            lastTransitionTime=TIME,
+            lastHeartbeatTime=TIME,
         ),
-        status=words("True", "False", "Unknown"),
-        lastTransitionTime=TIME,
+        "type",
+        "status",
     )
 )
 _CLASS_REF = fields(group=words("karpenter.azure.com"), kind=words("AKSNodeClass"), name=name("nodeclass"))
@@ -173,7 +83,21 @@ _CLAIMED = {
     "nodeClassRef": _CLASS_REF,
 }
 _BUDGET = fields(
-    nodes=QUANTITY, schedule=SPAN, duration=SPAN, reasons=each(words("Underutilized", "Empty", "Drifted", "Expired"))
+    nodes=QUANTITY,
+    schedule=SPAN,
+    duration=SPAN,
+    reasons=each(words("Underutilized", "Empty", "Drifted", "Expired", "Unhealthy")),
+)
+_OVERRIDE = fields(
+    zone=name("zone"),
+    queryLogging=words("Error", "Log"),
+    protocol=words("PreferUDP", "ForceTCP"),
+    forwardDestination=words("ClusterCoreDNS", "VnetDNS"),
+    forwardPolicy=words("Sequential", "RoundRobin", "Random"),
+    maxConcurrent=NUMBER,
+    cacheDuration=SPAN,
+    serveStaleDuration=SPAN,
+    serveStale=words("Verify", "Immediate", "Disable"),
 )
 _NODE_CLASS = fields(
     osDiskSizeGB=NUMBER,
@@ -182,6 +106,11 @@ _NODE_CLASS = fields(
     maxPods=NUMBER,
     artifactStreaming=fields(enabled=FLAG),
     gpu=fields(mode=words("Driver", "None", "Install", "Disabled")),
+    localDNS=fields(
+        mode=words("Preferred", "Required", "Disabled"),
+        vnetDNSOverrides=each(_OVERRIDE),
+        kubeDNSOverrides=each(_OVERRIDE),
+    ),
     security=fields(encryptionAtHost=FLAG, trustedLaunch=fields(secureBoot=FLAG, vtpm=FLAG)),
     kubelet=fields(
         cpuCFSQuota=FLAG,
@@ -197,12 +126,19 @@ _NODE_CLASS = fields(
     ),
 )
 _DRIVER = fields(name=name("driver"), nodeID=name(NODE), allocatable=fields(count=NUMBER), topologyKeys=each(key))
-_PUBLIC_ZONES = each(fields(matchLabelExpressions=REQUIREMENTS))
+_SKUS = words(
+    *(
+        f"{tier}_{copies}"
+        for tier in ("Standard", "StandardSSD", "Premium", "UltraSSD", "PremiumV2")
+        for copies in ("LRS", "ZRS")
+    )
+)
+_PARAMETERS = parameters({"skuname": _SKUS, "storageaccounttype": _SKUS})  # whether its disks are in one zone
 
 _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
     "Namespace": ("namespace", {}),
-    "Pod": ("pod", {"spec": _POD}),
-    **{kind: (kind.lower(), {"spec": _WORKLOAD}) for kind in WORKLOADS},
+    "Pod": ("pod", {"spec": POD}),
+    **{kind: (kind.lower(), {"spec": WORKLOAD}) for kind in WORKLOADS},
     "Node": (
         NODE,
         {
@@ -222,7 +158,7 @@ _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
                 weight=NUMBER,
                 replicas=NUMBER,
                 limits=RESOURCES,
-                template=fields(metadata=fields(labels=LABELS), spec=fields(**_CLAIMED)),
+                template=fields(metadata=fields(labels=LABELS, annotations=ANNOTATIONS), spec=fields(**_CLAIMED)),
                 disruption=fields(
                     consolidationPolicy=words("WhenEmpty", "WhenEmptyOrUnderutilized", "WhenUnderutilized", "Balanced"),
                     consolidateAfter=SPAN,
@@ -272,16 +208,25 @@ _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
         "priorityclass",
         {"value": NUMBER, "globalDefault": FLAG, "preemptionPolicy": words("Never", "PreemptLowerPriority")},
     ),
+    "RuntimeClass": (
+        "runtimeclass",
+        {
+            "handler": name("handler"),
+            "overhead": fields(podFixed=RESOURCES),
+            "scheduling": fields(nodeSelector=LABELS, tolerations=TAINTS),
+        },
+    ),
     "StorageClass": (
         "storageclass",
         {
             "provisioner": name("driver"),
             "volumeBindingMode": words("Immediate", "WaitForFirstConsumer"),
             "allowVolumeExpansion": FLAG,
-            "allowedTopologies": _PUBLIC_ZONES,
+            "allowedTopologies": TOPOLOGIES,
+            "parameters": _PARAMETERS,
         },
     ),
-    "PersistentVolumeClaim": ("claim", {"spec": _CLAIM, "status": fields(phase=words("Pending", "Bound", "Lost"))}),
+    "PersistentVolumeClaim": ("claim", {"spec": CLAIM, "status": fields(phase=words("Pending", "Bound", "Lost"))}),
     "PersistentVolume": (
         "volume",
         {
@@ -293,7 +238,7 @@ _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
                 persistentVolumeReclaimPolicy=words("Delete", "Retain"),
                 claimRef=fields(namespace=name("namespace"), name=name("claim")),
                 csi=fields(driver=name("driver"), volumeHandle=_DISK),
-                nodeAffinity=fields(required=fields(nodeSelectorTerms=each(_NODE_TERM))),
+                nodeAffinity=fields(required=fields(nodeSelectorTerms=each(NODE_TERM))),
             ),
         },
     ),
@@ -310,7 +255,8 @@ def kept(obj: Mapping[str, Any], names: Pseudonyms) -> dict[str, Any] | None:
     if found is None:
         return None
     category, rules = found
-    metadata = fields(name=name(category), namespace=name("namespace"), labels=LABELS, annotations=ANNOTATIONS)(
+    told = {"creationTimestamp": TIME} if obj["kind"] == "NodeClaim" else {}  # of a NodeClaim its age decides
+    metadata = fields(name=name(category), namespace=name("namespace"), labels=LABELS, annotations=ANNOTATIONS, **told)(
         obj.get("metadata"), names
     )
     left = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": metadata}

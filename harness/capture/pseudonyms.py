@@ -14,13 +14,19 @@ _FIXED = {
     "namespace": frozenset({"default", "kube-system", "kube-public", "kube-node-lease"}),
     "priorityclass": frozenset({"system-cluster-critical", "system-node-critical"}),
     "storageclass": frozenset({"default", "managed", "managed-csi", "managed-csi-premium", "managed-premium"}),
+    "zone": frozenset({".", "cluster.local"}),
     "driver": frozenset(
         {"disk.csi.azure.com", "file.csi.azure.com", "blob.csi.azure.com", "kubernetes.io/no-provisioner"}
     ),
 }
 """Names that every cluster has: they say nothing, and some mean something."""
 
-_CATEGORIES = {core.NODEPOOL: "nodepool", kube.HOSTNAME: "node", "kubernetes.io/metadata.name": "namespace"}
+_CATEGORIES = {
+    core.NODEPOOL: "nodepool",
+    f"{azure.GROUP}/aksnodeclass": "nodeclass",
+    kube.HOSTNAME: "node",
+    "kubernetes.io/metadata.name": "namespace",
+}
 """Labels whose values are names of objects."""
 
 _KEYS = frozenset(

@@ -9,6 +9,7 @@ from typing import Any
 from harness.capture.objects import WORKLOADS
 from harness.explain.workloads import named_pods
 from harness.kube.api.objects import Object, name_of, namespace_of, spec_of
+from harness.kube.scheduling.volume_binding import default_class
 from harness.reading.manifests import Manifest
 from harness.scenario.language.dumps import Dump, controllers, in_order
 
@@ -16,7 +17,7 @@ __all__ = ["NothingNamed", "Question", "selected"]
 
 _ALWAYS = ("NodePool", "AKSNodeClass", "NodeOverlay", "DaemonSet")
 _NODES = ("Node", "CSINode")
-_USED = ("PriorityClass", "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Namespace")
+_USED = ("PriorityClass", "RuntimeClass", "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Namespace")
 
 
 class NothingNamed(LookupError):
@@ -104,13 +105,32 @@ def _used(candidates: Sequence[Object], chosen: Sequence[Object]) -> list[Object
     """Classes, claims, volumes and namespaces that the chosen objects name, one through the other."""
     texts = {str(value) for one in chosen for value in _texts(one)}
     selects = any("namespaceSelector" in _keys(one) for one in chosen)
+    classes = [one for one in candidates if one["kind"] == "StorageClass"]
+    texts |= {default_class(classes) or ""} if any(_takes_default(one) for one in chosen) else set()
     found: list[Object] = []
-    for kind in ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "PriorityClass", "Namespace"):
+    for kind in (
+        "PersistentVolumeClaim",
+        "PersistentVolume",
+        "StorageClass",
+        "PriorityClass",
+        "RuntimeClass",
+        "Namespace",
+    ):
         for one in candidates:
             if one["kind"] == kind and (name_of(one) in texts if kind != "Namespace" else selects):
                 found.append(one)
                 texts.update(str(value) for value in _texts(spec_of(one)))
     return found
+
+
+def _takes_default(value: Any) -> bool:
+    """Whether there is a claim in it that names no class, and so gets the cluster's own."""
+    if isinstance(value, Mapping):
+        claims = [*(value.get("volumeClaimTemplates") or ()), value.get("volumeClaimTemplate")]
+        claims += [value] if value.get("kind") == "PersistentVolumeClaim" else []
+        named = [spec_of(one).get("storageClassName") for one in claims if isinstance(one, Mapping)]
+        return None in named or any(_takes_default(item) for item in value.values())
+    return isinstance(value, list) and any(_takes_default(item) for item in value)
 
 
 def _texts(value: Any) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,8 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["add_arguments", "given_of", "run", "tell_left_out"]
 
-_OPTIONS = ("network_plugin", "network_plugin_mode", "network_policy", "network_dataplane", "feature_gates")
-"""Options of the controller that say nothing of whose cluster it is."""
+_OPTIONS = {
+    "network_plugin": "azure|none",
+    "network_plugin_mode": "overlay|none|",
+    "network_policy": "azure|calico|cilium|none|",
+    "network_dataplane": "azure|cilium|",
+    "preference_policy": "Respect|Ignore",
+    "min_values_policy": "Strict|BestEffort",
+    "vm_memory_overhead_percent": r"[0-9.]{1,8}",
+}
+"""Options of the controller that decide something and say nothing of whose cluster it is, and what they may say."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -118,6 +127,19 @@ def given_of(
     options = {}
     for name, value in inputs.options.items():
         option = find_option(name)
-        if option is not None and option.field in _OPTIONS:
+        if option is None:
+            continue
+        if option.field == "feature_gates" and (gates := _public_gates(str(value))):
+            options[option.name] = gates
+        elif re.fullmatch(_OPTIONS.get(option.field, "(?!)"), str(value)):
             options[option.name] = str(value)
     return {**given, **({"options": options} if options else {})}
+
+
+def _public_gates(text: str) -> str:
+    """The gates that a release has, of `NAME=true,NAME=false`."""
+    from harness.karpenter.releases import KNOWN_RELEASES, provider
+
+    known = frozenset[str]().union(*(provider(one).core.gates for one in KNOWN_RELEASES))
+    pairs = [pair.strip().partition("=") for pair in text.split(",")]
+    return ",".join(f"{name}={value}" for name, _, value in pairs if name in known and value in ("true", "false"))

@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="why this Node of a dump is not removed: Nodes, NodeClaims and pods count as they are",
     )
+    parser.add_argument("--about", help=argparse.SUPPRESS)  # of kubectl's plugin: a pod, or else a Node
     parser.add_argument("--size", metavar="S", help="also everything about this VM size and its offerings")
     parser.add_argument("-v", "--verbose", action="store_true", help="every cause against every size, and every pod")
     add_html(parser)
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Without pods the sizes of each NodePool; 1 when one allows none.
     """
-    from harness.cli.live import Environment
+    from harness.cli.live import Environment, read_given
     from harness.cli.manifests import bad_files
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError
@@ -54,7 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     if mistake := _asked_wrongly(arguments):
         return bad_input(f"harness explain: {mistake}")
     try:
-        found = _of_node(arguments) if arguments.node is not None else _of_pods(arguments)
+        given = read_given(arguments)
+        anew = _take(arguments, given)
+        found = _of_node(arguments, given) if arguments.node is not None else _of_pods(arguments, given, anew)
     except InputError as error:
         return bad_input(f"harness explain: {error}")
     except Environment as error:
@@ -78,6 +81,7 @@ class _Found:
 
     world: World
     given: Dump
+    anew: str
     inputs: Inputs
     added: list[str]
     motion: str
@@ -104,40 +108,38 @@ class _Found:
         }
 
 
-def _of_node(arguments: argparse.Namespace) -> int:
-    """Prints why a Node stays; the exit code. Raises InputError, Environment, ScenarioError."""
+def _of_node(arguments: argparse.Namespace, given: Dump) -> int:
+    """Prints why a Node stays; the exit code. Raises InputError, ScenarioError."""
     from harness.cli.explain_node import explain_node
     from harness.cli.traces import write_recording
 
-    given, _, world, recording = _world(arguments)
-    code = explain_node(world, given, arguments)
+    inputs, world, recording = _world(arguments, given)
+    code = explain_node(world, given, inputs, arguments)
     write_recording(recording, arguments)
     return code
 
 
-def _world(arguments: argparse.Namespace) -> tuple[Dump, Inputs, World, Recording | None]:
-    """What the files say, and an empty world for it. Raises InputError, Environment, ScenarioError."""
-    from harness.cli.live import read_given
+def _world(arguments: argparse.Namespace, given: Dump) -> tuple[Inputs, World, Recording | None]:
+    """What the files say, and an empty world for it. Raises InputError, ScenarioError."""
     from harness.cli.manifests import inputs_given, world_of
     from harness.cli.traces import recording_of
     from harness.cli.worlds import check_size
 
-    given = read_given(arguments)
     inputs = inputs_given(arguments, given)
     world = world_of(arguments, inputs)
     check_size(world, arguments.size)
-    return given, inputs, world, recording_of(world, arguments, given.manifests)
+    return inputs, world, recording_of(world, arguments, given.manifests)
 
 
-def _of_pods(arguments: argparse.Namespace) -> _Found:
-    """What becomes of the pods of the files. Raises InputError, also for a pod that is not there, Environment, ScenarioError."""
+def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
+    """What becomes of the pods of the files; `anew` is `_take`'s line. Raises InputError, ScenarioError."""
     from harness.cli.manifests import apply_manifests, fails, settle
     from harness.cli.traces import write_recording
     from harness.explain.nodepools import nodepool_sizes
     from harness.explain.scheduling import Explainer
     from harness.explain.unused import inert_lines, refused_lines, unused_lines
 
-    given, inputs, world, recording = _world(arguments)
+    inputs, world, recording = _world(arguments, given)
     explainer = Explainer(world)
     added = apply_manifests(world, given.manifests)
     motion = settle(world)
@@ -152,6 +154,7 @@ def _of_pods(arguments: argparse.Namespace) -> _Found:
     return _Found(
         world=world,
         given=given,
+        anew=anew,
         inputs=inputs,
         added=added,
         motion=motion,
@@ -197,7 +200,7 @@ def _show(found: _Found, arguments: argparse.Namespace) -> None:
     from harness.explain.nodepools import sizes_text
 
     told = {line for one in found.explained for line in one.waiting}
-    unused = [line for line in found.unused if line not in told]
+    unused = [*([found.anew] if found.anew else []), *(line for line in found.unused if line not in told)]
     show_head(found.inputs.head(found.world), found.added, found.given, unused)
     if found.motion:
         show(found.motion)
@@ -217,6 +220,34 @@ def _asked_wrongly(arguments: argparse.Namespace) -> str:
     if arguments.pod is not None and arguments.node is not None:
         return "--pod asks about a pod, --node about a Node of a dump: one of them"
     return ""
+
+
+def _take(arguments: argparse.Namespace, given: Dump) -> str:
+    """Says what is asked about as the world will know it; a line about that, "" where it is as it was asked.
+
+    `--about` is the Node of the name if there is one and no such pod, else a pod. A pod whose controller is given is made anew under
+    another name, so that the question is about all pods of its workload.
+    """
+    from harness.explain.workloads import named_pods
+    from harness.kube.api.objects import name_of
+    from harness.scenario.language.dumps import origin_of
+
+    asked = arguments.about or arguments.pod
+    if asked is None:
+        return ""
+    everything = [*given.manifests, *given.derived, *given.finished]
+    pods = named_pods(asked, [one.object for one in everything if one.kind == "Pod"])
+    name = asked.rpartition("/")[2]
+    if arguments.about and not pods and any(one.kind == "Node" and one.name == name for one in everything):
+        arguments.node = name
+        return ""
+    arguments.pod = asked
+    found = next((one for one in given.derived if one.name == name and any(one.object is each for each in pods)), None)
+    origin = origin_of(found, given) if found is not None else None
+    if found is None or origin is None:
+        return ""
+    arguments.pod = f"{origin.kind}/{origin.namespace or 'default'}/{origin.name}"
+    return f"Pod {name_of(found.object)} is made anew by {origin.kind} {origin.name}, as all its pods are"
 
 
 def _annotations(explained: Sequence[PodExplanation], manifests: Sequence[Manifest]) -> list[Annotation]:

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.output import bad_input, print_json, show
 
 if TYPE_CHECKING:
+    from harness.cli.assumptions import Inputs
     from harness.explain.departures import Departure
     from harness.karpenter.scheduling import ClusterSnapshot
+    from harness.reading.manifests import Manifest
+    from harness.reading.problems import Problem
     from harness.scenario.language.dumps import Dump
     from harness.world import World
 
@@ -22,36 +25,57 @@ _ON_WORLD = ("AKSNodeClass", "NodePool")
 _FEW = 3
 
 
-def explain_node(world: World, given: Dump, arguments: argparse.Namespace) -> int:
-    """Prints the answer; 0 when the node can go, 1 when something is in the way, 2 when there is no such node."""
-    from harness.explain.departures import departure_of
-    from harness.reading.problems import did_you_mean
-    from harness.scenario.language.dumps import as_new
+def explain_node(world: World, given: Dump, inputs: Inputs, arguments: argparse.Namespace) -> int:
+    """Prints the answer, below what it is based on; 0 when the node can go, 1 when something is in the way, 2 without such a node.
 
-    objects = [one.object for one in (*given.manifests, *given.derived, *given.finished, *given.registered)]
-    refused = world.apply(*(as_new(obj) for kind in _ON_WORLD for obj in objects if obj["kind"] == kind))
+    Raises ScenarioError.
+    """
+    from harness.explain.departures import departure_of
+    from harness.reading.problems import ScenarioError, did_you_mean
+
+    manifests = [*given.manifests, *given.derived, *given.finished, *given.registered]
+    refused = [*_refused(world, manifests)]
     if refused:
-        return bad_input("\n".join(f"harness explain: {one.object}: {one.text}" for one in refused))
+        raise ScenarioError(refused)
     world.settle(allow_rejections=True)
     if not world.karpenter.disrupts:
         return bad_input(f"harness explain: how provider {world.release.version} disrupts nodes is not simulated")
-    view = world.karpenter.disruption_view(_snapshot(world, objects))
+    view = world.karpenter.disruption_view(_snapshot(world, [one.object for one in manifests], given.moment))
     found = departure_of(view, arguments.node)
     if found is None:
         hint = did_you_mean(arguments.node, [node.name for node in view.nodes])
         return bad_input(f"harness explain: there is no Node {arguments.node}" + (f"; {hint}" if hint else ""))
     if arguments.format == "json":
-        print_json(asdict(found))
+        print_json({"read": inputs.value(), **given.value(), **asdict(found)})
     else:
-        for line in _lines(found):
+        for line in (*inputs.head(world), *given.live, *_lines(found)):
             show(line)
     return int(not found.command)
 
 
-def _snapshot(world: World, objects: Sequence[Mapping[str, Any]]) -> ClusterSnapshot:
-    """The objects of the files as they are, bound pods and status included, at the latest moment that they know of."""
+def _refused(world: World, manifests: Sequence[Manifest]) -> Iterator[Problem]:
+    """Puts what Karpenter has to make something of into the world; what of it and of the NodeClaims is refused, at its place."""
+    from harness.reading.problems import Problem
+    from harness.scenario.language.dumps import as_new
+
+    for kind in (*_ON_WORLD, "NodeClaim"):
+        for manifest in manifests:
+            if manifest.kind != kind:
+                continue
+            obj = as_new(manifest.object)
+            for rejection in world.judge(obj) if kind == "NodeClaim" else world.apply(obj):
+                place = manifest.document.position(rejection.pointer)
+                yield Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}")
+
+
+def _snapshot(world: World, objects: Sequence[Mapping[str, Any]], moment: str) -> ClusterSnapshot:
+    """The objects of the files as they are, bound pods and status included, at `moment`, or the latest one that they know of.
+
+    A NodeClaim that does not say when it was made was when its first condition changed.
+    """
     from dataclasses import replace
 
+    from harness.engine.clock import parse, render
     from harness.explain.departures import latest_moment
     from harness.karpenter.scheduling import ClusterSnapshot
     from harness.kube.api.kinds import KINDS
@@ -75,8 +99,24 @@ def _snapshot(world: World, objects: Sequence[Mapping[str, Any]]) -> ClusterSnap
         storageclasses=of.get("StorageClass", []),
         csinodes=of.get("CSINode", []),
         pdbs=of.get("PodDisruptionBudget", []),
+        services=of.get("Service", []),
+        workloads=[*of.get("ReplicaSet", []), *of.get("StatefulSet", [])],
     )
-    return replace(made, now=latest_moment(made))
+    now = parse(moment) if moment else latest_moment(made)
+    claims = [
+        one
+        if one["metadata"].get("creationTimestamp")
+        else with_metadata(one, creationTimestamp=_made(one, render(now)))
+        for one in made.nodeclaims
+    ]
+    return replace(made, now=now, nodeclaims=claims)
+
+
+def _made(claim: Mapping[str, Any], otherwise: str) -> str:
+    from harness.kube.api.objects import conditions_of
+
+    told = [str(one["lastTransitionTime"]) for one in conditions_of(claim) if one.get("lastTransitionTime")]
+    return min(told, default=otherwise)
 
 
 def _lines(found: Departure) -> Iterator[str]:

@@ -25,6 +25,7 @@ def read_files(
     paths: Sequence[Path],
     others: Sequence[Manifest] = (),
     live: tuple[str, ...] = (),
+    moment: str = "",
     unknown: list[Problem] | None = None,
 ) -> Dump:
     """The objects of all files: of folders every YAML and JSON file, of `-` standard input; and others, of a live cluster.
@@ -50,7 +51,7 @@ def read_files(
             problems.append(mistake)
     if problems:
         raise ScenarioError(problems)
-    return sorted_dump(found, live)
+    return sorted_dump(found, live, moment)
 
 
 def _files(paths: Sequence[Path], problems: list[Problem]) -> Iterator[Path]:

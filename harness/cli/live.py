@@ -26,12 +26,12 @@ def read_given(arguments: argparse.Namespace, unknown: list[Problem] | None = No
     """The objects of `FILE…` and of the live cluster; `unknown` as in `read_files`. Raises InputError, Environment, ScenarioError."""
     if not arguments.files and arguments.context is None and arguments.kubeconfig is None:
         raise InputError("FILE is expected, or --context NAME for a live cluster")
-    manifests, notes = _live(arguments)
-    return read_files(arguments.files, manifests, notes, unknown)
+    manifests, notes, moment = _live(arguments)
+    return read_files(arguments.files, manifests, notes, moment, unknown)
 
 
-def _live(arguments: argparse.Namespace) -> tuple[tuple[Manifest, ...], tuple[str, ...]]:
-    """The objects of the cluster that the options name, and a line for what could not be read; nothing where they name none.
+def _live(arguments: argparse.Namespace) -> tuple[tuple[Manifest, ...], tuple[str, ...], str]:
+    """The objects of the cluster that the options name, a line for what could not be read, and when; nothing where they name none.
 
     A mistake stands in `CONTEXT/KIND/NAME` at the line and column of `kubectl get KIND NAME -o json`. Raises InputError, Environment,
     ScenarioError.
@@ -39,7 +39,7 @@ def _live(arguments: argparse.Namespace) -> tuple[tuple[Manifest, ...], tuple[st
     from harness.clusters.kubeconfig import ClientMissing, KubeconfigError, LiveCluster
 
     if arguments.context is None and arguments.kubeconfig is None:
-        return (), ()
+        return (), (), ""
     option = "--kubeconfig" if arguments.kubeconfig is not None else "--context"
     manifests: list[Manifest] = []
     problems: list[Problem] = []
@@ -61,7 +61,7 @@ def _live(arguments: argparse.Namespace) -> tuple[tuple[Manifest, ...], tuple[st
     lines = [f"read from context {cluster.name}: {len(manifests)} objects"]
     if cluster.forbidden:
         lines.append(f"not read, because context {cluster.name} may not: {', '.join(cluster.forbidden)}")
-    return tuple(manifests), tuple(lines)
+    return tuple(manifests), tuple(lines), cluster.moment
 
 
 def _document(context: str, obj: Mapping[str, Any]) -> Document:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -17,11 +20,11 @@ from harness.clusters.client.paths import path_of, root
 from harness.kube.api.kinds import KINDS
 from harness.wording import did_you_mean
 
-__all__ = ["READ", "ClientMissing", "KubeconfigError", "LiveCluster", "client_of"]
+__all__ = ["READ", "ClientMissing", "KubeconfigError", "LiveCluster", "client_of", "namespace_of_context"]
 
 _SECONDS = 30.0
 _PAGE = 500  # objects in one answer
-_LEFT_OUT = ("Secret", "ServiceAccount", "Lease", "CSINode", "VolumeAttachment", "NodeClaim")
+_LEFT_OUT = ("Secret", "ServiceAccount", "Lease", "VolumeAttachment")
 _CRDS = "apiextensions.k8s.io/v1"
 
 READ = tuple(kind for kind in KINDS if kind not in _LEFT_OUT)
@@ -50,35 +53,65 @@ class KubeconfigError(ValueError):
 
 def client_of(path: Path | None = None, context: str | None = None) -> tuple[str, Any]:
     """A context's name (the current one where none is named), and a client of the package for it. Raises ClientMissing, KubeconfigError."""
+    found = _context(path, context)
+    from kubernetes import config
+    from yaml import YAMLError
+
+    name = str(found["name"])
+    try:
+        return name, config.new_client_from_config(config_file=_file(path), context=name)
+    except (KeyError, TypeError, AttributeError):
+        raise KubeconfigError(f"{_shown(path)}: is no kubeconfig: clusters, contexts and users are expected") from None
+    except (config.ConfigException, YAMLError, OSError, UnicodeDecodeError) as error:
+        raise KubeconfigError(f"{_shown(path)}: {_line(error)}") from None
+
+
+def namespace_of_context(path: Path | None = None, context: str | None = None) -> str:
+    """The namespace that kubectl takes in this context; "" where it says none. Raises ClientMissing, KubeconfigError."""
+    return str((_context(path, context).get("context") or {}).get("namespace") or "")
+
+
+def _context(path: Path | None, context: str | None) -> Mapping[str, Any]:
+    """A context of a kubeconfig, the current one where none is named. Raises ClientMissing, KubeconfigError."""
     try:
         from kubernetes import config
     except ImportError:
         raise ClientMissing from None
     from yaml import YAMLError
 
-    file = os.path.expanduser(str(path)) if path is not None else None
-    shown = str(path) if path is not None else os.environ.get("KUBECONFIG") or "~/.kube/config"
     try:
-        contexts, current = config.list_kube_config_contexts(config_file=file)
+        contexts, current = config.list_kube_config_contexts(config_file=_file(path))
         names = [str(one["name"]) for one in contexts]
         if context is not None and context not in names:
-            raise KubeconfigError(f"{shown}: there is no context {context}; {did_you_mean(context, names)}")
-        return context or str(current["name"]), config.new_client_from_config(config_file=file, context=context)
+            raise KubeconfigError(f"{_shown(path)}: there is no context {context}; {did_you_mean(context, names)}")
+        found: Mapping[str, Any] = current if context is None else contexts[names.index(context)]
+        return found
     except (KeyError, TypeError, AttributeError):
-        raise KubeconfigError(f"{shown}: is no kubeconfig: clusters, contexts and users are expected") from None
+        raise KubeconfigError(f"{_shown(path)}: is no kubeconfig: clusters, contexts and users are expected") from None
     except (config.ConfigException, YAMLError, OSError, UnicodeDecodeError) as error:
-        raise KubeconfigError(f"{shown}: {_line(error)}") from None
+        raise KubeconfigError(f"{_shown(path)}: {_line(error)}") from None
+
+
+def _file(path: Path | None) -> str | None:
+    """As the package takes it: one file, or several between colons, as in `KUBECONFIG`; None for the usual one."""
+    return os.path.expanduser(str(path)) if path is not None else os.environ.get("KUBECONFIG") or None
+
+
+def _shown(path: Path | None) -> str:
+    return str(path) if path is not None else os.environ.get("KUBECONFIG") or "~/.kube/config"
 
 
 class LiveCluster:
-    """The cluster of a context, `name`; of the current context where none is named.
+    """The cluster of a context, `name`; of the current context where none is named. `moment`: when it answered last, by its own clock.
 
     Raises ClientMissing, KubeconfigError.
     """
 
     def __init__(self, path: Path | None = None, context: str | None = None) -> None:
         self.name, self._client = client_of(path, context)
+        self._as = _impersonated(path, self.name)
         self.forbidden: tuple[str, ...] = ()
+        self.moment = ""
 
     def objects(self) -> Iterator[Mapping[str, Any]]:
         """All objects of the kinds of `READ`, without managedFields; afterwards `forbidden` names the kinds that may not be read.
@@ -118,23 +151,29 @@ class LiveCluster:
 
     def _get(self, path: str, query: Sequence[tuple[str, str]]) -> Mapping[str, Any] | None:
         """The JSON at a path; None when there is no such resource. Raises PermissionError, KubeconfigError."""
-        from urllib3.exceptions import HTTPError
+        from urllib3 import HTTPHeaderDict
+        from urllib3.exceptions import HTTPError, InsecureRequestWarning
 
         settings = self._client.configuration
         # asked anew for each request: a plugin's token may have run out meanwhile
         headers = {one["key"]: one["value"] for one in settings.auth_settings().values() if one["in"] == "header"}
         try:
             # the generated methods differ from version to version of the package; its connections do not
-            answer = self._client.rest_client.pool_manager.request(
-                "GET",
-                f"{settings.host}{path}?{urlencode(query)}",
-                headers={"Accept": "application/json", **headers},
-                timeout=_SECONDS,
-                retries=False,
-            )
+            with warnings.catch_warnings():
+                warnings.simplefilter(
+                    "ignore", InsecureRequestWarning
+                )  # the kubeconfig says so, and kubectl is silent, too
+                answer = self._client.rest_client.pool_manager.request(
+                    "GET",
+                    f"{settings.host}{path}?{urlencode(query)}",
+                    headers=HTTPHeaderDict([("Accept", "application/json"), *headers.items(), *self._as]),
+                    timeout=_SECONDS,
+                    retries=False,
+                )
             value: Any = json.loads(answer.data) if answer.status < 400 else {}
         except (HTTPError, OSError, ValueError) as error:
             raise KubeconfigError(f"context {self.name} does not answer: {_line(error)}", reached=True) from None
+        self.moment = _moment(answer.headers.get("Date"))
         if answer.status == 404:
             return None
         if answer.status == 403:
@@ -142,6 +181,29 @@ class LiveCluster:
         if answer.status >= 400 or not isinstance(value, dict):
             raise KubeconfigError(f"context {self.name}: {path}: {answer.status} {answer.reason}", reached=True)
         return value
+
+
+def _moment(date: str | None) -> str:
+    """An answer's `Date` as Kubernetes writes moments; "" where it says nothing."""
+    try:
+        return parsedate_to_datetime(date or "").astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return ""
+
+
+def _impersonated(path: Path | None, context: str) -> list[tuple[str, str]]:
+    """The headers by which a context's user acts as another one, which the package does not send (client-go clientcmd, `as`…)."""
+    from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION, KubeConfigMerger
+
+    config = KubeConfigMerger(_file(path) or KUBE_CONFIG_DEFAULT_LOCATION).config
+    named = config["contexts"].get_with_name(context)["context"]
+    user = config["users"].get_with_name(named["user"], safe=True) if named.safe_get("user") else None
+    told: Mapping[str, Any] = (user.value.get("user") or {}) if user is not None else {}
+    found = [("Impersonate-User", told.get("as")), ("Impersonate-Uid", told.get("as-uid"))]
+    found += [("Impersonate-Group", one) for one in told.get("as-groups") or ()]
+    for name, values in (told.get("as-user-extra") or {}).items():
+        found += [(f"Impersonate-Extra-{name}", one) for one in values or ()]
+    return [(name, str(value)) for name, value in found if value]
 
 
 def _line(error: Exception) -> str:

@@ -183,7 +183,9 @@ def _waits(situation: Situation, candidate: Candidate) -> str:
     return ""
 
 
-_TIMES = frozenset({"creationTimestamp", "deletionTimestamp", "lastTransitionTime", "lastPodEventTime", "startTime"})
+_TIMES = frozenset(
+    {"creationTimestamp", "deletionTimestamp", "lastHeartbeatTime", "lastPodEventTime", "lastTransitionTime", "startTime"}
+)
 
 
 def latest_moment(snapshot: ClusterSnapshot) -> int:

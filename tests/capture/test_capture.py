@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ from harness.scenario.language.dumps import Dump, sorted_dump
 from harness.scenario.language.files import load_text
 from harness.scenario.running.runner import Runner
 from harness.scenario.running.verdicts import Outcome
+from harness.testing import deployment
 from tests.capture.cluster import TELLTALES, cluster
 from tests.cli.command import call
+from tests.disruption.test_world import pool, world
 
 GIVEN = {"karpenter": "1.14.0", "region": "westeurope", "kubernetes": "1.33.2"}
 LONELY = "acme-shop/acme-lonely"
@@ -144,3 +147,73 @@ def test_fields_of_a_newer_crd_are_left_out_and_named(tmp_path: Path, capsys: py
     assert err.endswith("spec.template.spec.novelty: unknown field 'novelty'\n")
     assert "novelty" not in case.read_text()
     assert call(capsys, "run", str(case))[0] == 0
+
+
+HIDDEN = Path(__file__).with_name("hidden.yaml")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [(), ("--keep-placement",), ("--pod", "zorg-ns/zorg-p"), ("--node", "zorg-node"), ("--pod", "StatefulSet/zorg-ns/zorg-db")],
+    ids=" ".join,
+)  # fmt: skip
+def test_nothing_is_left_wherever_it_hides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], question: tuple[str, ...]
+) -> None:
+    """Options of the controller, DNS zones, addresses of ports, fields of Nodes, parameters of classes: every place that is kept."""
+    case = tmp_path / "case.yaml"
+    code, _, err = call(capsys, "capture", str(HIDDEN), "--anonymise", *question, "-o", str(case))
+    assert (code, err) == (0, "")
+    left = [line for line in case.read_text().splitlines() if re.search(r"(?i)zorg|10\.77", line)]
+    assert not left
+    assert call(capsys, "run", str(case))[0] == 0
+
+
+def test_what_decides_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each of these changes where pods go, or whether a Node goes."""
+    case = tmp_path / "case.yaml"
+    assert call(capsys, "capture", str(HIDDEN), "--anonymise", "-o", str(case))[0] == 0
+    header, *manifests = yaml.safe_load_all(case.read_text())
+    of = {one["kind"]: one for one in manifests}
+    assert header["given"]["options"] == {"feature-gates": "StaticCapacity=true", "network-plugin": "azure"}
+    template = of["NodePool"]["spec"]["template"]
+    assert template["metadata"]["annotations"] == {"karpenter.sh/do-not-disrupt": "true"}
+    assert {"operator": "Gt", "values": ["123456"]}.items() <= template["spec"]["requirements"][1].items()
+    assert of["AKSNodeClass"]["spec"]["localDNS"]["mode"] == "Required"
+    assert of["StorageClass"]["parameters"] == {"skuName": "Premium_ZRS"}
+    assert of["StorageClass"]["metadata"]["annotations"] == {"storageclass.kubernetes.io/is-default-class": "true"}
+    assert of["RuntimeClass"]["overhead"] == {"podFixed": {"cpu": "100m"}}
+    assert [one["type"] for one in of["Node"]["status"]["conditions"]] == ["Ready"]
+    spec = of["Pod"]["spec"]
+    assert spec["runtimeClassName"] == of["RuntimeClass"]["metadata"]["name"]
+    (term,) = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchFields"] == [{"key": "metadata.name", "operator": "NotIn", "values": ["node-1"]}]
+    assert spec["containers"][0]["ports"][0]["hostIP"] == "192.0.2.1"
+
+
+def test_a_class_that_is_only_the_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A claim of a StatefulSet that names no class gets the cluster's own."""
+    case = tmp_path / "case.yaml"
+    assert (
+        call(capsys, "capture", str(HIDDEN), "--pod", "StatefulSet/zorg-ns/zorg-db", "--anonymise", "-o", str(case))[0]
+        == 0
+    )
+    assert "kind: StorageClass" in case.read_text()
+
+
+def test_why_a_node_stays_is_the_same_in_the_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    of = world(pool(), deployment("big", 4), deployment("small", 1, "500m"))
+    of.apply(deployment("big", 0))
+    of.settle()
+    of.advance(25)
+    kinds = ("NodePool", "AKSNodeClass", "Node", "NodeClaim", "Pod", "Deployment", "ReplicaSet")
+    (tmp_path / "dump.yaml").write_text(
+        yaml.safe_dump_all([json.loads(json.dumps(one)) for kind in kinds for one in of.list(kind)])
+    )
+    case, (node,) = tmp_path / "case.yaml", [one["metadata"]["name"] for one in of.list("Node")]
+    told = call(capsys, "explain", str(tmp_path / "dump.yaml"), "--node", node)
+    assert call(capsys, "capture", str(tmp_path / "dump.yaml"), "--node", node, "--anonymise", "-o", str(case))[0] == 0
+    again = call(capsys, "explain", str(case), "--node", "node-1")
+    assert told[0] == again[0] == 0
+    answer = told[1][told[1].index("It can go: ") :].replace(node, "node-1")
+    assert again[1].endswith(answer)

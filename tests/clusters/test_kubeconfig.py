@@ -16,9 +16,11 @@ from harness.clusters.http.api import Answer, Request
 from harness.clusters.http.cluster import HttpCluster
 from harness.clusters.http.server import ApiServer
 from harness.clusters.kubeconfig import READ, KubeconfigError, LiveCluster
-from harness.engine.clock import Clock
+from harness.clusters.remote.attaching import attach
+from harness.engine.clock import Clock, parse
 from harness.engine.ports import ADMIN
 from harness.karpenter.validation.crds import crd_set
+from harness.world import World
 from harness.world.recorder import Recorder
 from tests.clusters.conftest import RealClusters
 
@@ -205,6 +207,64 @@ def test_a_plugin_gives_the_token(
     assert set(sent) == {"Bearer of-a-plugin"}
 
 
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Method and address of every request that this process sends."""
+    import urllib3
+
+    found: list[tuple[str, str]] = []
+    request = urllib3.PoolManager.request
+
+    def noted(self: Any, method: str, url: str, *arguments: Any, **keywords: Any) -> Any:
+        found.append((method, url))
+        return request(self, method, url, *arguments, **keywords)
+
+    monkeypatch.setattr(urllib3.PoolManager, "request", noted)
+    return found
+
+
+def may_list(cluster: ApiServerCluster, user: str) -> None:
+    """Lets a user list everything."""
+    rbac = "/apis/rbac.authorization.k8s.io/v1"
+    named = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": user}}
+    rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list"]}]
+    cluster.admin.request("POST", f"{rbac}/clusterroles", body={**named, "kind": "ClusterRole", "rules": rules})
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": user}
+    subjects = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]
+    body = {**named, "kind": "ClusterRoleBinding", "roleRef": reference, "subjects": subjects}
+    cluster.admin.request("POST", f"{rbac}/clusterrolebindings", body=body)
+
+
+def test_a_user_who_acts_as_another_one(http: HttpCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """client-go's `as`, which the package does not know: what that one may not read is not read."""
+    import urllib3
+
+    sent: list[Any] = []
+    request = urllib3.PoolManager.request
+
+    def noted(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        sent.append(keywords["headers"])
+        return request(self, *arguments, **keywords)
+
+    monkeypatch.setattr(urllib3.PoolManager, "request", noted)
+    other = {"as": "system:serviceaccount:shop:reader", "as-groups": ["a", "b"], "as-user-extra": {"why": ["x"]}}
+    cluster = LiveCluster(Path(kubeconfig(tmp_path, http.server.kubeconfig(), **other)))
+    assert list(cluster.objects())
+    cluster.close()
+    assert all(headers["Impersonate-User"] == "system:serviceaccount:shop:reader" for headers in sent)
+    assert sent[0].getlist("Impersonate-Group") == ["a", "b"]
+    assert sent[0]["Impersonate-Extra-why"] == "x"
+
+
+def test_when_it_was_read(http: HttpCluster, tmp_path: Path) -> None:
+    """By the cluster's clock: budgets have hours, and `consolidateAfter` is over at some moment."""
+    cluster = LiveCluster(Path(kubeconfig(tmp_path, http.server.kubeconfig())))
+    assert cluster.moment == ""
+    assert list(cluster.objects())
+    cluster.close()
+    assert parse(cluster.moment) > 0
+
+
 def test_pages(http: HttpCluster, asked: list[Request], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.clusters.kubeconfig._PAGE", 3)
     cluster = LiveCluster(Path(kubeconfig(tmp_path, http.server.kubeconfig())))
@@ -260,22 +320,28 @@ def test_mistakes(http: HttpCluster, tmp_path: Path, capsys: Output, monkeypatch
 def test_kinds() -> None:
     assert "Pod" in READ
     assert "NodePool" in READ
-    assert "Secret" not in READ
+    assert {"NodeClaim", "CSINode"} <= set(READ)  # whether Karpenter made a Node, and how many disks it takes
+    assert not {"Secret", "ServiceAccount", "Lease"} & set(READ)
 
 
-@pytest.mark.real_cluster
-def test_a_real_api_server(request: pytest.FixtureRequest, tmp_path: Path, capsys: Output) -> None:
+@pytest.fixture
+def real(request: pytest.FixtureRequest) -> ApiServerCluster:
     if not request.config.getoption("--run-clusters", default=False):
         pytest.skip("a real API server, asked for with --run-clusters")
     clusters: RealClusters = request.getfixturevalue("real_clusters")
     cluster = clusters.get("apiserver")
     assert isinstance(cluster, ApiServerCluster)
-    admin = cluster.writer(ADMIN)
+    return cluster
+
+
+@pytest.mark.real_cluster
+def test_a_real_api_server(real: ApiServerCluster, tmp_path: Path, capsys: Output) -> None:
+    admin = real.writer(ADMIN)
     pool = {**POOL, "metadata": {"name": "live"}}
     admin.create(pool)
     try:
-        file = kubeconfig(tmp_path, cluster.kubeconfig())
-        context = cluster.kubeconfig()["current-context"]
+        file = kubeconfig(tmp_path, real.kubeconfig())
+        context = real.kubeconfig()["current-context"]
         (tmp_path / "web.json").write_text(json.dumps(deployment(2)))
         code, out, err = call(capsys, "simulate", "--kubeconfig", file, str(tmp_path / "web.json"))
         assert err == ""
@@ -286,3 +352,49 @@ def test_a_real_api_server(request: pytest.FixtureRequest, tmp_path: Path, capsy
         admin.delete("NodePool", "live")
     with pytest.raises(KubeconfigError, match="there is no context"):
         LiveCluster(Path(file), "other")
+
+
+LONELY = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "acme-lonely", "namespace": "acme-shop"},
+    "spec": {
+        "nodeSelector": {"acme.example/rack": "acme-9"},
+        "containers": [{"name": "acme", "image": "acme.example/x", "env": [{"name": "TOKEN", "value": "acme-s3cret"}]}],
+    },
+}
+
+
+@pytest.mark.real_cluster
+def test_a_real_cluster_captured_shrunk_and_explained(
+    real: ApiServerCluster, tmp_path: Path, capsys: Output, sent: list[tuple[str, str]]
+) -> None:
+    """What Karpenter made is there: NodeClaims, Nodes, bound pods; a user who may list, and nothing else, is enough."""
+    world = World(kubernetes=real.version(), cluster=attach(real), region="westeurope")
+    world.apply(NODECLASS, {**POOL, "metadata": {"name": "acme-pool"}}, deployment(3), LONELY)
+    world.settle()
+    (node,) = (one["metadata"]["name"] for one in world.list("Node"))
+    pod = next(one["metadata"]["name"] for one in world.list("Pod") if one["metadata"]["name"].startswith("web-"))
+    may_list(real, "acme-reader")
+    certificate = real.kubeconfig()["users"][0]["user"]
+    file = kubeconfig(
+        tmp_path, {**real.kubeconfig(), "users": [{"name": "user", "user": {**certificate, "as": "acme-reader"}}]}
+    )
+
+    code, out, _ = call(capsys, "explain", "--kubeconfig", file, "--node", node)
+    assert code == 1
+    assert "Node isn't managed by karpenter" not in out
+    assert "it is not empty: 3 pods have to move" in out
+    assert "Deployment/web, 3 pods: bound" in call(capsys, "explain", "--kubeconfig", file, "--about", pod)[1]
+    case, small = tmp_path / "case.yaml", tmp_path / "small.yaml"
+    for question in ((), ("--keep-placement",), ("--node", node), ("--pod", "acme-shop/acme-lonely")):
+        assert call(capsys, "capture", "--kubeconfig", file, "--anonymise", *question, "-o", str(case))[::2] == (0, "")
+        assert not [word for word in ("acme", "s3cret", node) if word in case.read_text()]
+        assert call(capsys, "run", str(case))[0] == 0
+    assert call(capsys, "shrink", str(case), "--keep", "pending", "-o", str(small))[0] == 0
+    assert len(small.read_text()) < 1024
+    assert call(capsys, "run", str(small))[0] == 0
+
+    assert sent
+    assert {method for method, _ in sent} == {"GET"}
+    assert not [url for _, url in sent if "secrets" in url]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.engine.clock import parse
 from harness.karpenter.validation.fields import unknown_fields
 from harness.kube.admission.core_types import TEXT_EXPECTED, shape_errors
 from harness.kube.api.field_errors import Pointer
@@ -27,6 +28,16 @@ _DURATIONS = {
 """What Karpenter reads as Go durations, or `Never` (core pkg/apis/v1/duration.go); a budget's is never `Never` (metav1.Duration)."""
 
 _LISTS = ("requests", "limits")
+_MOMENTS = frozenset(
+    {
+        "creationTimestamp",
+        "deletionTimestamp",
+        "lastHeartbeatTime",
+        "lastPodEventTime",
+        "lastTransitionTime",
+        "startTime",
+    }
+)
 
 
 def core_problems(manifest: Manifest) -> Iterator[Problem]:
@@ -45,6 +56,8 @@ def core_problems(manifest: Manifest) -> Iterator[Problem]:
             continue  # its shape is wrong
         if negative:
             yield Problem(manifest.document.position(path), dotted(path), f"the quantity {value} is negative")
+    for path, what in _told(manifest.object):
+        yield Problem(manifest.document.position(path), dotted(path), what)
 
 
 def field_problems(manifest: Manifest) -> Iterator[Problem]:
@@ -79,6 +92,41 @@ def _at(value: Any, path: Sequence[str], before: Pointer = ()) -> Iterator[tuple
             yield from _at(item, path[1:], (*before, index))
     elif isinstance(value, dict) and path[0] in value:
         yield from _at(value[path[0]], path[1:], (*before, path[0]))
+
+
+def _told(obj: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
+    """What a cluster says of an object, where it has another form; the schemas of NodeClaims and NodePools are asked for `spec` alone."""
+    status = obj.get("status")
+    if status is not None and not isinstance(status, dict):
+        yield ("status",), "a map is expected"
+    elif isinstance(status, dict) and not isinstance(status.get("conditions") or [], list):
+        yield ("status", "conditions"), "a list is expected"
+    else:
+        for index, item in enumerate((status or {}).get("conditions") or ()):
+            if not isinstance(item, dict):
+                yield ("status", "conditions", index), "a map is expected"
+    for part in ("metadata", "status"):
+        yield from _moments(obj.get(part), (part,))
+
+
+def _moments(value: Any, at: Pointer) -> Iterator[tuple[Pointer, str]]:
+    """Moments that are none (meta/v1 Time: RFC 3339)."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _moments(item, (*at, index))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key not in _MOMENTS:
+                yield from _moments(item, (*at, key))
+            elif item is not None and not _is_moment(item):
+                yield (*at, key), f"a moment is expected, as 2026-03-01T10:00:00Z, not {str(item)!r}"
+
+
+def _is_moment(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and "T" in value and parse(value) is not None
+    except (ValueError, TypeError, OverflowError):
+        return False
 
 
 def _resources(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Any]]:

@@ -14,7 +14,7 @@ from harness.kube.api.kinds import KINDS, creation_rank, served
 from harness.kube.api.objects import Frozen, is_terminating
 from harness.reading.manifests import Manifest
 
-__all__ = ["Dump", "as_new", "controllers", "deleted", "in_order", "registered", "sorted_dump"]
+__all__ = ["Dump", "as_new", "controllers", "deleted", "in_order", "origin_of", "registered", "sorted_dump"]
 
 _FEW = 3  # names of a kind that are listed
 
@@ -26,7 +26,7 @@ class Dump:
     `manifests` are simulated. `not_simulated` are of kinds that no part of the simulation reads. `derived` have a controller that
     is given too: it makes them anew, so that they would be there twice. `finished` take no room any more, or not yet: pods that have
     ended, Jobs that are done or suspended. `registered` are NodeClaims whose Nodes are given, which would be launched a second time.
-    `live`: what is to be said of a live cluster that was read.
+    `live`: what is to be said of a live cluster that was read; `moment`: when that was (RFC 3339), "" without one.
     """
 
     manifests: tuple[Manifest, ...]
@@ -35,6 +35,7 @@ class Dump:
     finished: tuple[Manifest, ...] = ()
     registered: tuple[Manifest, ...] = ()
     live: tuple[str, ...] = ()
+    moment: str = ""
 
     def notes(self) -> Iterator[str]:
         """What was read of a live cluster, and a line for each group that is left out."""
@@ -72,8 +73,8 @@ class Dump:
         }
 
 
-def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = ()) -> Dump:
-    """The objects by what becomes of them; `live` as in Dump."""
+def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = (), moment: str = "") -> Dump:
+    """The objects by what becomes of them; `live` and `moment` as in Dump."""
     found: list[Manifest] = []
     left_out: list[Manifest] = []
     for manifest in manifests:
@@ -90,7 +91,7 @@ def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = ()) -> Du
             derived.append(manifest)
         else:
             (finished if _finished(manifest.object) else kept).append(manifest)
-    return Dump(tuple(kept), tuple(left_out), tuple(derived), tuple(finished), tuple(registered), live)
+    return Dump(tuple(kept), tuple(left_out), tuple(derived), tuple(finished), tuple(registered), live, moment)
 
 
 def registered(manifests: Iterable[Manifest]) -> list[Manifest]:
@@ -142,6 +143,21 @@ def controllers(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
             suffix = f"-{(metadata.get('labels') or {}).get('pod-template-hash')}"  # ReplicaSets are seldom given
             if kind == "ReplicaSet" and name.endswith(suffix):
                 yield "Deployment", name.removesuffix(suffix), manifest.namespace
+
+
+def origin_of(manifest: Manifest, dump: Dump) -> Manifest | None:
+    """The object that makes this one anew in a simulation: its controller, or the controller of that one; None where nothing is given."""
+    kept = {(one.kind, one.name, one.namespace): one for one in dump.manifests}
+    derived = {(one.kind, one.name, one.namespace): one for one in dump.derived}
+    waiting, seen = [manifest], set()
+    while waiting:
+        for owner in controllers(waiting.pop()):
+            if owner in kept:
+                return kept[owner]
+            if owner in derived and owner not in seen:
+                seen.add(owner)
+                waiting.append(derived[owner])
+    return None
 
 
 def _finished(obj: Mapping[str, Any]) -> bool:
