@@ -39,7 +39,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node that may be disrupted. ``pods`` have to move; costs have no unit, ``price`` is in USD per hour."""
+    """A node that may be disrupted. ``pods`` have to move; costs have no unit, ``price`` is in USD per hour.
+
+    ``marked``: some of its pods have an annotation about disruption.
+    """
 
     state: StateNode
     nodepool: Object
@@ -48,6 +51,7 @@ class Candidate:
     disruption_cost: float
     moving_cost: float
     price: float
+    marked: bool
 
     @property
     def name(self) -> str:
@@ -93,8 +97,12 @@ class Candidate:
 
 def condition_of(candidate: Candidate, kind: str) -> bool:
     """Whether a condition of its NodeClaim is true."""
-    found = condition(candidate.nodeclaim, kind)
-    return found is not None and found.get("status") == "True"
+    key, known = (condition_of, kind), candidate.state.remembered
+    if key not in known:
+        found = condition(candidate.nodeclaim, kind)
+        known[key] = found is not None and found.get("status") == "True"
+    answer: bool = known[key]
+    return answer
 
 
 def find_candidates(
@@ -187,6 +195,7 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
         load.rescheduling_cost * lifetime_remaining(node.nodeclaim, view.now),
         load.moving_cost,
         _price(situation, node, instance_type),
+        load.marked,
     )
 
 

@@ -141,8 +141,10 @@ def foresee(situation: Situation, candidates: Sequence[Candidate], *, settled: b
     return Foreseen(_outcome(situation, seen.nodeclaims, None, failed, early), seen.seconds)
 
 
-def _moving(situation: Situation, candidates: Sequence[Candidate]) -> list[Object]:
+def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Object]:
     judge = situation.view.simulations.displaced
+    if not judge.knows_budgets and not any(each.marked for each in candidates):
+        return candidates[0].pods if len(candidates) == 1 else [pod for each in candidates for pod in each.pods]
     return [pod for each in candidates for pod in each.pods if judge.movable(pod)]
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ClusterMemory", "same_objects"]
 
 T = TypeVar("T")
+P = TypeVar("P")
 
 _MOST_SETS = 200_000
 _MOST_LISTS = 128
@@ -36,7 +37,7 @@ class ClusterMemory:
         """What is made of NodePools, instance types and DaemonSets, and catalogues of shapes, by what they rest on."""
         self._algebra: Algebra | None = None
         self._volumes: list[Object] = []
-        self._of_pods: dict[Hashable, dict[int, tuple[Object, Any]]] = {}
+        self._of_pods: dict[Hashable, dict[int, tuple[Any, Any]]] = {}
         self._types: dict[int, tuple[Sequence[InstanceType], dict[str, InstanceType]]] = {}
 
     def look(self, snapshot: ClusterSnapshot) -> None:
@@ -63,11 +64,11 @@ class ClusterMemory:
             self._of_pods.clear()
         return self._algebra
 
-    def of_pods(self, about: Hashable, find: Callable[[Object], T]) -> Callable[[Object], T]:
-        """A function of a pod alone, asked once about each; ``about`` says which one it is."""
+    def of_pods(self, about: Hashable, find: Callable[[P], T]) -> Callable[[P], T]:
+        """A function of a pod, or a tuple of pods, alone, asked once about each; ``about`` says which one it is."""
         kept = self._of_pods.setdefault(about, {})
 
-        def answer(pod: Object) -> T:
+        def answer(pod: P) -> T:
             known = kept.get(id(pod))
             if known is None or known[0] is not pod:
                 known = kept[id(pod)] = (pod, find(pod))

@@ -168,7 +168,7 @@ class Simulations:
         """Alike are nodes without which :meth:`without` comes to the same but for which pods are which; None where nobody can tell."""
         if not self.nodepools:
             return None
-        return self._likeness.of(leaving, self._prepared(list(moving)), settling=bool(self._refusing(settled)))
+        return self._likeness.of(leaving, self._prepared(moving), settling=bool(self._refusing(settled)))
 
     def _refusing(self, settled: bool) -> int:
         """The nodes that take exempt pods only, as positions."""
@@ -177,7 +177,7 @@ class Simulations:
     @cached_property
     def _likeness(self) -> Likeness:
         pending, displaced = self._prepared(self.pending.accepted), self._prepared(self._displaced_pods)
-        return Likeness(self._ground, pending, displaced, self._exempt)
+        return Likeness(self._ground, self._memory, pending, displaced, self._exempt)
 
     def static_nodeclaim(self, nodepool: Object) -> PlannedNodeClaim:
         """A NodeClaim that keeps up the number of nodes of a NodePool with ``replicas``."""
@@ -186,7 +186,7 @@ class Simulations:
         inflight = InflightNodeClaim(template, algebra.only(HOSTNAME, ""), 0)
         return PlannedNodeClaim(inflight, algebra, self.options, self.rules, static=True)
 
-    def _prepared(self, pods: list[Object]) -> list[Object]:
+    def _prepared(self, pods: Sequence[Object]) -> Sequence[Object]:
         if self.rules.default_spread and self.options.default_spread:
             return [self._spread(pod) for pod in pods]
         if not self.rules.volumes_in_affinity:
