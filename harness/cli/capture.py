@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_live
-from harness.cli.output import bad_input, no_environment, unwritable
+from harness.cli.output import bad_input, misplaced, no_environment
 
 if TYPE_CHECKING:
     from harness.reading.problems import Problem
@@ -70,8 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     unknown: list[Problem] = []
     try:
-        if mistake := unwritable(arguments.output):
-            raise InputError(f"--output: {mistake}")
+        if arguments.output is not None and (mistake := misplaced(arguments.output)):
+            raise InputError(f"--output {arguments.output}: {mistake}")
         dump = read_given(arguments, unknown)
         given = given_of(dump, arguments.release, arguments.region, arguments.kubernetes)
         given |= {"seed": arguments.seed} if arguments.seed else {}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,13 +10,10 @@ if TYPE_CHECKING:
     from harness.engine.disruptions import Disruption
     from harness.world import World
 
-__all__ = ["Moves", "duration_of", "moves_until"]
+__all__ = ["Moves", "moves_until"]
 
-SETTLED = "settled"
 _HOUR = 3600.0
 _DAY = 24 * _HOUR
-_FURTHEST = 3650 * _DAY
-_HOURS = re.compile(r"[0-9]+(h|m|s)")
 _UNKNOWN = "how provider {} disrupts nodes is not simulated: its nodes only expire (known from 1.6.1 on)"
 _MANY, _FEW = 40, 10  # moves from which on not all are listed, and how many of the first and of the last are
 _LONGEST = 7 * _DAY
@@ -82,24 +77,6 @@ class Moves:
         if self.most > max(self.before, self.after) + 1e-9:
             text += f", at most {self.most:.3f} meanwhile: {self.extra:.3f} USD for what is there twice"
         yield text
-
-
-def duration_of(text: str) -> float | None:
-    """Seconds, None for `settled`. Raises ValueError with what is wrong."""
-    from harness.kube.go.durations import DurationError, parse_duration
-
-    if text == SETTLED:
-        return None
-    try:
-        seconds = parse_duration(text) / 1e9
-    except DurationError:
-        # Go's durations end at 292 years
-        seconds = math.inf if _HOURS.fullmatch(text) else -1.0
-    if seconds <= 0:
-        raise ValueError(f"a duration such as 72h, or {SETTLED}, is expected, not '{text}'")
-    if seconds > _FURTHEST:
-        raise ValueError(f"{text} is too long: virtual time goes {_FURTHEST / _HOUR:.0f}h (ten years) ahead at most")
-    return seconds
 
 
 def moves_until(world: World, seconds: float | None, *, circling: bool = False) -> Moves:

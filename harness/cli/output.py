@@ -29,7 +29,6 @@ __all__ = [
     "print_found",
     "print_json",
     "show",
-    "unwritable",
     "virtual",
 ]
 
@@ -128,23 +127,14 @@ def bad_input(error: ScenarioError | str, form: str = "text") -> int:
 
 
 def misplaced(path: Path) -> str:
-    """Why there can be no file of this name, in a few words; empty where there can."""
+    """Why no file of this name can be written, in a few words, before there is anything to write; empty where one can."""
     if path.is_dir():
         return "is a folder"
-    return "" if path.absolute().parent.is_dir() else f"there is no folder {path.parent}"
-
-
-def unwritable(path: Path | None) -> str:
-    """Why a file cannot be written, in a few words, before there is anything to write; empty where it can."""
-    if path is None:
-        return ""
-    if path.is_dir():
-        return f"{path}: is a directory"
-    if path.exists():
-        return "" if os.access(path, os.W_OK) else f"{path}: cannot be written: permission denied"
-    if not path.parent.is_dir():
-        return f"{path}: there is no directory {path.parent}"
-    return "" if os.access(path.parent, os.W_OK | os.X_OK) else f"{path}: cannot be written: permission denied"
+    place = path.absolute().parent
+    if not place.is_dir():
+        return f"there is no folder {path.parent}"
+    allowed = os.access(path, os.W_OK) if path.exists() else os.access(place, os.W_OK | os.X_OK)
+    return "" if allowed else "permission denied"
 
 
 def no_environment(text: str) -> int:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.output import bad_input, display_name, unwritable
+from harness.cli.output import bad_input, display_name, misplaced
 
 if TYPE_CHECKING:
     from harness.reading.problems import Problem
@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.shrink.shrinking import shrink
     from harness.shrink.verdicts import UnknownVerdict
 
-    if mistake := unwritable(arguments.output):
-        return bad_input(f"harness shrink: --output: {mistake}")
+    if arguments.output is not None and (mistake := misplaced(arguments.output)):
+        return bad_input(f"harness shrink: --output {arguments.output}: {mistake}")
     shown = sys.stderr.isatty()
 
     def tell(line: str) -> None:

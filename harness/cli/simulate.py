@@ -75,9 +75,9 @@ class _Simulated:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
+    from harness.cli.durations import duration_of
     from harness.cli.live import Environment
     from harness.cli.manifests import bad_files, fails
-    from harness.cli.moves import duration_of
     from harness.cli.traces import write_recording
     from harness.cli.worlds import InputError
     from harness.explain.render import as_value

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, counted, display_name, misplaced, no_environment, print_json, show
+from harness.cli.pictures import check_page
 
 if TYPE_CHECKING:
     from harness.sweep.engines import Engine
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
 
 __all__ = ["add_arguments", "run"]
 
-_LONGEST = 365 * 24 * 3600.0
-"""Virtual seconds; a year of a fleet takes hours already."""
-
 INTERRUPTED = 130  # as a shell tells SIGINT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness sweep`."""
     parser.add_argument(
-        "plan", type=Path, metavar="PLAN", help="a scenario file without `then`: its matrix and cases are the axes"
+        "plan",
+        type=Path,
+        metavar="PLAN",
+        help="a scenario file without `then`: its matrix and cases are the axes; or the table of a sweep, to look at it again",
     )
     parser.add_argument("--releases", metavar="R[,R…]", help="releases of the provider as a further axis, or `all`")
     parser.add_argument("--regions", metavar="R[,R…]", help="Azure regions as a further axis, or `all`")
@@ -42,6 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="the table, as .parquet, .csv or .jsonl; what is known of it is not run again",
+    )
+    parser.add_argument("--force", action="store_true", help="begin anew, and replace the table of another plan")
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="also write one HTML page of the table, which needs nothing else"
     )
     parser.add_argument(
         "--engine", default="local", metavar="E", help="local (default), or dask://HOST:PORT of a Dask scheduler"
@@ -62,10 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reading.problems import ScenarioError
     from harness.sweep.engines import EngineMissing
     from harness.sweep.plan import read_plan
-    from harness.sweep.table import TableError
+    from harness.sweep.table import FORMATS, TableError
 
     try:
         _check(arguments)
+        if arguments.plan.suffix in FORMATS:
+            return _look(arguments)
         plan = read_plan(
             arguments.plan, display_name(arguments.plan), until=_until(arguments.until), more=_axes(arguments)
         )
@@ -89,6 +96,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError(f"-n {arguments.n}: a number from 1 is expected")
     if arguments.seeds is not None and arguments.seeds < 1:
         raise InputError(f"--seeds {arguments.seeds}: a number from 1 is expected")
+    check_page(arguments.html)
     output: Path | None = arguments.output
     if output is not None:
         check_format(output)
@@ -109,18 +117,13 @@ def _engine(arguments: argparse.Namespace) -> Engine:
 
 def _until(text: str | None) -> float | None:
     """Seconds. Raises InputError."""
+    from harness.cli.durations import seconds_of
     from harness.cli.worlds import InputError
-    from harness.kube.go.durations import DurationError, parse_duration
 
-    if text is None:
-        return None
     try:
-        seconds = parse_duration(text) / 1e9
-    except DurationError as error:
-        raise InputError(f"--until: a duration such as 72h is expected: {error}") from error
-    if not 0 <= seconds <= _LONGEST:
-        raise InputError(f"--until {text}: from 0s to {_LONGEST / 3600:.0f}h is expected")
-    return seconds
+        return None if text is None else seconds_of(text)
+    except ValueError as error:
+        raise InputError(f"--until: {error}") from None
 
 
 def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
@@ -156,7 +159,7 @@ def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
     from harness.sweep.table import Store, rows_of, write_table
 
     store = Store(arguments.output) if arguments.output is not None else None
-    known = store.read() if store is not None else {}
+    known = _known(plan, store, arguments) if store is not None else {}
     todo = batches(plan, known, engine.width)
     before, start = sum(each.key in known for each in plan.planned), perf_counter()
     interrupted = False
@@ -175,6 +178,46 @@ def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
         kept = f"; {store.path} keeps what is known: the same command goes on" if store is not None else ""
         print(f"interrupted after {len(rows)} of {len(plan.planned)}{kept}", file=sys.stderr)
         return INTERRUPTED
+    return int(any(row["error"] for row in rows))
+
+
+def _known(plan: Plan, store: Store, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The rows that are there already; one that failed is tried again. Raises TableError where rows of another plan would be lost."""
+    from harness.sweep.result import KEY, OUTCOME
+    from harness.sweep.table import TableError, read_table
+
+    table: Path = arguments.output
+    if arguments.force:
+        store.path.unlink(missing_ok=True)
+        return {}
+    try:
+        before = read_table(table) if table.exists() else []
+    except TableError as error:
+        raise TableError(f"{error}; --force replaces it") from error
+    asked = {each.key for each in plan.planned}
+    kept = {str(row[KEY]): {name: row[name] for name in OUTCOME} for row in before}
+    for path, rows in ((table, kept), (store.path, store.read())):
+        others = len(rows.keys() - asked)
+        if others:
+            raise TableError(
+                f"--output {path}: {others} of its {counted(len(rows), 'row')} {'answers' if others == 1 else 'answer'} "
+                "another plan and would be lost; --force replaces it"
+            )
+        kept.update(rows)
+    return {key: row for key, row in kept.items() if not row["error"]}
+
+
+def _look(arguments: argparse.Namespace) -> int:
+    """Tells once more what a table says. Raises InputError, TableError."""
+    from harness.cli.worlds import InputError
+    from harness.sweep.summary import is_over_time
+    from harness.sweep.table import axes_of, read_table
+
+    for option in ("releases", "regions", "seeds", "until", "output"):
+        if getattr(arguments, option) is not None:
+            raise InputError(f"--{option} is for a plan: {arguments.plan} is a table")
+    rows = read_table(arguments.plan)
+    _show(display_name(arguments.plan), axes_of(rows), rows, is_over_time(rows), arguments)
     return int(any(row["error"] for row in rows))
 
 
@@ -200,14 +243,30 @@ def _tell(
     seconds: float,
     arguments: argparse.Namespace,
 ) -> None:
+    known = f", {facts['known_before']} known before" if facts["known_before"] else ""
+    if arguments.format == "text":
+        print(f"{plan.name}: {counted(len(plan.planned), 'situation')}, {facts['ran']} ran in {seconds:.1f} s{known}")
+    _show(plan.name, plan.axes, rows, any(each.situation.until for each in plan.planned), arguments, facts)
+    if arguments.format == "text" and arguments.output is not None and len(rows) == len(plan.planned):
+        print(f"{counted(len(rows), 'row')} in {arguments.output}")
+
+
+def _show(
+    name: str,
+    axes: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    over_time: bool,
+    arguments: argparse.Namespace,
+    facts: Mapping[str, Any] | None = None,
+) -> None:
+    """Prints what the rows say, and writes their page."""
+    from harness.reports.picture.sweep import sweep_page
     from harness.sweep.summary import summary_lines
 
+    if arguments.html is not None:
+        arguments.html.write_text(sweep_page(name, axes, rows, over_time=over_time), encoding="utf-8")
     if arguments.format == "json":
-        print_json({**facts, "rows": list(rows)})
+        print_json({**(facts or {"plan": name}), "rows": list(rows)})
         return
-    known = f", {facts['known_before']} known before" if facts["known_before"] else ""
-    print(f"{plan.name}: {counted(len(plan.planned), 'situation')}, {facts['ran']} ran in {seconds:.1f} s{known}")
-    for line in summary_lines(plan.axes, rows, over_time=any(each.situation.until for each in plan.planned)):
+    for line in summary_lines(axes, rows, over_time=over_time):
         show(line)
-    if arguments.output is not None and len(rows) == len(plan.planned):
-        print(f"{counted(len(rows), 'row')} in {arguments.output}")

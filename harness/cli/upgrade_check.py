@@ -232,7 +232,7 @@ def _moves(
     kubernetes: str,
 ) -> tuple[Moves | None, list[str]]:
     """What an upgrade of Kubernetes does to nodes, where it is asked for. Raises InputError, ScenarioError."""
-    from harness.cli.moves import duration_of
+    from harness.cli.durations import duration_of
     from harness.cli.rollout import rollout
     from harness.cli.worlds import InputError
     from harness.kube.api.versions import Version

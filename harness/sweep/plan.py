@@ -16,7 +16,7 @@ from harness.scenario.language.cases import Case
 from harness.scenario.language.files import load
 from harness.scenario.language.models import SweepHeader
 from harness.scenario.running.worlds import world_inputs
-from harness.sweep.result import OUTCOME
+from harness.sweep.result import KEY, OUTCOME
 from harness.sweep.situation import Situation
 
 __all__ = ["Plan", "Planned", "read_plan"]
@@ -118,7 +118,11 @@ def _columns(cases: Sequence[Case], more: Mapping[str, object]) -> list[Problem]
     for case in cases:
         for axis in case.axes:
             taken = (
-                "a column of the result" if axis in OUTCOME else "an axis of the command, too" if axis in more else ""
+                "a column of the result"
+                if axis in OUTCOME or axis == KEY
+                else "an axis of the command, too"
+                if axis in more
+                else ""
             )
             if taken:
                 problems.append(

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["OUTCOME", "NodeRow", "PodRow", "RefusalRow", "Result", "Value"]
+__all__ = ["KEY", "OUTCOME", "NodeRow", "PodRow", "RefusalRow", "Result", "Value"]
 
 Value: TypeAlias = str | int | float | bool | None
 
@@ -32,6 +32,10 @@ OUTCOME: dict[str, type] = {
     "error": str,
 }
 """The columns that a result fills, and what is in them; `error` says why there is no result, and the others are then empty."""
+
+
+KEY = "key"
+"""The column that says which question a row answers: the same for the same situation, manifests and version of this package."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def _pods(world: World) -> Iterable[PodRow]:
 
 
 def _reasons(world: World) -> dict[str, str]:
-    """Pod → why it waits: Karpenter's last sentence, else what Azure answered, else kube-scheduler's."""
+    """Pod → why it waits: Karpenter's last sentence, else what Azure or who read the objects refused, else kube-scheduler's."""
     said: dict[str, dict[bool, str]] = {}
     for event in world.events:
         if event.reason == "FailedScheduling" and event.object.kind == "Pod":
@@ -76,7 +76,9 @@ def _reasons(world: World) -> dict[str, str]:
         if refused
         else ""
     )
-    return {name: sentences.get(True) or azure or sentences[False] for name, sentences in said.items()}
+    mistakes = (f"{each.object} was refused: {each.text}" for each in world.rejections if is_mistake(each))
+    other = azure or next(mistakes, "")
+    return {name: sentences.get(True) or other or sentences[False] for name, sentences in said.items()}
 
 
 def _owner(pod: Object) -> str:

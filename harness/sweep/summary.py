@@ -7,11 +7,20 @@ from itertools import pairwise
 
 from harness.sweep.result import Value
 
-__all__ = ["summary_lines"]
+__all__ = ["is_over_time", "summary_lines"]
 
 Row = Mapping[str, Value]
 
 _FEW = 5
+
+_ORDERED = "karpenter"
+"""The axis whose values follow one another; those of others are compared with the first one."""
+
+
+def is_over_time(rows: Sequence[Row]) -> bool:
+    """Whether time passed after worlds came to rest: nodes left, or all worlds went on for long."""
+    ran = [row for row in rows if not row["error"]]
+    return any(row["disruptions"] for row in ran) or min((float(row["hours"] or 0.0) for row in ran), default=0) >= 0.5
 
 
 def summary_lines(axes: Sequence[str], rows: Sequence[Row], *, over_time: bool) -> Iterator[str]:
@@ -43,7 +52,7 @@ def summary_lines(axes: Sequence[str], rows: Sequence[Row], *, over_time: bool) 
 
 
 def _changes(axes: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
-    """For each axis with several values: from which value on workloads get other sizes, all else alike."""
+    """For each axis with several values: at which of them workloads get other sizes, all else alike."""
     for axis in axes:
         values = list(dict.fromkeys(str(row[axis]) for row in rows))
         if len(values) < 2 or axis == "seed":
@@ -53,17 +62,18 @@ def _changes(axes: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
             found.setdefault(tuple(row[each] for each in axes if each != axis), {})[str(row[axis])] = row["placement"]
         changed = [
             value
-            for before, value in pairwise(values)
+            for before, value in (pairwise(values) if axis == _ORDERED else ((values[0], each) for each in values[1:]))
             if any(before in one and value in one and one[before] != one[value] for one in found.values())
         ]
-        yield f"{axis}: {_changed(changed, values)}"
+        than = "at the value before" if axis == _ORDERED else f"at {values[0]}"
+        yield f"{axis}: {_changed(changed, values, than)}"
 
 
-def _changed(changed: Sequence[str], values: Sequence[str]) -> str:
+def _changed(changed: Sequence[str], values: Sequence[str], than: str) -> str:
     if not changed:
         return f"workloads get the same sizes at all {len(values)} values"
     more = f" and {len(changed) - _FEW} more" if len(changed) > _FEW else ""
-    return f"workloads get other sizes than at the value before at {', '.join(changed[:_FEW])}{more}"
+    return f"workloads get other sizes than {than} at {', '.join(changed[:_FEW])}{more}"
 
 
 def _where(axes: Sequence[str], row: Row) -> str:

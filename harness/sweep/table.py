@@ -1,4 +1,7 @@
-"""Where rows are kept: a file that grows by lines while a sweep runs, and the table in Parquet, CSV or JSON lines at its end."""
+"""Where rows are kept: a file that grows by lines while a sweep runs, and the table in Parquet, CSV or JSON lines at its end.
+
+A row has its key beside its values: a table knows which questions its rows answer.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.sweep.result import OUTCOME, Value
+from harness.sweep.result import KEY, OUTCOME, Value
 
 if TYPE_CHECKING:
     from harness.sweep.plan import Plan
 
-__all__ = ["FORMATS", "Store", "TableError", "check_format", "rows_of", "write_table"]
+__all__ = ["FORMATS", "Store", "TableError", "axes_of", "check_format", "read_table", "rows_of", "write_table"]
 
 FORMATS = (".parquet", ".csv", ".jsonl")
 """The table's format is the end of the file's name."""
@@ -74,9 +77,9 @@ class Store:
 
 
 def rows_of(plan: Plan, known: Mapping[str, Mapping[str, Value]]) -> list[dict[str, Value]]:
-    """Returns the rows that are there, in the plan's order: the axes, then what came of it."""
+    """Returns the rows that are there, in the plan's order: the axes, then what came of it, then the key."""
     return [
-        {**{axis: each.axes.get(axis, "") for axis in plan.axes}, **known[each.key]}
+        {**{axis: each.axes.get(axis, "") for axis in plan.axes}, **known[each.key], KEY: each.key}
         for each in plan.planned
         if each.key in known
     ]
@@ -94,7 +97,7 @@ def check_format(path: Path) -> None:
 
 def write_table(path: Path, axes: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> None:
     """Writes the table, at once or not at all. Raises TableError."""
-    columns = {**dict.fromkeys(axes, str), **OUTCOME}
+    columns = {**dict.fromkeys(axes, str), **OUTCOME, KEY: str}
     new = path.with_name(f"{path.name}.new")
     try:
         {".parquet": _parquet, ".csv": _csv, ".jsonl": _json_lines}[path.suffix](new, columns, rows)
@@ -129,3 +132,47 @@ def _csv(path: Path, columns: Mapping[str, type], rows: Sequence[Mapping[str, Va
 def _json_lines(path: Path, columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps({name: row[name] for name in columns}, ensure_ascii=False) + "\n" for row in rows)
+
+
+def read_table(path: Path) -> list[dict[str, Value]]:
+    """Returns the rows of a table that a sweep wrote. Raises TableError."""
+    check_format(path)
+    try:
+        rows = {".parquet": _read_parquet, ".csv": _read_csv, ".jsonl": _read_json_lines}[path.suffix](path)
+    except OSError as error:
+        raise TableError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, TypeError, AttributeError, KeyError):
+        rows = [{}]
+    if any(KEY not in row or any(name not in row for name in OUTCOME) for row in rows):
+        raise TableError(f"{path}: not the table of a sweep")
+    return rows
+
+
+def axes_of(rows: Sequence[Mapping[str, Value]]) -> tuple[str, ...]:
+    """Returns the names of the axes of a table's rows."""
+    return tuple(name for name in (rows[0] if rows else ()) if name not in OUTCOME and name != KEY)
+
+
+def _read_parquet(path: Path) -> list[dict[str, Value]]:
+    from pyarrow import parquet
+
+    found: list[dict[str, Value]] = parquet.read_table(path).to_pylist()
+    return found
+
+
+def _read_csv(path: Path) -> list[dict[str, Value]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return [{name: _typed(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def _typed(name: str, text: str) -> Value:
+    kind = OUTCOME.get(name, str)
+    if kind is str:
+        return text
+    if text == "":
+        return None
+    return text == "True" if kind is bool else kind(text)
+
+
+def _read_json_lines(path: Path) -> list[dict[str, Value]]:
+    return [dict(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,10 +1,12 @@
 // The page: its data is JSON in the document, its content is made here.
 import "./style/base.css";
 import "./style/corpus.css";
+import "./style/sweep.css";
 import "./style/world.css";
 import { compare } from "./compare.js";
 import { corpus } from "./corpus.js";
 import { h, put } from "./dom.js";
+import { sweep } from "./sweep.js";
 import { world } from "./world.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -14,6 +16,7 @@ const root = document.getElementById("page");
 function show() {
   const asked = /^#case=(\d+)$/.exec(location.hash);
   if (data.page === "compare") put(root, compare(data));
+  else if (data.page === "sweep") put(root, sweep(data));
   else if (data.page !== "run") put(root, world(data.world));
   else if (data.cases.length === 1 && data.worlds.length === 1) put(root, world(data.worlds[0]));
   else if (asked && data.worlds?.[asked[1]]) put(root, h("p", h("a", { href: "#" }, "◀ all cases")), world(data.worlds[asked[1]]));

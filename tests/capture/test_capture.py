@@ -120,10 +120,10 @@ def test_mistakes_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_an_output_that_cannot_be_written_is_told_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = {tmp_path: "is a directory", tmp_path / "no" / "case.yaml": f"there is no directory {tmp_path / 'no'}"}
+    said = {tmp_path: "is a folder", tmp_path / "no" / "case.yaml": f"there is no folder {tmp_path / 'no'}"}
     for output, why in said.items():
         found = call(capsys, "capture", str(tmp_path / "none.yaml"), "-o", str(output))
-        assert found == (2, "", f"harness capture: --output: {output}: {why}\n")
+        assert found == (2, "", f"harness capture: --output {output}: {why}\n")
 
 
 def test_nothing_to_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -208,7 +208,7 @@ def test_an_output_that_cannot_be_written_is_told_before_the_search(
     output = tmp_path / "none" / "small.yaml"
     code, out, err = call(capsys, "shrink", str(tmp_path / "none.yaml"), "--keep", "pending", "-o", str(output))
     assert (code, out) == (2, "")
-    assert err == f"harness shrink: --output: {output}: there is no directory {output.parent}\n"
+    assert err == f"harness shrink: --output {output}: there is no folder {output.parent}\n"
 
 
 def test_without() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from harness.karpenter.releases import provider
 from harness.sweep import engines
 from harness.sweep.engines import batches, run_batch
 from harness.sweep.plan import read_plan
-from harness.sweep.result import OUTCOME
-from harness.sweep.table import Store
+from harness.sweep.result import KEY, OUTCOME
+from harness.sweep.table import Store, read_table
 from harness.world.caches import ListsInUse
+from tests.reports.test_picture import data_of
 from tests.sweep.test_simulate import POOL, WEB
 
 PLAN = f"""scenario: which is cheapest
@@ -51,7 +53,7 @@ def test_a_row_for_each_situation(plan: Path, capsys: pytest.CaptureFixture[str]
         ("no spot", "1.6.5"),
         ("no spot", "1.14.0"),
     ]
-    assert list(found[0]) == ["case", "karpenter", *OUTCOME]
+    assert list(found[0]) == ["case", "karpenter", *OUTCOME, KEY]
     assert [row["spot_nodes"] != "0" for row in found] == [True, True, False, False]
     assert all(row["pending"] == "0" and row["error"] == "" for row in found)
     out = capsys.readouterr().out
@@ -183,10 +185,10 @@ def test_what_a_plan_cannot_say(
         (["--regions", "eastuss"], "--regions: unknown region 'eastuss'; did you mean 'eastus'"),
         (["--releases", "1.99.0"], "1.99.0"),
         (["--regions", "eastus,eastus"], "--regions: 'eastus' stands there more than once"),
-        (["--until", "9000h"], "--until 9000h: from 0s to 8760h is expected"),
+        (["--until", "90000h"], "--until: 90000h is too long: virtual time goes 87600h (ten years) ahead at most"),
         (["--releases", "9.9.9"], "--releases: "),
         (["--seeds", "0"], "--seeds 0: a number from 1 is expected"),
-        (["--until", "soon"], '--until: a duration such as 72h is expected: time: invalid duration "soon"'),
+        (["--until", "soon"], "--until: a duration such as 72h is expected, not 'soon'"),
         (["-n", "0"], "-n 0: a number from 1 is expected"),
         (["-o", "rows.txt"], "a name that ends with .parquet, .csv, .jsonl is expected"),
         (["-o", "nowhere/rows.csv"], "there is no folder nowhere"),
@@ -207,6 +209,82 @@ def test_a_file_that_is_not_a_sweeps(plan: Path, capsys: pytest.CaptureFixture[s
     (plan.parent / "rows.csv.part").write_text("something\nelse\n")
     assert main(["sweep", "plan.yaml", "-o", "rows.csv"]) == 2
     assert "rows.csv.part:1: not a row of a sweep; remove the file to begin anew" in capsys.readouterr().err
+
+
+def test_a_table_is_not_run_again_and_grows(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a finished table answers is taken from it; a plan with more asks for the rest alone, in every form."""
+    forms = [".csv", ".jsonl", *([".parquet"] if find_spec("pyarrow") else [])]
+    for form in forms:
+        table = f"rows{form}"
+        assert main(["sweep", "plan.yaml", "-n", "1", "-o", table]) == 0
+        before = (plan.parent / table).read_bytes()
+        capsys.readouterr()
+        assert main(["sweep", "plan.yaml", "-n", "1", "-o", table]) == 0
+        assert "4 situations, 0 ran in" in capsys.readouterr().out
+        assert (plan.parent / table).read_bytes() == before
+        plan.write_text(PLAN.replace("1.14.0", "1.14.0, 1.13.1"))
+        assert main(["sweep", "plan.yaml", "-n", "1", "-o", table]) == 0
+        assert "6 situations, 2 ran in" in capsys.readouterr().out
+        assert [row["karpenter"] for row in read_table(plan.parent / table)] == ["1.6.5", "1.14.0", "1.13.1"] * 2
+        plan.write_text(PLAN)
+
+
+def test_the_rows_of_another_plan_are_not_lost(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv"]) == 0
+    before = (plan.parent / "rows.csv").read_bytes()
+    plan.write_text(PLAN.replace("1.6.5", "1.7.2"))
+    capsys.readouterr()
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv"]) == 2
+    said = (
+        "harness sweep: --output rows.csv: 2 of its 4 rows answer another plan and would be lost; --force replaces it\n"
+    )
+    assert capsys.readouterr().err == said
+    assert (plan.parent / "rows.csv").read_bytes() == before
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv", "--force"]) == 0
+    assert {row["karpenter"] for row in rows(plan.parent / "rows.csv")} == {"1.7.2", "1.14.0"}
+    (plan.parent / "list.csv").write_text("name,number\na,1\n")
+    capsys.readouterr()
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "list.csv"]) == 2
+    assert capsys.readouterr().err == "harness sweep: list.csv: not the table of a sweep; --force replaces it\n"
+
+
+def test_what_failed_is_tried_again(
+    plan: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(*manifests: object, situation: Any, caches: object) -> Any:
+        raise RuntimeError("out of luck")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("harness.sweep.simulation.simulate", failing)
+        assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv"]) == 1
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv"]) == 0
+    assert "4 situations, 4 ran in" in capsys.readouterr().out
+
+
+def test_a_table_is_looked_at_again(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv", "--html", "first.html"]) == 0
+    out = capsys.readouterr().out
+    assert main(["sweep", "rows.csv", "--html", "again.html"]) == 0
+    assert capsys.readouterr().out == "\n".join(out.splitlines()[1:-1]) + "\n"
+    first, again = (data_of((plan.parent / name).read_text()) for name in ("first.html", "again.html"))
+    assert isinstance(first, dict)
+    assert isinstance(again, dict)
+    assert first.pop("title") == "which is cheapest"
+    assert again.pop("title") == "rows.csv"
+    assert first == again
+    assert main(["sweep", "rows.csv", "--until", "1h"]) == 2
+    assert capsys.readouterr().err == "harness sweep: --until is for a plan: rows.csv is a table\n"
+    assert main(["sweep", "nowhere.csv"]) == 2
+    assert capsys.readouterr().err == "harness sweep: nowhere.csv: No such file or directory\n"
+
+
+def test_refused_objects_are_the_reason_of_pods_that_nobody_looks_at(plan: Path) -> None:
+    """Provider 1.4.0 has no v1beta1: without NodeClass and NodePool no controller says a word."""
+    plan.write_text(PLAN.replace("1.6.5, 1.14.0", "1.4.0"))
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv"]) == 0
+    assert {row["reason"].split(" was refused: ")[0] for row in rows(plan.parent / "rows.csv")} == {
+        "AKSNodeClass/default"
+    }
 
 
 def test_a_store_keeps_rows_line_by_line(tmp_path: Path) -> None:
