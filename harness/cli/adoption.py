@@ -70,6 +70,7 @@ class Adoption:
         first = [one for one in manifests if one.kind in _FIRST]
         rest = [one for one in manifests if one.kind not in _FIRST]
         rest = [one for one in rest if not (one.kind == "Node" and one.name in self._nodes)]
+        self._world.karpenter.hold()
         added = apply_manifests(self._world, first)
         settle(self._world)
         self._machines()
@@ -96,7 +97,6 @@ class Adoption:
 
     def _machines(self) -> None:
         """Launches a machine for each Node. Everything that NodeClaims refer to is there; nothing else is done meanwhile."""
-        self._world.karpenter.hold()
         made = {name: self._claim_of(name, node) for name, node in self._nodes.items()}
         for name, claim in made.items():
             for refused in self._world.apply(claim):

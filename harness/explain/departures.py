@@ -21,13 +21,14 @@ from harness.karpenter.disruption.consolidation import consolidate, should_conso
 from harness.karpenter.disruption.events import sentence
 from harness.karpenter.disruption.simulating import Outcome, SimulationError, simulate
 from harness.karpenter.disruption.situation import Situation, View
+from harness.karpenter.disruption.static_drift import counts_of, node_limit, planned_static
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.scheduling import ClusterSnapshot
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.settling import consolidate_after, settles_in
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import condition, name_of
+from harness.kube.api.objects import condition, name_of, spec_of
 from harness.kube.go.durations import print_duration
 from harness.kube.go.text import quote
 
@@ -110,8 +111,9 @@ class _Found:
 def _methods(situation: Situation, candidate: Candidate) -> _Found:
     """What emptiness, drift and consolidation come to for this node alone."""
     found = _Found([])
-    others = []
-    for reason, look in (("Empty", _empty), ("Drifted", _drifted), ("Underutilized", _underutilized)):
+    static = candidate.is_static and situation.rules.static_nodepools
+    others = [_kept_up(candidate)] if static else []
+    for reason, look in _STATIC if static else _DYNAMIC:
         holds, text, command = look(situation, candidate)
         if not holds:
             others.append(text)
@@ -153,6 +155,37 @@ def _drifted(situation: Situation, candidate: Candidate) -> tuple[bool, str, Com
     return True, "", Command.of((candidate,), outcome, outcome.nodeclaims)
 
 
+def _kept_up(candidate: Candidate) -> str:
+    return f"NodePool {quote(candidate.pool)} keeps up a number of nodes ({_replicas(candidate)}), which are never consolidated"
+
+
+def _replicas(candidate: Candidate) -> str:
+    count = spec_of(candidate.nodepool).get("replicas")
+    return f"{count} replica" if count == 1 else f"{count} replicas"
+
+
+def _replaced(situation: Situation, candidate: Candidate) -> tuple[bool, str, Command | None]:
+    """Drift of a NodePool that keeps up a number of nodes: its replacement is made whatever becomes of the pods."""
+    if not condition_of(candidate, DRIFTED):
+        return False, "it has not drifted", None
+    counts = counts_of(situation.view.simulations, candidate.pool)
+    pool, limit = quote(candidate.pool), node_limit(candidate.nodepool)
+    if counts.running > int(spec_of(candidate.nodepool).get("replicas") or 0):
+        return (
+            True,
+            f"NodePool {pool} has {counts.running} NodeClaims for {_replicas(candidate)}, and none is replaced until the surplus is gone",
+            None,
+        )
+    if counts.total >= limit:
+        return (
+            True,
+            f"NodePool {pool} has {counts.total} NodeClaims, and its limit of {limit} nodes leaves no room for a replacement",
+            None,
+        )
+    planned = planned_static(situation, candidate)
+    return True, "", Command.of((candidate,), Outcome((planned,)), (planned,))
+
+
 def _underutilized(situation: Situation, candidate: Candidate) -> tuple[bool, str, Command | None]:
     if candidate.is_empty(situation.rules.empty_by_cost):
         return False, "it is not underutilized but empty", None
@@ -166,6 +199,10 @@ def _underutilized(situation: Situation, candidate: Candidate) -> tuple[bool, st
         return True, str(error), None
     said = [each.message for each in situation.events[before:] if each.object == name_of(candidate.node)]
     return True, said[-1] if said and command is None else "", command
+
+
+_DYNAMIC = (("Empty", _empty), ("Drifted", _drifted), ("Underutilized", _underutilized))
+_STATIC = (("Drifted", _replaced),)
 
 
 def _waits(situation: Situation, candidate: Candidate) -> str:

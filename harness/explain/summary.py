@@ -11,6 +11,7 @@ from harness.explain.scheduling import PodExplanation
 from harness.explain.waiting import nominations
 from harness.karpenter.labels.azure import REGIONAL_ZONE
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.karpenter.staticpools.decisions import is_static_nodepool
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import controller_of, labels_of, name_of, namespace_of, spec_of
 from harness.world import World
@@ -97,7 +98,12 @@ def node_notes(world: World) -> Iterator[str]:
         for pod in world.view.list("Pod")
         if spec_of(pod).get("nodeName") and (controller_of(pod) or {}).get("kind") not in ("DaemonSet", "Node")
     }
-    empty = [name_of(node) for node in nodes if name_of(node) not in used]
+    static = {name_of(pool) for pool in world.list("NodePool") if is_static_nodepool(pool)}
+    kept = [name_of(node) for node in nodes if name_of(node) not in used and labels_of(node).get(NODEPOOL) in static]
+    empty = [name_of(node) for node in nodes if name_of(node) not in {*used, *kept}]
+    if kept:
+        has = "has" if len(kept) == 1 else "have"
+        yield f"{_listed(kept)} {has} no pods but those of DaemonSets: kept up by spec.replicas, never consolidated"
     if empty:
         yield f"{_listed(empty)} {'has' if len(empty) == 1 else 'have'} no pods but those of DaemonSets: {_why(world, empty)}"
 

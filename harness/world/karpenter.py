@@ -101,6 +101,7 @@ class Karpenter:
         self._nodeclasses = NodeClasses(
             access, cloud, release=release, options=options, region=around.region, kubernetes=around.kubernetes
         )
+        self._statics = self._static(access)
         self.controllers: tuple[Controller, ...] = (
             self._nodeclasses,
             NodePools(view, writer, engine.clock, release, self._lifecycle.health),
@@ -110,7 +111,7 @@ class Karpenter:
             promises,
             *self._endings(access),
             *self._departures.controllers,
-            *self._static(access),
+            *self._statics,
         )
         """All of them, in the order in which changes reach them."""
         engine.add(*self.controllers)
@@ -174,14 +175,18 @@ class Karpenter:
         self._nodeclasses.upgraded(kubernetes)
 
     def hold(self) -> None:
-        """No node is disrupted from now on."""
+        """No node is disrupted from now on, and no static NodePool gets or loses one."""
+        for each in self._statics:
+            each.held = True
         if self._departures.controller is not None:
             self._departures.controller.held = True
 
     def release(self) -> None:
         """Nodes may leave again, also those that are older than this world."""
+        for each in self._statics:
+            each.held = False
         expiration = [each for each in self._departures.controllers if each.name == Expiration.name]
-        self._engine.introduce(expiration, self._view.list)
+        self._engine.introduce([*expiration, *self._statics], self._view.list)
         if self._departures.controller is not None:
             self._departures.controller.held = False
             self._departures.controller.wake()
@@ -214,7 +219,7 @@ class Karpenter:
             GarbageCollection(view, writer, sink, engine.clock, self.provider, lambda: engine.revision),
         )
 
-    def _static(self, access: Access) -> tuple[Controller, ...]:
+    def _static(self, access: Access) -> tuple[StaticProvisioning | StaticDeprovisioning, ...]:
         """The controllers of static NodePools where the release has them and the gate is open."""
         rules = self._departures.rules
         if rules is None or not rules.static_nodepools or not self._instance_types.options.gate(STATIC_CAPACITY):

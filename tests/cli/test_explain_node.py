@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from harness.engine.ports import ADMIN
 from harness.testing import deployment
 from tests.cli.command import call
 from tests.disruption.test_world import pool, world
@@ -53,6 +54,44 @@ def test_what_is_in_the_way_as_json(capsys, dump):
     found = json.loads(out)
     assert found["blocked"] == ['NodePool "default" has consolidation disabled']
     assert found["others"] == ["it is not empty: 1 pod has to move", "it has not drifted"]
+
+
+def static(replicas=2, **spec):
+    """A world with a NodePool that keeps up a number of nodes, and one pod."""
+    kept = pool()
+    kept["spec"] |= {"replicas": replicas, **spec}
+    return world(kept, deployment("web", 1), options={"feature_gates": {"StaticCapacity": True}})
+
+
+def test_a_node_of_a_static_nodepool_stays_whether_it_is_empty_or_not(capsys, dump):
+    of = static()
+    of.advance(600)
+    path, node = dump(of)
+    code, out, _ = call(capsys, "explain", path, "--node", node)
+    assert code == 1
+    assert 'It stays: NodePool "default" keeps up a number of nodes (2 replicas), which are never consolidated' in out
+    assert "consolidateAfter" not in out
+
+
+def test_a_drifted_node_of_a_static_nodepool(capsys, dump):
+    of = static(disruption={"consolidateAfter": "Never", "budgets": [{"nodes": "0"}]})
+
+    def told(**spec):
+        of.cluster.writer(ADMIN).patch("NodePool", "default", {"spec": spec})
+        path, node = dump(of)
+        return node, *call(capsys, "explain", path, "--node", node)[:2]
+
+    _, code, out = told(template={"metadata": {"labels": {"team": "blue"}}})
+    of.settle()
+    _, code, out = told()
+    assert code == 1
+    assert "No allowed disruptions for disruption reason Drifted due to blocking budget" in out
+    node, code, out = told(disruption={"budgets": [{"nodes": "1"}]})
+    assert code == 0
+    assert f"It can go: Drifted, replace: [{node}] -> [1 replacement]" in out
+    _, code, out = told(limits={"nodes": "2"})
+    assert code == 1
+    assert 'NodePool "default" has 2 NodeClaims, and its limit of 2 nodes leaves no room for a replacement' in out
 
 
 def test_a_node_that_is_not_there(capsys, dump):

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from harness.testing import deployment
 from harness.world import World
 from tests.cli.command import call
@@ -116,3 +118,34 @@ def test_a_release_whose_disruption_nobody_measured_says_so(capsys, tmp_path):
     items = [{**NODECLASS, "spec": {}}, pool(), deployment("web", 3)]
     found = _until(capsys, tmp_path, items, "--until", "1h", "--release", "1.5.4")["until"]
     assert found["not_simulated"].startswith("how provider 1.5.4 disrupts nodes is not simulated")
+
+
+def _static_dump(replicas):
+    """Two Nodes of a static NodePool, under names that this world would not give them, and one pod."""
+    kept = pool()
+    kept["spec"]["replicas"] = 2
+    world = World(seed=3, options={"feature_gates": {"StaticCapacity": True}})
+    world.apply(NODECLASS, kept, deployment("web", 1))
+    world.settle()
+    kinds = ("AKSNodeClass", "NodePool", "NodeClaim", "Node", "Deployment", "ReplicaSet", "Pod")
+    items = [each for kind in kinds for each in world.list(kind)]
+    text = json.dumps(items)
+    for number, claim in enumerate(world.list("NodeClaim")):
+        text = text.replace(claim["metadata"]["name"], f"default-own{number}")
+    items = json.loads(text)
+    next(each for each in items if each["kind"] == "NodePool")["spec"]["replicas"] = replicas
+    return items
+
+
+def test_nodes_of_a_static_nodepool_are_there_before_others_are_made(capsys, tmp_path):
+    gate = ("--option", "feature-gates=StaticCapacity=true", "--until", "2h")
+    for replicas, price in ((2, 2), (3, 3), (1, 1)):
+        path = tmp_path / f"dump-{replicas}.json"
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": _static_dump(replicas)}))
+        code, out, _ = call(capsys, "simulate", str(path), *gate, "--format", "json")
+        assert code == 0, out
+        found = json.loads(out)
+        names = {each["name"] for each in found["nodes"]}
+        assert len(names) == price, names
+        assert len({"aks-default-own0", "aks-default-own1"} & names) == min(replicas, 2)
+        assert found["until"]["price_after"] == pytest.approx(found["until"]["price_before"] / 2 * price)

@@ -54,6 +54,8 @@ class StaticProvisioning:
         self._synced = False
         self._failures: dict[str, int] = {}
         self._runaways = _PoolRunaways(failures)
+        self.held = False
+        """Whether nothing is to be made for now."""
 
     def watches(self) -> Mapping[str, Router]:
         """NodePools that want another number or become ready, and their NodeClaims that go."""
@@ -75,7 +77,7 @@ class StaticProvisioning:
     def reconcile(self, key: Hashable) -> Result:
         """Creates all that one NodePool lacks."""
         pool = self._view.get("NodePool", str(key))
-        if pool is None or not is_static_nodepool(pool):
+        if pool is None or not is_static_nodepool(pool) or self.held:
             return DONE
         view = self._look()
         self._synced = self._synced or view.synced
@@ -122,6 +124,8 @@ class StaticDeprovisioning:
 
     def __init__(self, view: ClusterView, writer: Writer, sink: Sink, look: Look) -> None:
         self._view, self._writer, self._sink, self._look = view, writer, sink, look
+        self.held = False
+        """Whether nothing is to be taken for now."""
 
     def watches(self) -> Mapping[str, Router]:
         """NodePools that want another number, and NodeClaims that come."""
@@ -139,7 +143,7 @@ class StaticDeprovisioning:
     def reconcile(self, key: Hashable) -> Result:
         """Deletes all that one NodePool has too much."""
         pool = self._view.get("NodePool", str(key))
-        if pool is None or not is_static_nodepool(pool):
+        if pool is None or not is_static_nodepool(pool) or self.held:
             return DONE
         found, made = surplus(self._look().simulations, pool, say=self._say)
         if found:
