@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from fakeazure.arm.ids import location_key
@@ -20,6 +19,7 @@ from fakeazure.seed import ClusterInputs, seed
 from fakeazure.state import Settings, State
 from fakeazure.timers import ClockLike, ManualClock, Timers
 from fakeazure.timing import Timing
+from lazyrecords import dataclass
 
 __all__ = ["SUBSCRIPTION", "TENANT", "Beginning", "Inputs", "beginning_of"]
 

@@ -6,10 +6,11 @@ The powered-on event alone starts a boot in whoever plays the node: everything t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from fakeazure.arm.messages import Document
+from lazyrecords import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fakeazure.arm.messages import Document
+from lazyrecords import dataclass
 
 _LONGEST = 10_000
 """Characters of a query that are kept."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.aks.managed_clusters import CLUSTERS, NAMESPACE, add_pool, complete
@@ -16,6 +15,7 @@ from fakeazure.resources.network_kinds import LOAD_BALANCERS, NETWORK_SECURITY_G
 from fakeazure.resources.plain import ROUTE_TABLES
 from fakeazure.resources.virtual_networks import VIRTUAL_NETWORKS, add_network
 from fakeazure.state import State
+from lazyrecords import dataclass
 
 CLUSTER_ID = "12345678"
 """The eight digits in the names of AKS's own resources."""

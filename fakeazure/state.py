@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from fakeazure.addresses import Addresses
@@ -21,6 +21,7 @@ from fakeazure.market.match import Subject
 from fakeazure.store import Entry, Store
 from fakeazure.timers import Timers
 from fakeazure.timing import Timing
+from lazyrecords import dataclass
 
 
 @dataclass(frozen=True, slots=True)

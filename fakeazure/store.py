@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document
+from lazyrecords import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from fakeazure.aks.kubernetes import minor_version
+from lazyrecords import dataclass
 
 TOKEN = "{{.TokenID}}.{{.TokenSecret}}"
 

@@ -15,10 +15,10 @@ Karpenter strips these keys from the machine body and leaves them to AKS. `sourc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from fakeazure.aks.kubernetes import minor_version
 from fakeazure.guids import guid_of
+from lazyrecords import dataclass
 
 PREFIX = "kubernetes.azure.com/"
 

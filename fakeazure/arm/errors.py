@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from fakeazure.arm.messages import Response, no_text
+from lazyrecords import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
+
+from lazyrecords import dataclass
 
 Document = Mapping[str, Any]
 """A JSON object. Documents are shared between the cloud, its journal and its callers: never mutate one."""

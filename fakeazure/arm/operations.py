@@ -6,7 +6,6 @@ Header and body shapes: azure-api.md §2.2. A status of `Failed` travels with HT
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +13,7 @@ from fakeazure.arm.errors import Failure
 from fakeazure.arm.messages import Document, Response
 from fakeazure.guids import guid_of
 from fakeazure.timers import Timers, timestamp
+from lazyrecords import dataclass
 
 KEPT = 50_000
 """So many operations can be asked for; the oldest that have ended are forgotten."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Generic, TypeVar
 
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.versions import RESOURCES
+from lazyrecords import dataclass
 
 State = TypeVar("State")
 Handler = Callable[[State, Request], Response]

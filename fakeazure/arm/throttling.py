@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.texts import failure
+from lazyrecords import dataclass
 
 
 @dataclass(frozen=True, slots=True)

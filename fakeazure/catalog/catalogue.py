@@ -7,7 +7,7 @@ same objects in many records, and nobody may change them (a market that restrict
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from types import MappingProxyType
 
@@ -16,6 +16,7 @@ from fakeazure.catalog.records import Evidence, Record, RecordMaker
 from fakeazure.catalog.regions import REGIONS
 from fakeazure.catalog.tables import Source, check_date, read, size_source, sizes
 from fakeazure.catalog.zones import unlisted, zones_in
+from lazyrecords import dataclass
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_SOURCE: Mapping[str, Source] = MappingProxyType({})

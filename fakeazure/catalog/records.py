@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.catalog.regions import Region, UltraDisk
 from fakeazure.catalog.tables import Size, Source, regional_spot, told_spot
 from fakeazure.catalog.zones import SoldIn
+from lazyrecords import dataclass
 
 Record = Mapping[str, Any]
 """One element of the `value` of `GET …/providers/Microsoft.Compute/skus`; never changed, parts of it are shared."""

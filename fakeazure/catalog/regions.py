@@ -8,8 +8,9 @@ and its record says that this is a guess.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from lazyrecords import dataclass
 
 
 class UltraDisk(StrEnum):

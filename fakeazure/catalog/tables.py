@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import zlib
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fakeazure.catalog.errors import CatalogueError
+from lazyrecords import dataclass
 
 __all__ = ["Size", "Source", "check_date", "read", "regional_spot", "size_source", "sizes", "told_spot"]
 

@@ -7,11 +7,11 @@ there in the numbers of the first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from fakeazure.catalog.regions import REGIONS
 from fakeazure.catalog.tables import Size, Source, read
+from lazyrecords import dataclass
 
 __all__ = ["SoldIn", "unlisted", "zones_in", "zones_recorded"]
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.wording import MarketError, hint
+from lazyrecords import dataclass
 
 RESERVATIONS = "reservations"
 _FIELDS = ("size", "zone", "quantity")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.texts import TEXTS, failure
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject, Where
+from lazyrecords import dataclass
 
 STUCK = "Stuck"
 """Not an error code: the long-running operation never ends."""

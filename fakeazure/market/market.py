@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fakeazure.arm.errors import Failure
@@ -18,6 +18,7 @@ from fakeazure.market.quota import MACHINES, Charge, Quota, Shortage, charge_of
 from fakeazure.market.reservations import Reservation, Reservations, refused
 from fakeazure.market.restrictions import Restrictions
 from fakeazure.market.stock import Held, Shelf, Stock
+from lazyrecords import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+from lazyrecords import dataclass
 
 REGIONAL = "regional"
 """How a rule names the placement outside of zones."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.catalog.spot_discounts import spot_fraction
 from fakeazure.market.facts import RegionLike
+from lazyrecords import dataclass
 
 ON_DEMAND, SPOT = "on-demand", "spot"
 

@@ -7,10 +7,10 @@ the usages list shows, until the delete has finished.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from fakeazure.arm.errors import Failure
+from lazyrecords import dataclass
 
 CORES, SPOT_CORES, MACHINES = "cores", "lowPriorityCores", "virtualMachines"
 DEFAULT_LIMIT = 1_000_000

@@ -8,13 +8,14 @@ counts against quota whether or not VMs are in it, a VM within the quantity need
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from fakeazure.arm.errors import Failure
 from fakeazure.market.facts import Size
 from fakeazure.market.match import Subject
 from fakeazure.market.quota import MACHINES, Charge, Quota, Shortage, charge_of
 from fakeazure.market.stock import Held, Shelf, Stock
+from lazyrecords import dataclass
 
 
 @dataclass(slots=True)

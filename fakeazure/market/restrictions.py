@@ -6,9 +6,10 @@ The same overlaid record is what the SKU list shows and what a PUT is judged by,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
+
+from lazyrecords import dataclass
 
 REASONS = ("NotAvailableForSubscription", "QuotaId")
 PRESETS = ("restricted-2023",)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from fakeazure.market.match import Subject, Where
+from lazyrecords import dataclass
 
 UNITS = ("vms", "cores")
 

@@ -7,7 +7,6 @@ Shapes as in azure-cli's recordings (test_capacity_reservation_operations); the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.arm.bodies import number, section, text, texts
@@ -24,6 +23,7 @@ from fakeazure.resources.vm_lifecycle import FULL_TYPE, NAMESPACE, group_of
 from fakeazure.state import State
 from fakeazure.store import Entry
 from fakeazure.timers import timestamp
+from lazyrecords import dataclass
 
 _MEMBERS = "capacityReservations"
 _MOST = 100_000  # ours, so that no request can fill the memory; Azure's bound is quota

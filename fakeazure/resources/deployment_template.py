@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.arm.bodies import items, section, text
@@ -13,6 +12,7 @@ from fakeazure.arm.messages import Request
 from fakeazure.arm.operations import RUNNING, Operation
 from fakeazure.resources.template_expressions import TemplateError, evaluate
 from fakeazure.state import State
+from lazyrecords import dataclass
 
 
 @dataclass(slots=True)

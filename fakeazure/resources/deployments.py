@@ -7,7 +7,7 @@ Templates have parameters, variables, resources (also nested ones), conditions, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, section, text
@@ -22,6 +22,7 @@ from fakeazure.resources.deployment_template import steps as template_steps
 from fakeazure.resources.template_expressions import TemplateError, evaluate
 from fakeazure.state import State
 from fakeazure.timers import timestamp
+from lazyrecords import dataclass
 
 _GROUP = "/subscriptions/{subscription}/resourceGroups/{group}"
 _ALL = f"{_GROUP}/providers/Microsoft.Resources/deployments"

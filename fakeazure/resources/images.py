@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.arm.bodies import section, text
@@ -14,6 +13,7 @@ from fakeazure.arm.texts import refuse
 from fakeazure.catalog.images import DEFINITIONS, GALLERIES, published_date
 from fakeazure.resources import marketplace
 from fakeazure.state import State
+from lazyrecords import dataclass
 
 _REFERENCES = ("communityGalleryImageId", "sharedGalleryImageId", "id")
 

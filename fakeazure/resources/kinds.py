@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, pairs, section
@@ -18,6 +17,7 @@ from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
 from fakeazure.state import State
+from lazyrecords import dataclass
 
 Fill = Callable[[State, ResourceId, dict[str, Any], Document | None], None]
 """Completes a document before it is kept, as Azure does; also given what was there before, None for a new resource."""

@@ -7,13 +7,13 @@ stand for what is there, one or two of each. An image of another publisher is ta
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.state import State
+from lazyrecords import dataclass
 
 
 @dataclass(frozen=True, slots=True)

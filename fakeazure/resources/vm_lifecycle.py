@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,6 +27,7 @@ from fakeazure.market.match import Subject
 from fakeazure.resources import network_interfaces, vm_disks
 from fakeazure.state import MachineFacts, State
 from fakeazure.timers import timestamp
+from lazyrecords import dataclass
 
 NAMESPACE, TYPE = "Microsoft.Compute", "virtualMachines"
 FULL_TYPE = f"{NAMESPACE}/{TYPE}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.cli.worlds import InputError
+from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from harness.karpenter.labels.core import INITIALIZED, REGISTERED
 from harness.kube.admission.node_restriction import forbidden_labels
 from harness.kube.api.objects import Object, labels_of
 from harness.kube.api.status import ApiError
+from lazyrecords import dataclass
 
 
 class WriteKind(StrEnum):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from harness.engine.clock import Clock
 from harness.engine.engine import Engine
 from harness.engine.ports import Sink, View, Writer
+from lazyrecords import dataclass
 
 __all__ = ["Access"]
 

@@ -7,7 +7,6 @@ timer that can still bring something about. `advance` lets time pass and does wh
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from heapq import heappop, heappush
 from typing import Any, Protocol
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.engine.ports import Change, ChangeType
 from harness.engine.runaway import Runaway
+from lazyrecords import dataclass
 
 
 class Wait(IntEnum):

@@ -7,13 +7,13 @@ A controller reads a local `View`, writes through a `Writer` that speaks for one
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
 from harness.engine.disruptions import Disruption
 from harness.engine.label_layers import LabelLayer
 from harness.kube.api.objects import Object
+from lazyrecords import dataclass
 
 PatchType = Literal["merge", "strategic", "json"]
 

@@ -4,7 +4,7 @@ Core ``pkg/cloudprovider/types.go``.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import ZONE
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList, merge, subtract
+from lazyrecords import dataclass
 
 __all__ = ["RESERVED", "DroppedSize", "InstanceType", "Offering", "Overhead"]
 

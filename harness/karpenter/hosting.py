@@ -7,10 +7,10 @@ The document describes node auto-provisioning (NAP) as a preview, with a self-ho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, MACHINE_MODES, ProvisionMode
+from lazyrecords import dataclass
 
 __all__ = [
     "LIMITS",

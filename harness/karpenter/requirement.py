@@ -4,11 +4,11 @@ Core ``pkg/scheduling/requirement.go``. Where Go's answer depends on map order, 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.kube.go.text import MAX_INT, bracketed, parse_int, parse_int_lenient, wrap_int
+from lazyrecords import dataclass
 
 IN, NOT_IN, EXISTS, DOES_NOT_EXIST = "In", "NotIn", "Exists", "DoesNotExist"
 GT, LT, GTE, LTE = "Gt", "Lt", "Gte", "Lte"

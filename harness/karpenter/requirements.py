@@ -5,13 +5,13 @@ order does here.
 """
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import EXISTS, IN, Requirement, requirement_from_api, within_bounds
 from harness.kube.go.sort import sort_slice
 from harness.kube.go.text import quote
+from lazyrecords import dataclass
 
 __all__ = [
     "Conflicts",

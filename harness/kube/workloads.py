@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.kube.api.labels import NOT_READY
@@ -26,6 +25,7 @@ from harness.kube.api.objects import (
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
+from lazyrecords import dataclass
 
 _SAFE = "bcdfghjklmnpqrstvwxz2456789"
 

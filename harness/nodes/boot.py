@@ -9,13 +9,14 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
 from harness.kube.admission.node_restriction import kubelet_flag_error
 from harness.kube.api.versions import Version
 from harness.nodes.machine import Machine
+from lazyrecords import dataclass
 
 _ASSIGNMENT = re.compile(
     r"""(?<![A-Z_])(?P<name>KUBELET_NODE_LABELS|KUBELET_FLAGS|KUBERNETES_VERSION)=(?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"';]*)(?P<rest>.?)"""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from harness.engine.clock import SECOND, nanoseconds
 from harness.engine.engine import DONE, Engine, Result, Wait
@@ -19,6 +19,7 @@ from harness.nodes.boot import BootError, BootPlan, boot_plan
 from harness.nodes.machine import Machine
 from harness.nodes.node_object import default_labels, initial_node, node_labels, ready_conditions
 from harness.nodes.registry import Machines, Phase, Running
+from lazyrecords import dataclass
 
 NEVER = math.inf
 """The time of what does not happen."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.nodes.boot import BootPlan
 from harness.nodes.machine import Machine
+from lazyrecords import dataclass
 
 
 class Phase(StrEnum):

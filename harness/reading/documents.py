@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import is_
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,6 +16,7 @@ from harness.reading import one_pass
 from harness.reading import yaml_tree as nodes
 from harness.reading.problems import FileUnreadable, Mark, Problem, ScenarioError
 from harness.reading.yaml_values import kubernetes_value, text_value
+from lazyrecords import dataclass
 
 __all__ = ["MAX_BYTES", "MAX_HEADER", "Document", "documents", "read_stream", "read_text", "substitute"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from harness.reading.documents import Document, documents, read_text
 from harness.reading.problems import Mark, Problem, ScenarioError, did_you_mean
 from harness.reading.yaml_tree import Scalar
 from harness.reading.yaml_values import kubernetes_value
+from lazyrecords import dataclass
 
 __all__ = ["Manifest", "manifests_of", "manifests_of_text", "read_manifests"]
 

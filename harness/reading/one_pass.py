@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import yaml
@@ -18,6 +18,7 @@ import yaml
 from harness.reading import yaml_tree
 from harness.reading.problems import ScenarioError
 from harness.reading.yaml_values import resolve
+from lazyrecords import dataclass
 
 __all__ = ["Excerpt", "Read", "read_json", "read_yaml", "without_managed_fields"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from harness.kube.api.patch import merge_patch
 from harness.reading import yaml_tree as nodes
@@ -11,6 +11,7 @@ from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark
 from harness.reading.yaml_values import kubernetes_value
+from lazyrecords import dataclass
 
 __all__ = ["patched"]
 

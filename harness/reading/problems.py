@@ -10,9 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from harness.wording import did_you_mean
+from lazyrecords import dataclass
 
 __all__ = ["FileUnreadable", "Mark", "Problem", "ScenarioError", "did_you_mean", "dotted"]
 

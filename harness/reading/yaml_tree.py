@@ -7,12 +7,13 @@ expanded, so that a file whose aliases explode is refused before anything is bui
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import yaml
 
 from harness.reading.problems import Mark, Problem, ScenarioError
+from lazyrecords import dataclass
 
 __all__ = ["MAX_DEPTH", "Mapping", "Node", "Scalar", "Sequence", "compose", "new_loader"]
 

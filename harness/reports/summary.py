@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from harness.scenario.running.verdicts import CaseReport, Outcome
+from lazyrecords import dataclass
 
 __all__ = ["Summary"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from harness.reports.summary import Summary
 from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
+from lazyrecords import dataclass
 
 __all__ = ["Style", "render_case", "render_summary", "render_verdict"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from fakeazure.events import VirtualMachine
 from fakeazure.journal import Call
@@ -12,6 +11,7 @@ from fakeazure.market.quota import Shortage
 from harness.karpenter.labels.core import SPOT
 from harness.world.assembly import Assembly
 from harness.world.machine_price import MachinePrice, price_of
+from lazyrecords import dataclass
 
 __all__ = ["AzureObservations", "QuotaUse"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from harness.karpenter.provider.instance_types import SharedLists
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.scheduling import CatalogIndexes
 from harness.latest import Latest
+from lazyrecords import dataclass
 
 
 class ListsInUse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from harness.engine.access import Access
 from harness.engine.engine import Controller
@@ -25,6 +25,7 @@ from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, PlannedNodeClaim, SchedulingOptions
 from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.kube.api.objects import Object
+from lazyrecords import dataclass
 
 __all__ = ["Departures", "Simulations"]
 

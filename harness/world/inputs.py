@@ -6,7 +6,7 @@ Scenario files and the command line ask here, and say where each mistake stands:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -30,6 +30,7 @@ from harness.karpenter.scheduling.default_spread import scheduler_config_problem
 from harness.kube.api.versions import version_mistake
 from harness.wording import did_you_mean
 from harness.world.caches import Caches, default_caches
+from lazyrecords import dataclass
 
 __all__ = [
     "InputMistake",

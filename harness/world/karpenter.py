@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from harness.engine.access import Access
 from harness.engine.engine import Controller
@@ -39,6 +38,7 @@ from harness.karpenter.staticpools.controllers import StaticDeprovisioning, Stat
 from harness.kube.api.objects import Object
 from harness.kube.go.text import quote
 from harness.world.disruption import Departures, Simulations
+from lazyrecords import dataclass
 
 __all__ = ["Karpenter", "Surroundings"]
 

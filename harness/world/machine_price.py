@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fakeazure.catalog import RegionCatalogue
 from fakeazure.market.prices import Prices
 from harness.karpenter.labels.core import SPOT
+from lazyrecords import dataclass
 
 __all__ = ["MachinePrice", "price_of"]
 

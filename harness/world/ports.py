@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from harness.clusters.cluster import Cluster
 from harness.engine.access import Access
 from harness.engine.engine import Engine
 from harness.engine.ports import Cloud, Identity, Sink, View, Writer
+from lazyrecords import dataclass
 
 __all__ = ["Ports"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.clusters.provenance import Assertion, Launch
@@ -11,6 +10,7 @@ from harness.engine.clock import Clock, nanoseconds
 from harness.engine.disruptions import Disruption
 from harness.engine.label_layers import LabelLayer
 from harness.kube.api.objects import Key, Object, key_of
+from lazyrecords import dataclass
 
 
 @dataclass(frozen=True, slots=True)

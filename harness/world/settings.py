@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, TypedDict
 
 from fakeazure.market.amendments import AMENDMENTS
@@ -21,6 +21,7 @@ from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import crd_set
 from harness.nodes.kubelet import Timing
 from harness.world.caches import Caches, default_caches
+from lazyrecords import dataclass
 
 __all__ = ["ATTEMPT_SECONDS", "Inputs", "Settings", "resolve", "split_times"]
 

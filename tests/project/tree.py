@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("harness", "fakeazure")
+PACKAGES = ("harness", "fakeazure", "lazyrecords")
 
 
 def modules() -> list[Path]:

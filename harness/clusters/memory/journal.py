@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from harness.engine.ports import Identity
 from harness.kube.api.objects import Key, Object
 from harness.kube.api.status import ApiError
+from lazyrecords import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from harness.engine.ports import Identity
 from harness.kube.api.kinds import Kind
 from harness.kube.api.objects import Key, Object
+from lazyrecords import dataclass
 
 __all__ = ["Admission", "Authorizer", "Request"]
 

@@ -5,7 +5,6 @@ Core ``pkg/controllers/disruption/balanced.go``, ``pkg/state/cost/cost.go``.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from harness.karpenter.disruption.candidates import Candidate, all_candidates
 from harness.karpenter.disruption.commands import Command
@@ -17,6 +16,7 @@ from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
 from harness.kube.scheduling.pods import is_daemon
+from lazyrecords import dataclass
 
 __all__ = ["Score", "Totals", "announce_pools", "approves", "can_pass", "nodepool_costs", "nodepool_totals"]
 

@@ -5,7 +5,6 @@ ValidatePodsDisruptable), ``pkg/controllers/disruption/helpers.go`` (GetCandidat
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.costs import (
@@ -25,6 +24,7 @@ from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, annotations_of, condition, name_of, spec_of
 from harness.kube.go.text import quote
 from harness.kube.scheduling.pods import is_reschedulable
+from lazyrecords import dataclass
 
 __all__ = [
     "Candidate",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
 from harness.karpenter.disruption.method import EMPTY
 from harness.kube.api.labels import INSTANCE_TYPE
+from lazyrecords import dataclass
 
 __all__ = ["BOUND", "SHORT_LIFE", "Churn", "Departure"]
 

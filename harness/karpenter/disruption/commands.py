@@ -5,7 +5,7 @@ Core ``pkg/controllers/disruption/types.go`` (Command), ``pkg/controllers/provis
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.costs import lowest_price
@@ -15,6 +15,7 @@ from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.instance_type_reasons import MinValuesUnmet
+from lazyrecords import dataclass
 
 __all__ = ["DELETE", "REPLACE", "Command", "UnpricedError", "cheaper", "source_price"]
 

@@ -4,7 +4,6 @@ Core ``pkg/controllers/nodeclaim/disruption/{controller,consolidation,drift}.go`
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.engine.clock import SECOND, parse, render
@@ -33,6 +32,7 @@ from harness.kube.api.objects import (
     with_metadata,
     with_status,
 )
+from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease

@@ -4,7 +4,7 @@ Core ``pkg/controllers/disruption/controller.go`` (Reconcile), ``pkg/controllers
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from harness.karpenter.disruption.commands import Command
@@ -15,6 +15,7 @@ from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodeclaims import pod_key
 from harness.karpenter.scheduling.state import StateNode
+from lazyrecords import dataclass
 
 __all__ = ["AGAIN", "POLLING", "UNSYNCED", "Orders", "Refusal", "Started", "Turn", "Unmarked", "turn"]
 

@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 from harness.karpenter.disruption.balanced import Totals
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.commands import Command
 from harness.karpenter.disruption.situation import Deliberation, Situation
+from lazyrecords import dataclass
 
 __all__ = ["DRIFTED", "EMPTY", "UNDERUTILIZED", "Findings", "Method", "Proposal"]
 

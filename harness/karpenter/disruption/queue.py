@@ -4,7 +4,7 @@ Core ``pkg/controllers/disruption/queue.go`` (Reconcile, waitOrTerminate, Comple
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from harness.karpenter.scheduling import SchedulingEvent
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, condition_is, name_of
 from harness.kube.go.durations import print_duration
+from lazyrecords import dataclass
 
 __all__ = ["RETRY", "Execution", "Progress", "Queue", "Servants"]
 

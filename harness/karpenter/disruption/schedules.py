@@ -5,12 +5,12 @@ robfig/cron v3 (``parser.go``, ``spec.go``), as core ``pkg/apis/v1/nodepool.go``
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from harness.engine.clock import EPOCH
 from harness.kube.go.durations import DurationError, parse_duration
 from harness.kube.go.text import quote
+from lazyrecords import dataclass
 
 __all__ = ["Schedule", "ScheduleError", "is_within"]
 

@@ -4,7 +4,6 @@ Core ``pkg/controllers/disruption/helpers.go`` (SimulateScheduling), ``pkg/contr
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 
 from harness.karpenter.disruption.candidates import Candidate
@@ -15,6 +14,7 @@ from harness.karpenter.scheduling.likeness import Alike
 from harness.karpenter.scheduling.simulation import NoNodePools
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, name_of
+from lazyrecords import dataclass
 
 __all__ = ["Foreseen", "OutOfTime", "Outcome", "SimulationError", "foresee", "simulate"]
 

@@ -1,7 +1,6 @@
 """What the disruption controller knows at one moment, and what it has said in this turn."""
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +12,7 @@ from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.simulation import Simulations
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, name_of, spec_of, status_of
+from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease

@@ -3,7 +3,6 @@
 Core ``pkg/controllers/disruption/staticdrift.go``, ``pkg/controllers/state/statenodepool.go``.
 """
 
-from dataclasses import dataclass
 
 from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands import Command
@@ -15,6 +14,7 @@ from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim
 from harness.karpenter.scheduling.simulation import Simulations
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of
 from harness.kube.api.quantity import NANO, Quantity
+from lazyrecords import dataclass
 
 __all__ = ["Counts", "StaticDrift", "counts_of", "node_limit"]
 

@@ -4,7 +4,9 @@ Core ``pkg/controllers/disruption/{controller,helpers,validation}.go``.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from lazyrecords import dataclass
 
 __all__ = ["Tally"]
 

@@ -1,7 +1,7 @@
 """SKU records to instance types, for one release, region and NodeClass."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
 from harness.kube.api.resources import ResourceList
 from harness.latest import Latest
+from lazyrecords import dataclass
 
 __all__ = ["InstanceTypeList", "NoInstanceTypes", "Region", "SkuBook", "build"]
 

@@ -4,7 +4,6 @@ Two sets of filters, each tried in order: those of a region hold for every NodeP
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.cloudprovider import DroppedSize
@@ -14,6 +13,7 @@ from harness.karpenter.labels.azure import NVIDIA
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.releases.sizes import gpu_sizes, known_skus
 from harness.kube.go.text import to_int64
+from lazyrecords import dataclass
 
 __all__ = ["FILTERS", "gpu_key", "nodeclass_filter", "region_filter"]
 

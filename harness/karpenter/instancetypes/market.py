@@ -1,10 +1,11 @@
 """What the provider knows of the market beside SKU records: prices and quotas (kaz ``pkg/providers/{pricing,quota}``)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from harness.karpenter.instancetypes.sku import Sku
+from lazyrecords import dataclass
 
 __all__ = ["MISSING_PRICE", "NO_PRICES", "NO_USAGES", "FamilyUsage", "Prices", "Usages"]
 

@@ -1,11 +1,11 @@
 """The fields of an AKSNodeClass that instance types depend on, resolved (kaz ``instanceTypeParameters``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.releases import ArtifactStreamingDefault, LocalDnsSource, ProviderOptions, ProviderRelease
 from harness.kube.api.versions import Version
+from lazyrecords import dataclass
 
 __all__ = [
     "NodeClassSettings",

@@ -1,7 +1,6 @@
 """The offerings of a size: one per zone and capacity type (kaz ``instancetypes.go`` createOfferings, ``pkg/utils/zones``)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.instancetypes.market import MISSING_PRICE, Prices, Usages
@@ -13,6 +12,7 @@ from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.releases.sizes import known_skus, skus_without_price
 from harness.karpenter.requirements import Requirement, Requirements
 from harness.kube.api.labels import ZONE
+from lazyrecords import dataclass
 
 __all__ = ["Closed", "OfferingFactory", "arm_zone", "placement_scope", "zone_label"]
 

@@ -1,12 +1,12 @@
 """A ``Microsoft.Compute/skus`` record, read once into the facts that Karpenter uses (skewer ``sku.go``)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from harness.karpenter.instancetypes.vmsize import Grammar, VmSize
 from harness.kube.go.text import parse_int
+from lazyrecords import dataclass
 
 __all__ = ["Ephemeral", "Sku", "same_location"]
 

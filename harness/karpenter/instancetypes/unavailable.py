@@ -1,10 +1,10 @@
 """Offerings that failed lately and are left alone for a while (kaz ``pkg/cache/unavailableofferings.go``)."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.labels.core import SPOT
+from lazyrecords import dataclass
 
 __all__ = ["DEFAULT_TTL", "WHOLE_FAMILY", "Mark", "UnavailableOfferings"]
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+from lazyrecords import dataclass
 
 __all__ = ["GRAMMARS", "Grammar", "VmSize"]
 

@@ -6,7 +6,7 @@ everything that builds requirements.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from harness.karpenter.labels.core import CAPACITY_TYPE, GROUP, NODEPOOL
 from harness.kube.api.labels import (
@@ -24,6 +24,7 @@ from harness.kube.api.labels import (
     ZONE,
 )
 from harness.kube.go.text import bracketed
+from lazyrecords import dataclass
 
 CORE_WELL_KNOWN = frozenset({NODEPOOL, CAPACITY_TYPE, ZONE, REGION, INSTANCE_TYPE, ARCH, OS, WINDOWS_BUILD})
 CORE_NORMALIZED_KEYS: Mapping[str, str] = {

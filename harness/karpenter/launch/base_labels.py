@@ -1,7 +1,6 @@
 """The labels that the provider puts on every node by itself (kaz ``pkg/providers/labels/labels.go`` Get)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.instancetypes.computed import cluster_label, os_sku
@@ -30,6 +29,7 @@ from harness.kube.api.labels import (
     ZONE,
 )
 from harness.kube.api.versions import Version
+from lazyrecords import dataclass
 
 __all__ = ["base_labels", "can_kubelet_set", "is_kubelet_managed"]
 

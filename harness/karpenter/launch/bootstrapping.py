@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.instancetypes.computed import architecture_of
@@ -17,6 +16,7 @@ from harness.karpenter.launch.taints import claim_taints, render
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.releases.gpu_drivers import gpu_driver
 from harness.karpenter.releases.sizes import gpu_sizes
+from lazyrecords import dataclass
 
 __all__ = ["BootstrapInput", "provision_values"]
 

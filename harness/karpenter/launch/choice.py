@@ -4,7 +4,6 @@ Kaz ``pkg/cloudprovider/cloudprovider.go`` resolveInstanceTypes, ``pkg/providers
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
@@ -16,6 +15,7 @@ from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.resources import fits, parse_list
+from lazyrecords import dataclass
 
 __all__ = ["Choice", "Shuffle", "choose", "claim_requirements", "resolve_instance_types", "wants_ultra_ssd"]
 

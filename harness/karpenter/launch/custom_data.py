@@ -5,7 +5,6 @@ left out. Source of names and values: kaz ``pkg/providers/imagefamily/bootstrap`
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
@@ -18,6 +17,7 @@ from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.releases.gpu_drivers import gpu_driver
 from harness.karpenter.releases.sizes import gpu_sizes
 from harness.kube.api.versions import Version
+from lazyrecords import dataclass
 
 __all__ = ["ScriptInput", "script"]
 

@@ -1,6 +1,6 @@
 """What the provider finds in Azure before it launches: the cluster's network and certificates."""
 
-from dataclasses import dataclass
+from lazyrecords import dataclass
 
 __all__ = ["LaunchEnvironment"]
 

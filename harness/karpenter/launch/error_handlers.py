@@ -4,7 +4,6 @@ Sources: kaz ``pkg/providers/instance/offerings``, azure-sdk-for-go-extensions `
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.karpenter.instancetypes.offerings import placement_scope
@@ -15,6 +14,7 @@ from harness.karpenter.labels.core import ON_DEMAND, SPOT
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
+from lazyrecords import dataclass
 
 __all__ = [
     "AzureFailure",

@@ -1,7 +1,7 @@
 """Node images: which one an instance type boots, and what they are called (kaz ``pkg/providers/imagefamily``)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
@@ -11,6 +11,7 @@ from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import ARCH
 from harness.kube.api.versions import Version
+from lazyrecords import dataclass
 
 __all__ = [
     "ImageDefinition",

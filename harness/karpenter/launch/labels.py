@@ -4,11 +4,11 @@ Nothing is lost: a value that a later layer overwrites stays in the list, so tha
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.engine.label_layers import LabelLayer, winners
 from harness.karpenter.requirements import Requirements
+from lazyrecords import dataclass
 
 __all__ = ["Labels", "Source", "single_values"]
 

@@ -1,7 +1,6 @@
 """The body of an AKS machine (kaz ``pkg/providers/instance/aksmachineinstancehelpers.go``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.instancetypes.computed import architecture_of
@@ -19,6 +18,7 @@ from harness.karpenter.launch.taints import claim_taints, render
 from harness.karpenter.launch.vm import zones
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.releases.sizes import gpu_sizes
+from lazyrecords import dataclass
 
 __all__ = ["MachineInput", "machine_body"]
 

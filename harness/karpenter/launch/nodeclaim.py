@@ -1,7 +1,6 @@
 """The NodeClaim that a launch returns, and what core makes of it (kaz ``pkg/cloudprovider``, core ``lifecycle/launch.go``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.instancetypes.offerings import placement_scope, zone_label
@@ -16,6 +15,7 @@ from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.requirement import EmptyRange
 from harness.kube.api.labels import ZONE
 from harness.kube.api.resources import ResourceList
+from lazyrecords import dataclass
 
 __all__ = ["IN_PLACE_UPDATE_HASH", "Created", "created_from_machine", "created_from_vm", "populated_labels"]
 

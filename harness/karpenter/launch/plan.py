@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
@@ -35,6 +35,7 @@ from harness.karpenter.launch.taints import claim_taints
 from harness.karpenter.launch.vm import VmInput, billing_extension, custom_script_extension, nic_body, vm_body
 from harness.karpenter.releases import ProviderOptions, ProviderRelease, ProvisionMode
 from harness.karpenter.requirements import Requirements
+from lazyrecords import dataclass
 
 __all__ = ["Launch", "MachinePlan", "VmPlan", "plan"]
 

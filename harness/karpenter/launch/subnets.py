@@ -1,9 +1,9 @@
 """Subnet ids (kaz ``pkg/utils/subnet_parser.go``)."""
 
 import re
-from dataclasses import dataclass
 
 from harness.karpenter.launch.errors import LaunchError
+from lazyrecords import dataclass
 
 __all__ = ["Subnet"]
 

@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.instancetypes.nodeclass_settings import max_pods
@@ -14,6 +13,7 @@ from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from lazyrecords import dataclass
 
 __all__ = [
     "BILLING_EXTENSION",

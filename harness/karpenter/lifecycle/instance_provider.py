@@ -8,10 +8,11 @@ Source: core pkg/cloudprovider/types.go.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from harness.kube.api.objects import Object
+from lazyrecords import dataclass
 
 
 class CloudProviderError(Exception):

@@ -6,7 +6,6 @@ Source: core pkg/controllers/node/health/controller.go.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from harness.engine.clock import SECOND, Clock, nanoseconds, parse, render
 from harness.engine.disruptions import UNHEALTHY
@@ -28,6 +27,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.status import ApiError
+from lazyrecords import dataclass
 
 __all__ = ["TOO_MANY_SECONDS", "NodeRepair", "Repair", "repair_of", "unhealthy_since"]
 

@@ -7,7 +7,7 @@ Core ``pkg/controllers/nodeoverlay/{controller,store}.go``, ``pkg/apis/v1alpha1/
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
@@ -19,6 +19,7 @@ from harness.karpenter.validation.runtime import joined, requirement_findings, w
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import parse_list
+from lazyrecords import dataclass
 
 __all__ = ["CONFLICT", "RUNTIME_VALIDATION", "Evaluation", "Verdict", "adjusted_price", "evaluate"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Protocol
 
 from harness.engine.clock import Clock
@@ -32,6 +32,7 @@ from harness.karpenter.provider.standing import Standing
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.api.objects import Object
 from harness.latest import Latest
+from lazyrecords import dataclass
 
 USAGE_REFRESH = 600.0
 """Seconds after which the quota is read again."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
@@ -17,6 +17,7 @@ from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.provider.arm import Answer, Arm
 from harness.kube.api.objects import Object, condition, name_of, uid_of
 from harness.kube.api.status import ignoring
+from lazyrecords import dataclass
 
 POLL_SECONDS = 3.0
 _MESSAGE_LIMIT = 500

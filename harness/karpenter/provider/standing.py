@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from harness.karpenter.instancetypes import Prices, Region, UnavailableOfferings, Usages
 from harness.karpenter.instancetypes.offerings import Closed
 from harness.karpenter.instancetypes.sku import Sku
+from lazyrecords import dataclass
 
 __all__ = ["Standing"]
 

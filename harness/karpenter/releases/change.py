@@ -1,13 +1,14 @@
 """What a release of the provider changed, and the releases that such changes make one after another."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.vocabulary import CORE_NORMALIZED_KEYS
 from harness.karpenter.releases.core import CORE_RELEASES, CORE_VOCABULARIES
 from harness.karpenter.releases.model import ProviderRelease
 from harness.kube.api.labels import ZONE
+from lazyrecords import dataclass
 
 __all__ = ["Change", "releases"]
 

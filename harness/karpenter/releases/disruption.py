@@ -1,10 +1,11 @@
 """Which core releases disrupt how: flags, and the table of who has them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from harness.karpenter.releases.flag_values import UnknownRelease
 from harness.karpenter.releases.model import CoreRelease
+from lazyrecords import dataclass
 
 __all__ = ["DisruptionRules", "disruption_rules_of"]
 

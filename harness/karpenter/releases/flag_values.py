@@ -1,7 +1,8 @@
 """The values that flags of a release have where yes and no are not enough."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from lazyrecords import dataclass
 
 __all__ = [
     "MACHINE_MODES",

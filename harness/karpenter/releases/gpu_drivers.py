@@ -1,9 +1,9 @@
 """Which GPU driver a size gets (kaz ``pkg/utils/gpu.go``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from harness.karpenter.releases import ProviderRelease
+from lazyrecords import dataclass
 
 __all__ = ["GpuDriver", "gpu_driver"]
 

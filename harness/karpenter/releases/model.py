@@ -5,7 +5,6 @@ what the code does when it is set.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.labels.vocabulary import Vocabulary
@@ -19,6 +18,7 @@ from harness.karpenter.releases.flag_values import (
     ProvisionMode,
     RepairPolicy,
 )
+from lazyrecords import dataclass
 
 __all__ = ["CoreRelease", "Defaults", "ProviderRelease"]
 

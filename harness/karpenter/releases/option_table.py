@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from harness.karpenter.releases.order import release_order
+from lazyrecords import dataclass
 
 __all__ = ["OPTIONS", "Option", "find_option", "option_of_variable", "options_of"]
 

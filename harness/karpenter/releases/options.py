@@ -1,12 +1,13 @@
 """The provider's start-up options as far as behaviour depends on them (kaz ``pkg/operator/options/options.go``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from harness.karpenter.releases.flag_values import MACHINE_MODES, ProvisionMode
 from harness.karpenter.releases.model import Defaults
 from harness.karpenter.releases.option_table import OPTIONS
+from lazyrecords import dataclass
 
 __all__ = ["BEST_EFFORT", "GALLERY_SUBSCRIPTION", "SHARED_GALLERY", "STRICT", "ProviderOptions"]
 

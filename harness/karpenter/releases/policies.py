@@ -6,11 +6,12 @@ base release has it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.releases.flag_values import ClaimRequirementLabels
 from harness.karpenter.releases.model import ProviderRelease
+from lazyrecords import dataclass
 
 __all__ = ["DEFAULT_BASE", "NOT_SIMULATED", "POLICIES", "Policy", "closed_domain", "overlaid", "split_name"]
 

@@ -1,13 +1,14 @@
 """Which core releases simulate how: flags, and the table of who has them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from harness.karpenter.releases.flag_values import UnknownRelease
 from harness.karpenter.releases.model import CoreRelease
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.pods import has_resource_claims
+from lazyrecords import dataclass
 
 __all__ = ["ClaimsIn", "SchedulingRules", "VolumeClaimChecks", "rules_of"]
 

@@ -7,9 +7,10 @@ have it; a list is named by the first release that has it.
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from lazyrecords import dataclass
 
 __all__ = ["GpuSize", "gpu_sizes", "known_skus", "skus_without_price"]
 

@@ -4,7 +4,6 @@ Source: core ``pkg/utils/pdb/pdb.go`` (IsCurrentlyReschedulable), ``pkg/utils/po
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.engine.clock import parse, render
@@ -17,6 +16,7 @@ from harness.kube.go.durations import DurationError, parse_duration
 from harness.kube.go.text import quote
 from harness.kube.scheduling.pods import is_active, is_daemon, is_reschedulable, is_static
 from harness.kube.scheduling.taints import tolerates
+from lazyrecords import dataclass
 
 _DEDUPE_SECONDS = 120.0
 

@@ -4,7 +4,6 @@ Core ``pkg/controllers/provisioning/scheduling/nodeclaim.go``.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import RequirementSet
@@ -14,6 +13,7 @@ from harness.karpenter.scheduling.shapes import PodShape
 from harness.karpenter.scheduling.templates import Template
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.pods import HostPort
+from lazyrecords import dataclass
 
 __all__ = ["Fit", "InflightNodeClaim", "port_conflict"]
 

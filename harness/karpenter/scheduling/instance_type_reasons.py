@@ -5,11 +5,11 @@ Sources: core ``pkg/controllers/provisioning/scheduling/nodeclaim.go`` (Instance
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from harness.kube.api.quantity import NANO, Quantity
 from harness.kube.api.resources import ResourceList, merge
 from harness.kube.go.text import quote
+from lazyrecords import dataclass
 
 __all__ = ["MinValuesUnmet", "NoInstanceType", "TruncationUnmet", "largest", "resources_text", "smallest"]
 

@@ -1,7 +1,6 @@
 """Which simulations come to the same, but for which pod is which: one of them then speaks for all."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from harness.karpenter.labels.core import NODEPOOL
@@ -10,6 +9,7 @@ from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.nodeclaims import pod_key
 from harness.karpenter.scheduling.queue import QueuedPod
 from harness.kube.api.objects import Object, spec_of
+from lazyrecords import dataclass
 
 __all__ = ["Alike", "Likeness"]
 

@@ -4,7 +4,7 @@ Core ``pkg/controllers/provisioning/scheduling/{nodeclaim,nodeclaimtemplate,sche
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, annotations_of, copy_json, name_of, namespace_of, spec_of, uid_of
 from harness.kube.api.resources import ResourceList, merge, render
 from harness.kube.go.durations import parse_duration, print_duration
+from lazyrecords import dataclass
 
 _HASH_VERSION = "v3"
 _TAINTS = ("taints", "startupTaints")

@@ -7,7 +7,7 @@ so that a pod with thousands of terms takes thousands of steps and not millions 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import overload
 
@@ -16,6 +16,7 @@ from harness.kube.api.objects import Object, spec_of
 from harness.kube.go.sort import sort_slice
 from harness.kube.scheduling.pods import affinity_terms
 from harness.kube.scheduling.taints import TOLERATE_PREFERENCES, Toleration, same_toleration
+from lazyrecords import dataclass
 
 SCHEDULE_ANYWAY = "ScheduleAnyway"
 

@@ -4,11 +4,11 @@ Core ``pkg/controllers/provisioning/scheduling/queue.go``.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from harness.karpenter.scheduling.nodeclaims import pod_key
 from harness.karpenter.scheduling.shapes import PodShape
 from harness.kube.api.objects import Object, uid_of
+from lazyrecords import dataclass
 
 __all__ = ["QueuedPod", "queued_pod", "shaped"]
 

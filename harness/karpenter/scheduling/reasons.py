@@ -3,7 +3,6 @@
 Sources: core ``pkg/controllers/provisioning/scheduling/{nodeclaim,scheduler,topology,existingnode}.go``, ``pkg/scheduling``.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.karpenter.requirement import Requirement
@@ -13,6 +12,7 @@ from harness.kube.api.resources import ResourceList
 from harness.kube.go.text import quote
 from harness.kube.scheduling.pods import HostPort
 from harness.kube.scheduling.taints import Taint, taint_text
+from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from harness.karpenter.scheduling.topology.group import TopologyGroup

@@ -1,7 +1,7 @@
 """What a simulation is given and the options it runs under."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from harness.engine.ports import View
@@ -9,6 +9,7 @@ from harness.karpenter.releases.options import BEST_EFFORT, STRICT
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.scheduling.equal_prices import EqualPrices
 from harness.kube.api.objects import Object
+from lazyrecords import dataclass
 
 RESPECT, IGNORE = "Respect", "Ignore"
 

@@ -5,7 +5,6 @@ Core ``pkg/controllers/provisioning/scheduling/{nodeclaimtemplate,scheduler}.go`
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
@@ -19,6 +18,7 @@ from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList, parse_list
 from harness.kube.scheduling.pods import HostPort, host_ports, requests_for_pods
 from harness.kube.scheduling.taints import TOLERATE_PREFERENCES, Taint, same_toleration, untolerated
+from lazyrecords import dataclass
 
 SIMULATION_KEYS = frozenset({REGISTERED, INITIALIZED})
 """Requirements that exist for the sake of DaemonSets in the simulation only."""

@@ -4,7 +4,6 @@ Core ``pkg/controllers/static/{provisioning,deprovisioning}/controller.go``, ``p
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from harness.karpenter.disruption.costs import lifetime_remaining, rescheduling_cost
 from harness.karpenter.disruption.static_drift import Counts, counts_of, node_limit
@@ -17,6 +16,7 @@ from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, condition, is_terminating, labels_of, name_of, spec_of, status_of
 from harness.kube.go.sort import sort_slice
 from harness.kube.scheduling.pods import is_daemon
+from lazyrecords import dataclass
 
 __all__ = ["LIMITED", "POLLING", "UNSYNCED", "Growth", "growth", "is_static_nodepool", "surplus"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
@@ -12,6 +11,7 @@ from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.field_errors import FieldError, Pointer
 from harness.kube.custom_resources.admission import ApiServer, CustomResource, Outcome, admit_unruled, api_server
 from harness.kube.custom_resources.admission import admit as admit_custom_resource
+from lazyrecords import dataclass
 
 
 class Crds(Protocol):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,6 +15,7 @@ from harness.karpenter.releases.policies import closed_domain, split_name
 from harness.karpenter.validation.predicates import rule_of
 from harness.kube.custom_resources.admission import CustomResource
 from harness.kube.custom_resources.schema import Rule, parse_schema
+from lazyrecords import dataclass
 
 Row: TypeAlias = Sequence[Any]
 """A rule in the tables: path, definition, message, first and last release."""

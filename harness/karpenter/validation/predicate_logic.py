@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from harness.kube.api.field_errors import Pointer
 from harness.kube.custom_resources.cel_rules import CelError
 from harness.kube.go.text import parse_int
+from lazyrecords import dataclass
 
 Check: TypeAlias = Callable[[Any, Any], bool]
 Culprits: TypeAlias = Callable[[Any], tuple[Pointer, ...]]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.kube.api.field_errors import Pointer
 from harness.kube.api.kinds import KINDS
+from lazyrecords import dataclass
 
 
 class RejectionLayer(StrEnum):

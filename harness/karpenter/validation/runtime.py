@@ -8,7 +8,6 @@ Source: core pkg/apis/v1/{nodepool_validation,nodeclaim_validation}.go.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import NODEPOOL, ON_DEMAND, RESERVED, SPOT
@@ -16,6 +15,7 @@ from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.names import WORDING, NameWording, label_value_errors, qualified_name_errors
 from harness.kube.custom_resources.admission import api_server
 from harness.kube.go.text import bracketed, parse_int, quote
+from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from harness.karpenter.labels.vocabulary import Vocabulary

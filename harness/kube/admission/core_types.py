@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from harness.kube.api.quantity import Quantity, QuantityError
+from lazyrecords import dataclass
 
 __all__ = ["TEXT_EXPECTED", "ShapeError", "shape_errors"]
 

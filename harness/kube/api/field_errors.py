@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from harness.kube.go.text import quote
+from lazyrecords import dataclass
 
 Pointer: TypeAlias = tuple[str | int, ...]
 """Where in an object: keys of mappings and indices of lists, from the root. The last key may be one that is absent."""

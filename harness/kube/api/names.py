@@ -7,8 +7,9 @@ Source: apimachinery pkg/util/validation/validation.go, pkg/api/validate/content
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from lazyrecords import dataclass
 
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"

@@ -7,8 +7,9 @@ object builds one (`copy_json`, `assign`), and gives it to a Writer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from lazyrecords import dataclass
 
 Object: TypeAlias = Mapping[str, Any]
 """A Kubernetes object, or a part of one, as the API's JSON has it."""

@@ -6,9 +6,11 @@ Source: apimachinery pkg/api/resource/{quantity,amount,suffix}.go.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Literal
+
+from lazyrecords import dataclass
 
 Format = Literal["BinarySI", "DecimalSI", "DecimalExponent"]
 

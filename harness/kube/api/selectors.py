@@ -4,11 +4,11 @@ Source: apimachinery ``pkg/apis/meta/v1/helpers.go``, ``pkg/labels/selector.go``
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.kube.api.names import label_value_errors, qualified_name_errors
 from harness.kube.go.text import quote
+from lazyrecords import dataclass
 
 _EQUALS, _IN, _NOT_IN, _EXISTS, _DOES_NOT_EXIST = "=", "In", "NotIn", "Exists", "DoesNotExist"
 _OPERATORS = (_IN, _NOT_IN, _EXISTS, _DOES_NOT_EXIST)

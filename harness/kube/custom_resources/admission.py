@@ -8,7 +8,7 @@ Source: apiextensions-apiserver pkg/registry/customresource/{strategy,validator}
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from harness.kube.api.field_errors import (
@@ -28,6 +28,7 @@ from harness.kube.custom_resources.correlation import Correlation
 from harness.kube.custom_resources.list_types import validate_list_types
 from harness.kube.custom_resources.schema import Schema, prepare
 from harness.kube.custom_resources.schema_validation import validate
+from lazyrecords import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,9 @@ _API_SERVERS: tuple[tuple[tuple[int, int], ApiServer], ...] = (
     ((1, 30), ApiServer(rules_print_value=False, go_values=True, names=OLDEST_WORDING)),
     ((0, 0), ApiServer(rules_print_value=False, go_values=True, names=OLDEST_WORDING, ratchets=False)),
 )
+
+
+NEWEST = ApiServer()
 
 
 def api_server(kubernetes: str) -> ApiServer:
@@ -94,7 +98,7 @@ def admit(
     *,
     old: Mapping[str, Any] | None = None,
     subresource: str = "",
-    server: ApiServer = ApiServer(),
+    server: ApiServer = NEWEST,
 ) -> Outcome:
     """What the API server does with ``obj``: created, or replacing the stored ``old``. Neither is changed.
 
@@ -130,7 +134,7 @@ def admit_unruled(
     *,
     old: Mapping[str, Any],
     subresource: str = "",
-    server: ApiServer = ApiServer(),
+    server: ApiServer = NEWEST,
 ) -> Outcome:
     """``admit`` for an update that leaves everything but metadata and status as the same definition let it pass before.
 

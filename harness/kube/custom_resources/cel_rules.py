@@ -9,12 +9,12 @@ Source: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from harness.kube.api.field_errors import NO_FIELD, OMITTED, ErrorType, FieldError, Pointer
 from harness.kube.custom_resources.correlation import Correlation, old_element
 from harness.kube.custom_resources.schema import Schema
+from lazyrecords import dataclass
 
 NOT_AN_INT = "invalid data, expected int, got float64"
 """What a rule says that reads an integer which came as a float."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from harness.kube.api.field_errors import Pointer
+from lazyrecords import dataclass
 
 META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
 """Fields of a resource's root that its schema does not describe."""

@@ -8,7 +8,6 @@ Sources: kubernetes pkg/scheduler/framework/plugins/*.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from harness.kube.api.labels import UNSCHEDULABLE
 from harness.kube.api.objects import Object, spec_of
@@ -19,6 +18,7 @@ from harness.kube.scheduling.pods import HostPort, host_ports, pod_requests
 from harness.kube.scheduling.spreading import InterPodAffinity, TopologySpread
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
 from harness.kube.scheduling.volume_binding import PodVolumes
+from lazyrecords import dataclass
 
 __all__ = ["Failure", "Filters"]
 

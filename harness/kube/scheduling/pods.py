@@ -5,13 +5,13 @@ Sources: component-helpers ``resource/helpers.go``; core ``pkg/utils/pod/schedul
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
 from harness.kube.api.objects import Object, conditions_of, is_terminating, owners_of, spec_of, status_of
 from harness.kube.api.quantity import NANO, Quantity
 from harness.kube.api.resources import merge, parse_list
+from lazyrecords import dataclass
 
 PODS = "pods"
 _POD_LEVEL = ("cpu", "memory")

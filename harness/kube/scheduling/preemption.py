@@ -7,7 +7,6 @@ Sources: kubernetes pkg/scheduler/framework/preemption, pkg/scheduler/framework/
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from harness.kube.api.objects import (
     Object,
@@ -23,6 +22,7 @@ from harness.kube.api.selectors import Selector
 from harness.kube.scheduling.filters import Failure, Filters
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.volume_binding import PodVolumes
+from lazyrecords import dataclass
 
 __all__ = ["NOT_HELPFUL", "Futile", "Preemption", "preempt"]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from harness.kube.api.objects import Object, status_of, uid_of
 from harness.kube.api.quantity import Quantity
@@ -18,6 +17,7 @@ from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.preemption import NOT_HELPFUL, Futile, Preemption, preempt
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, tolerates
 from harness.kube.scheduling.volume_binding import PodVolumes
+from lazyrecords import dataclass
 
 __all__ = ["NO_NODES", "Unschedulable", "schedule"]
 
@@ -31,7 +31,7 @@ class Unschedulable:
     failures: tuple[Failure, ...]
     version: Version = KNOWN[1]
     problem: str = ""
-    preemption: Preemption | Futile = Futile()  # noqa: RUF009 (frozen)
+    preemption: Preemption | Futile = Futile()
 
     @property
     def message(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from harness.kube.api.objects import Object, is_terminating, labels_of, namespace_of, spec_of
 from harness.kube.api.selectors import Selector
@@ -15,6 +15,7 @@ from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import affinity_terms
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
+from lazyrecords import dataclass
 
 _SKEW = "node(s) didn't match pod topology spread constraints"
 _MISSING = "node(s) didn't match pod topology spread constraints (missing required label)"

@@ -8,7 +8,6 @@ Sources: kubernetes pkg/scheduler/framework/plugins/{volumebinding,volumezone}, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from harness.kube.api.labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from harness.kube.api.objects import (
@@ -23,6 +22,7 @@ from harness.kube.api.objects import (
     status_of,
 )
 from harness.kube.scheduling.node_affinity import term_matches
+from lazyrecords import dataclass
 
 __all__ = ["BIND_COMPLETED", "SELECTED_NODE", "Lookup", "PodVolumes", "default_class", "waits_for_consumer"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from harness.scenario.language.models.header import Seeds
 from harness.scenario.language.models.moments import OverTime
 from harness.scenario.language.references import AXES, check_only, check_references, check_variables
 from harness.scenario.language.validation import validated
+from lazyrecords import dataclass
 
 __all__ = ["Case", "Entry", "Source", "expanded"]
 

@@ -5,7 +5,6 @@ simulation acts on, and those that it leaves out and names.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.kube.admission.match_label_keys import without_merged_keys
@@ -13,6 +12,7 @@ from harness.kube.api.builtin_kinds import CONSEQUENCES
 from harness.kube.api.kinds import KINDS, creation_rank, served
 from harness.kube.api.objects import Frozen, is_terminating
 from harness.reading.manifests import Manifest
+from lazyrecords import dataclass
 
 __all__ = ["Dump", "as_new", "controllers", "deleted", "in_order", "origin_of", "registered", "sorted_dump"]
 

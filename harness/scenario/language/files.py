@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from harness.scenario.language.core_objects import field_problems
 from harness.scenario.language.inputs import header_problems
 from harness.scenario.language.manifest_files import ManifestFiles
 from harness.scenario.language.models import Header
+from lazyrecords import dataclass
 
 __all__ = ["Scenario", "load", "load_text"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.language.models.expectations import ExpectationMap, NodeExpectation, Pods
 from harness.scenario.language.models.moments import Moment
 from harness.scenario.language.models.steps import StepMap
+from lazyrecords import dataclass
 
 Path_ = tuple[str | int, ...]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.scenario.language.models.base import Model
+from lazyrecords import dataclass
 
 __all__ = ["ABSENT", "Difference", "differences", "said", "show", "text_of"]
 

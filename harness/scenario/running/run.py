@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from harness.scenario.language.cases import Case
 from harness.scenario.language.kind_names import kind_mistake
 from harness.scenario.language.models.base import WORKLOADS, split_reference
 from harness.scenario.running.shared import Shared
+from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from harness.engine.runaway import Runaway

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from harness.scenario.language.cases import Case
 from harness.scenario.running.verdicts import Verdict
+from lazyrecords import dataclass
 
 __all__ = ["Seeded", "under_seeds"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harness.reading.yaml_values import text_value
 from harness.scenario.language.cases import Case
 from harness.scenario.running.verdicts import Verdict
+from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from harness.scenario.running.run import Run

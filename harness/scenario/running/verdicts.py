@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from harness.reading.problems import Mark
 from harness.scenario.running.matching import Difference
+from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from harness.scenario.running.run import Run

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.moments import OverTime
 from harness.scenario.running.checks import check
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
+from lazyrecords import dataclass
 
 __all__ = ["Seen", "Watch", "watched"]
 

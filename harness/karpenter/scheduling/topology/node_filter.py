@@ -6,7 +6,6 @@ Core ``pkg/controllers/provisioning/scheduling/topologynodefilter.go``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, overload
 
@@ -14,6 +13,7 @@ from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.scheduling.taints import Taint, Toleration, untolerated
+from lazyrecords import dataclass
 
 HONOR, IGNORE = "Honor", "Ignore"
 

@@ -1,0 +1,51 @@
+"""What everybody waits for: the import of the default path, `harness run` of one file, and `make scenarios`.
+
+CPU of whole processes with bytecode, the least of several runs; scenarios once, in as many processes as there are cores.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+PYTEST = ("-m", "pytest", "-q", "scenarios", "-p", "no:hypothesispytest", "-p", "no:faker", "-p", "no:syrupy")
+COMMANDS = {
+    "python -c pass": ("-c", "pass"),
+    "import harness.world": ("-c", "import harness.world"),
+    "harness run, one file": ("-m", "harness", "run", "scenarios/faq/refused-pods.yaml"),
+    "harness explain": ("-m", "harness", "explain", "docs/examples/nodepools/default.yaml"),
+}
+
+
+def cpu(*arguments: str) -> float:
+    """Seconds of CPU of a Python process and its children."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *arguments], cwd=ROOT, env=ENVIRONMENT, capture_output=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_start(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    cpu(*COMMANDS[name])  # writes the bytecode
+    least = min(cpu(*COMMANDS[name]) for _ in range(7))
+    with capsys.disabled():
+        print(f"\n{name}: {least:.3f} s of CPU")
+    assert least < 5
+
+
+def test_scenarios(capsys: pytest.CaptureFixture[str]) -> None:
+    start = time.perf_counter()
+    spent = cpu(*PYTEST, "-n", str(os.cpu_count() or 1))
+    took = time.perf_counter() - start
+    with capsys.disabled():
+        print(f"\nall scenarios, {os.cpu_count()} processes: {took:.1f} s, {spent:.1f} s of CPU")
+    assert took < 600

@@ -1,0 +1,158 @@
+"""Dataclasses that cost little until they are used: `dataclass` of the standard library, whose methods are compiled at their first call.
+
+The standard decorator compiles five to seven methods for each class when its module is imported. Of the few hundred records of this
+project a command makes a third, and compares or prints few: half of the time that an import took went there. What is decorated here
+has the same fields, the same methods and the same errors; only `order`, `unsafe_hash` and `weakref_slot` are the standard decorator's own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["dataclass"]
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+
+    def dataclass(cls: type | None = None, /, **options: Any) -> Any:
+        """As `dataclasses.dataclass`, with the same options."""
+        return _made(cls, **options) if cls is not None else lambda found: _made(found, **options)
+
+
+_ELSEWHERE = ("order", "unsafe_hash", "weakref_slot")
+_set: Callable[[object, str, object], None] = object.__setattr__
+
+
+def _made(
+    cls: type,
+    *,
+    init: bool = True,
+    repr: bool = True,
+    eq: bool = True,
+    frozen: bool = False,
+    slots: bool = False,
+    **more: Any,
+) -> Any:
+    if any(more.get(name) for name in _ELSEWHERE):
+        return dataclasses.dataclass(cls, init=init, repr=repr, eq=eq, frozen=frozen, slots=slots, **more)
+    own = dict(cls.__dict__)
+    wanted = [name for name, asked in (("__init__", init), ("__repr__", repr), ("__eq__", eq)) if asked]
+    made: Any = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, **more)
+    for name in wanted:
+        if name not in own:
+            setattr(made, name, _deferred(made, name))
+    # Python itself takes the hash of a class that defines __eq__
+    if eq and (own.get("__hash__") is None and ("__hash__" not in own or "__eq__" in own)):
+        made.__hash__ = _deferred(made, "__hash__") if frozen else None
+    if frozen:
+        if not {"__setattr__", "__delattr__"}.isdisjoint(own):
+            raise TypeError(f"cannot overwrite attribute __setattr__ or __delattr__ in class {cls.__name__}")
+        made.__setattr__ = _refuse_to_set
+        made.__delattr__ = _refuse_to_delete
+        if slots:
+            for name, method in (("__getstate__", _state), ("__setstate__", _restore)):
+                if name not in own:
+                    setattr(made, name, method)
+    return made
+
+
+def _deferred(cls: type, name: str) -> Callable[..., Any]:
+    """A method that compiles itself when it is called, and is the compiled one from then on."""
+
+    def method(self: Any, *given: Any, **named: Any) -> Any:
+        compiled = _SOURCES[name](cls)
+        if cls.__dict__.get(name) is method:
+            type.__setattr__(cls, name, compiled)
+        return compiled(self, *given, **named)
+
+    method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
+    return method
+
+
+def _compiled(cls: type, name: str, arguments: Sequence[str], body: Sequence[str], known: dict[str, Any]) -> Any:
+    text = f"def {name}(self, {', '.join(arguments)}):\n" + "\n".join(f" {line}" for line in body)
+    exec(text, known)
+    method = known.pop(name)
+    method.__qualname__ = f"{cls.__qualname__}.{name}"
+    method.__module__ = cls.__module__
+    return method
+
+
+def _init(cls: type) -> Any:
+    """`__init__`: what is given, defaults, `__post_init__`. A frozen record is set below its own refusal."""
+    setter: Any = cls.__setattr__
+    frozen = setter is _refuse_to_set
+    known: dict[str, Any] = {"_set": _set, "_MISSING": dataclasses.MISSING}
+    by_place: list[str] = []
+    by_name: list[str] = []
+    body: list[str] = []
+    for number, field in enumerate(dataclasses.fields(cls)):
+        name, default, make = field.name, f"_default{number}", f"_make{number}"
+        known[default], known[make] = field.default, field.default_factory
+        made = field.default_factory is not dataclasses.MISSING
+        if not field.init:
+            if not made and field.default is dataclasses.MISSING:
+                continue
+            value = f"{make}()" if made else default
+        else:
+            value = f"{make}() if {name} is _MISSING else {name}" if made else name
+            given = f"{name}=_MISSING" if made else f"{name}={default}"
+            optional = made or field.default is not dataclasses.MISSING
+            (by_name if field.kw_only else by_place).append(given if optional else name)
+        body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        body.append("self.__post_init__()")
+    return _compiled(cls, "__init__", [*by_place, *(["*", *by_name] if by_name else [])], body or ["pass"], known)
+
+
+def _repr(cls: type) -> Any:
+    shown = ", ".join(f"{field.name}={{self.{field.name}!r}}" for field in dataclasses.fields(cls) if field.repr)
+    from reprlib import recursive_repr
+
+    return recursive_repr()(_compiled(cls, "__repr__", [], [f'return self.__class__.__qualname__ + f"({shown})"'], {}))
+
+
+def _eq(cls: type) -> Any:
+    names = [field.name for field in dataclasses.fields(cls) if field.compare]
+    same = f"({''.join(f'self.{name}, ' for name in names)}) == ({''.join(f'other.{name}, ' for name in names)})"
+    return _compiled(
+        cls, "__eq__", ["other"], [f"return {same} if other.__class__ is self.__class__ else NotImplemented"], {}
+    )
+
+
+def _hash(cls: type) -> Any:
+    fields = dataclasses.fields(cls)
+    names = [field.name for field in fields if (field.compare if field.hash is None else field.hash)]
+    return _compiled(cls, "__hash__", [], [f"return hash(({''.join(f'self.{name}, ' for name in names)}))"], {})
+
+
+_SOURCES: dict[str, Callable[[type], Any]] = {"__init__": _init, "__repr__": _repr, "__eq__": _eq, "__hash__": _hash}
+
+
+def _refuse_to_set(self: Any, name: str, value: object) -> None:
+    if _is_its_own(self, name):
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+    _set(self, name, value)
+
+
+def _refuse_to_delete(self: Any, name: str) -> None:
+    if _is_its_own(self, name):
+        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+    object.__delattr__(self, name)
+
+
+def _is_its_own(self: Any, name: str) -> bool:
+    """Whether an attribute is the record's: all of them, but what a plain subclass adds."""
+    return "__dataclass_fields__" in type(self).__dict__ or name in self.__dataclass_fields__
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, field.name) for field in dataclasses.fields(self)]
+
+
+def _restore(self: Any, state: Sequence[Any]) -> None:
+    for field, value in zip(dataclasses.fields(self), state, strict=True):
+        _set(self, field.name, value)

@@ -1,0 +1,236 @@
+"""A lazy dataclass does what the standard one does; each class here is made by both, and compared."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, field, fields, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import pytest
+
+import lazyrecords
+
+Decorator = Callable[..., Any]
+
+
+@lazyrecords.dataclass(frozen=True, slots=True)
+class Place:
+    name: str
+    number: int = 3
+    tags: list[str] = field(default_factory=list, compare=False)
+
+
+@lazyrecords.dataclass(frozen=True, slots=True)
+class Room(Place):
+    door: str = "open"
+
+
+def plain(decorator: Decorator) -> type:
+    @decorator
+    class Plain:
+        kind: ClassVar[str] = "k"
+        a: int
+        b: list[int] = field(default_factory=list)
+        c: str = field(default="c", repr=False)
+
+    return Plain
+
+
+def frozen(decorator: Decorator) -> type:
+    @decorator(frozen=True, slots=True)
+    class Frozen:
+        a: int
+        b: str = "b"
+        c: int = field(default=0, compare=False)
+        d: int = field(default=0, hash=False)
+        e: int = field(default=7, init=False)
+
+    return Frozen
+
+
+def by_name(decorator: Decorator) -> type:
+    @decorator(frozen=True, kw_only=True)
+    class ByName:
+        a: int
+        b: int = 2
+
+        @cached_property
+        def sum(self) -> int:
+            return self.a + self.b
+
+    return ByName
+
+
+def checked(decorator: Decorator) -> type:
+    @decorator(slots=True)
+    class Checked:
+        a: int
+        twice: int = field(init=False)
+
+        def __post_init__(self) -> None:
+            self.twice = 2 * self.a
+
+        def __repr__(self) -> str:
+            return f"<{self.a}>"
+
+    return Checked
+
+
+def by_identity(decorator: Decorator) -> type:
+    @decorator(frozen=True, eq=False)
+    class ById:
+        a: int
+
+    return ById
+
+
+def own_equality(decorator: Decorator) -> type:
+    @decorator(frozen=True)
+    class Own:
+        a: int
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        __hash__ = None  # type: ignore[assignment]
+
+    return Own
+
+
+def own_hash(decorator: Decorator) -> type:
+    @decorator
+    class OwnHash:
+        a: int
+
+        def __hash__(self) -> int:
+            return 5
+
+    return OwnHash
+
+
+def ordered(decorator: Decorator) -> type:
+    @decorator(order=True, frozen=True)
+    class Ordered:
+        a: int
+
+    return Ordered
+
+
+def empty(decorator: Decorator) -> type:
+    @decorator(frozen=True, slots=True)
+    class Empty:
+        pass
+
+    return Empty
+
+
+def outcome(act: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    """What it returns, or how it fails."""
+    try:
+        return act(*given, **named)
+    except Exception as error:
+        return type(error), str(error)
+
+
+CLASSES = [plain, frozen, by_name, checked, by_identity, own_equality, own_hash, ordered, empty]
+CALLS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    ((), {}),
+    ((1,), {}),
+    ((1, "x"), {}),
+    ((1, [2], "z"), {}),
+    ((), {"a": 1}),
+    ((), {"a": 1, "b": 5}),
+    ((1,), {"a": 1}),
+    ((1,), {"unknown": 2}),
+    ((1, 2, 3, 4, 5, 6), {}),
+]
+
+
+@pytest.mark.parametrize("make", CLASSES, ids=lambda make: make.__name__)
+def test_it_is_the_standard_dataclass(make: Callable[[Decorator], type]) -> None:
+    ours, theirs = make(lazyrecords.dataclass), make(dataclasses.dataclass)
+    assert [one.name for one in fields(ours)] == [one.name for one in fields(theirs)]
+    assert getattr(ours, "__match_args__", None) is not None
+    for given, named in CALLS:
+        left, right = outcome(ours, *given, **named), outcome(theirs, *given, **named)
+        if isinstance(left, tuple):
+            assert left == right
+            continue
+        assert repr(left) == repr(right)
+        again = ours(*given, **named), theirs(*given, **named)
+        assert (left == again[0]) is (right == again[1])
+        assert (left == "other") is (right == "other")
+        assert str(outcome(alike, left, again[0])) == str(outcome(alike, right, again[1]))
+        assert failing(outcome(setattr, left, "new", 9)) is failing(outcome(setattr, right, "new", 9))
+        if hasattr(left, "a"):
+            for change in (replace, dataclasses.asdict):
+                assert repr(outcome(change, left)) == repr(outcome(change, right))
+            assert outcome(setattr, left, "a", 9) == outcome(setattr, right, "a", 9)
+            assert outcome(delattr, left, "a") == outcome(delattr, right, "a")
+
+
+def alike(one: object, other: object) -> bool:
+    return hash(one) == hash(other)
+
+
+def failing(found: Any) -> bool:
+    return isinstance(found, tuple)
+
+
+def test_what_must_not_change_does_not() -> None:
+    place = Place("a")
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'name'"):
+        place.name = "b"  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError, match="cannot delete field 'name'"):
+        del place.name
+
+
+def test_equality_and_hash_look_at_what_is_compared() -> None:
+    assert Place("a", tags=["x"]) == Place("a", tags=["y"])
+    assert hash(Place("a", tags=["x"])) == hash(Place("a", 3))
+    assert Place("a") != Place("b")
+    assert Place("a") != Room("a")
+    assert {Place("a"): 1}[Place("a")] == 1
+
+
+def test_a_record_that_inherits_has_all_fields() -> None:
+    room = Room("a", door="shut")
+    assert repr(room) == "Room(name='a', number=3, tags=[], door='shut')"
+    assert room == Room("a", 3, [], "shut")
+
+
+def test_each_record_has_a_list_of_its_own() -> None:
+    first, second = Place("a"), Place("a")
+    first.tags.append("x")
+    assert second.tags == []
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_frozen_record_survives_pickle(protocol: int) -> None:
+    if protocol < 2:
+        pytest.skip("slots need protocol 2, with the standard decorator too")
+    place = Place("a", 4, ["x"])
+    back = pickle.loads(pickle.dumps(place, protocol))
+    assert (back, back.tags) == (place, ["x"])
+
+
+def test_copies() -> None:
+    place = Place("a", 4, ["x"])
+    assert copy.copy(place).tags is place.tags
+    assert copy.deepcopy(place).tags is not place.tags
+
+
+def test_nothing_is_compiled_before_it_is_called() -> None:
+    @lazyrecords.dataclass
+    class Fresh:
+        a: int
+
+    before = Fresh.__init__
+    assert Fresh(1) == Fresh(1)
+    assert Fresh.__init__ is not before, "the compiled one has taken its place"
+    assert before(object.__new__(Fresh), 2) is None, "who kept the first one can call it still"
+    assert Fresh.__init__.__qualname__.endswith("Fresh.__init__")
