@@ -12,10 +12,11 @@ from fakeazure.guids import Guids
 from fakeazure.journal import Journal
 from fakeazure.market.amendments import amended
 from fakeazure.market.declared_reservations import reservations_of
+from fakeazure.market.declared_subnets import subnets_of
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.spec import build_market
 from fakeazure.routing import router
-from fakeazure.seed import ClusterInputs, seed
+from fakeazure.seed import ClusterInputs, add_declared, seed
 from fakeazure.state import Settings, State
 from fakeazure.timers import ClockLike, ManualClock, Timers
 from fakeazure.timing import Timing
@@ -100,6 +101,7 @@ class Beginning:
         if state.timing.graph_lag > 0:
             state.store.remember(timers.now)
         seed(state, self.cluster, reservations_of(self.azure, self.catalogue, self.settings.location))
+        add_declared(state, subnets_of(self.azure))
         state.types = router().types
         return state
 

@@ -13,7 +13,7 @@ from fakeazure.resources.capacity_reservations import add_reservations
 from fakeazure.resources.identities import IDENTITIES
 from fakeazure.resources.network_kinds import LOAD_BALANCERS, NETWORK_SECURITY_GROUPS
 from fakeazure.resources.plain import ROUTE_TABLES
-from fakeazure.resources.virtual_networks import VIRTUAL_NETWORKS, add_network
+from fakeazure.resources.virtual_networks import VIRTUAL_NETWORKS, add_network, add_subnet
 from fakeazure.state import State
 from lazyrecords import dataclass
 
@@ -89,6 +89,18 @@ def seed(state: State, inputs: ClusterInputs, reservations: Iterable[DeclaredRes
     state.store.put(cluster, document)
     add_pool(state, cluster, inputs.machines_pool, {"mode": "Machines", "type": "VirtualMachines"})
     add_reservations(state, reservations)
+
+
+def add_declared(state: State, subnets: Iterable[ResourceId]) -> None:
+    """Put subnets of a world's description into their networks, which are made where they are not there; each has 65,531 addresses."""
+    for number, id_ in enumerate(subnets, 1):
+        vnet = ResourceId(id_.subscription, id_.group, id_.namespace, id_.types[:1], id_.names[:1])
+        if state.store.get(vnet) is None:
+            if (id_.subscription.lower(), id_.group.lower()) not in state.groups:
+                state.add_group(id_.subscription, id_.group, state.settings.location)
+            add_network(state, vnet, location=state.settings.location, prefix="10.0.0.0/8", subnets={})
+        if state.store.get(id_) is None:
+            add_subnet(state, id_, {"addressPrefix": f"10.{number % 224}.0.0/16"})
 
 
 def _pools(balancer: ResourceId) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from typing import Any, cast
 from fakeazure.arm.texts import TEXTS
 from fakeazure.market.amendments import AMENDMENTS, amendment_mistakes
 from fakeazure.market.declared_reservations import RESERVATIONS, declared_reservations
+from fakeazure.market.declared_subnets import SUBNETS, declared_subnets
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.faults import ALWAYS, ON_THE_WIRE, STUCK, Fault, Faults
 from fakeazure.market.images import Images
@@ -42,7 +43,7 @@ from fakeazure.market.stock import UNITS, Shelf, Stock
 from fakeazure.market.wording import MarketError, check_placement, families, hint, one_of
 
 SECTIONS = ("preset", "quota", "restrictions", "capacity", "faults", "prices", "images")
-_AT_START = (*SECTIONS, *AMENDMENTS, RESERVATIONS)
+_AT_START = (*SECTIONS, *AMENDMENTS, RESERVATIONS, SUBNETS)
 _WHERE = tuple(field.name for field in fields(Where))
 _PLACEMENT = ("size", "family", "zone", "priority", "location")
 _FAULT = ("what", "where", "when", "times", "at", "message", "status", "retryAfter", "probability", "seconds")
@@ -77,6 +78,7 @@ def market_mistakes(catalogue: CatalogueLike, spec: Mapping[str, Any], *, region
     """Every mistake in `spec`, of which `build_market` raises the first; empty when there is none. `region` is the world's."""
     catalogue, found = amendment_mistakes(catalogue, spec, region)
     found += [one for one in declared_reservations(spec, catalogue, region) if isinstance(one, MarketError)]
+    found += [one for one in declared_subnets(spec) if isinstance(one, MarketError)]
     for check in _checks(catalogue, spec):
         try:
             check()

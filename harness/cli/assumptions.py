@@ -26,7 +26,7 @@ class Inputs:
     """`arguments` are World's, of what the command line or the files say; `options` those of the controller, by any of their names.
 
     `read` is what was taken from the files; `overruled` what they say, too, with what the command line says instead. `unseen`: lines
-    about sources that no file has.
+    about sources that no file has. `subnets` are ids that are there, `network` what is assumed of the cluster's own.
     """
 
     arguments: Mapping[str, str]
@@ -34,6 +34,8 @@ class Inputs:
     read: tuple[Fact, ...]
     overruled: tuple[tuple[Fact, str], ...]
     unseen: tuple[str, ...] = ()
+    subnets: tuple[str, ...] = ()
+    network: str = ""
 
     def head(self, world: World) -> Iterator[str]:
         """How an answer begins: region and release; what was read and where, what is taken instead, and what is assumed."""
@@ -71,7 +73,9 @@ class Inputs:
         known = {*self.arguments, *said, *(fact.name for fact in self.read)}
         values = {"region": world.region, "karpenter": world.release.version, "kubernetes": world.kubernetes}
         values |= {"hosting": "self-hosted"} | {name: getattr(world.options, name) for name in _NETWORK}
-        return (_named(name, value) for name, value in values.items() if name not in known)
+        yield from (_named(name, value) for name, value in values.items() if name not in known)
+        if self.network:
+            yield self.network
 
 
 def inputs_of(

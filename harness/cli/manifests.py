@@ -125,6 +125,7 @@ def options_given(arguments: argparse.Namespace) -> dict[str, str]:
 def inputs_given(arguments: argparse.Namespace, given: Dump) -> Inputs:
     """What the options of `add_inputs` say, over what the files say. Raises InputError, ScenarioError."""
     from harness.cli.assumptions import inputs_of
+    from harness.cli.networks import with_networks
 
     said = {
         "karpenter": ("--release", arguments.release),
@@ -132,7 +133,8 @@ def inputs_given(arguments: argparse.Namespace, given: Dump) -> Inputs:
         "kubernetes": ("--kubernetes", arguments.kubernetes),
         "provision_mode": ("--mode", arguments.mode),
     }
-    return inputs_of([*given.manifests, *given.not_simulated], said, options_given(arguments))
+    inputs = inputs_of([*given.manifests, *given.not_simulated], said, options_given(arguments))
+    return with_networks(inputs, given.manifests)
 
 
 def world_of(arguments: argparse.Namespace, inputs: Inputs) -> World:
@@ -144,7 +146,7 @@ def world_of(arguments: argparse.Namespace, inputs: Inputs) -> World:
         return create_world(
             **inputs.arguments,
             options=inputs.options or None,
-            azure=market(arguments) or None,
+            azure={**market(arguments), **({"subnets": [*inputs.subnets]} if inputs.subnets else {})} or None,
         )
     except InputError as error:
         option = _option(arguments, error.mistake.path if error.mistake is not None else ())

@@ -81,13 +81,14 @@ def _gpus(pod: Mapping[str, Any], asked: Requirements, outcome: Outcome, with_gp
     wants = wants or bool(sizes and sizes <= with_gpu)  # a size that is asked for by name
     for labels in outcome.nodes.values():
         name, count = labels.get(SKU_GPU_NAME), labels.get(SKU_GPU_COUNT, "0")
+        there = name is not None or count != "0"  # of older sizes no accelerator is recorded
         size = labels.get(INSTANCE_TYPE)
-        if wants and name is None:
+        if wants and not there:
             yield "without a GPU"
-        elif not wants and name is not None and size not in sizes:
-            yield f"with {count} {name} GPU"
-        elif name is not None and names is not None and not names.has(name):
-            yield f"GPU {name}, not {_values(names)}"
+        elif not wants and there and size not in sizes:
+            yield f"with {count} {name} GPU" if name else f"with {count} GPU"
+        elif there and names is not None and (name is None or not names.has(name)):
+            yield f"GPU {name or 'without a name'}, not {_values(names)}"
         else:
             continue
         return

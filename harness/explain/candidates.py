@@ -15,6 +15,7 @@ from harness.explain.reasons import causes_of
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling.ledger import PoolFiltered, PoolTried, TooSmall, TypeReason, TypeVerdict
 from harness.karpenter.scheduling.reasons import TaintsNotTolerated
+from harness.kube.api.labels import OS
 from harness.kube.api.quantity import Quantity
 
 __all__ = [
@@ -106,6 +107,8 @@ def _tolerations(tried: Sequence[PoolTried]) -> Iterator[Candidate]:
 def _selectors(pod: Mapping[str, Any]) -> Iterator[Candidate]:
     spec = pod.get("spec", {})
     for key, value in (spec.get("nodeSelector") or {}).items():
+        if key == OS:
+            continue  # no image runs on another system
         told = f"remove {key}: {value} from the pod's nodeSelector"
         yield Candidate(Rank.REMOVE_WISH, told, without(("spec", "nodeSelector"), key))
     for path, index, expression in required_terms(pod):

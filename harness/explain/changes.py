@@ -34,7 +34,7 @@ class Change:
 
     `nodepool` is that of most of their Nodes, `size` likewise, `price` USD per hour of all `nodes`; no new Node when `nodes` is 0.
     `region`: the one that it would be done in, where that is another. `meant`: the word that was probably meant. `alters`: what of
-    the machines becomes other than was asked for.
+    the machines becomes other than was asked for. `rest`: what Karpenter then says of the pods that still wait.
     """
 
     text: str
@@ -47,6 +47,7 @@ class Change:
     meant: str = ""
     alters: tuple[str, ...] = ()
     region: str = ""
+    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +165,7 @@ def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Chang
         " and ".join(part.meant for part in parts if part.meant),
         () if all(part.meant for part in parts) else tuple(alter(outcome)),
         next((str(part.market["region"]) for part in parts if part.market and "region" in part.market), ""),
+        outcome.rest,
     )
 
 

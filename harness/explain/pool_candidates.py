@@ -15,7 +15,7 @@ from harness.explain.candidates import (
     required_terms,
 )
 from harness.explain.edits import in_spec, of_requirement, setting, without
-from harness.karpenter.requirements import Conflicts, UndefinedKey
+from harness.karpenter.requirements import Conflicts, Requirement, UndefinedKey
 from harness.karpenter.scheduling.ledger import BeyondLimit, NodePoolExcludes, PodExcludes, PoolFiltered, PoolTried
 from harness.karpenter.scheduling.reasons import NodeLimitReached, RequirementsIncompatible
 from harness.kube.api.objects import spec_of
@@ -112,7 +112,7 @@ def _allowed(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: Looked) -> 
         else None
     )
     for conflict in cause.keys if isinstance(cause, Conflicts) else ():
-        values[conflict.key] = list(_asked(pod, conflict.key))
+        values[conflict.key] = list(_asked(pod, conflict.key)) or _wanted(conflict.incoming)
     priced: dict[tuple[str, str], float] = {}
     for verdict in entry.types():
         reason = verdict.reasons[0] if len(verdict.reasons) == 1 else None
@@ -141,6 +141,11 @@ def _allowed(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: Looked) -> 
             told = f"also allow {value} for {requirement['key']} in NodePool {pool['metadata']['name']}"
             edit = of_requirement(requirement, allow)
             yield Candidate(Rank.ALLOW, told, edit, pool["metadata"]["name"], subject=requirement["key"])
+
+
+def _wanted(incoming: Requirement) -> list[str]:
+    """What somebody else than the pod asks for, such as its volumes."""
+    return [] if incoming.complement else sorted(incoming.values)
 
 
 def _removed(pool: Mapping[str, Any]) -> Iterator[Candidate]:

@@ -66,10 +66,12 @@ def _pod(pod: PodExplanation, size: str | None, verbose: bool) -> Iterator[str]:
     for pool in pod.pools:
         if verbose or size or pool.sentence or pool.filtered or not pool.kept:
             yield from pool_lines(pool, size, verbose=verbose)
-    for node, reason in pod.nodes if verbose else pod.nodes[:_FEW]:
+    # a machine was made for it: what Karpenter had against Nodes before that is over
+    nodes = pod.nodes if verbose or not pod.target else ()
+    for node, reason in nodes if verbose else nodes[:_FEW]:
         yield f"  Node {node}: {reason if verbose else _short(reason)}"
-    if not verbose and len(pod.nodes) > _FEW:
-        yield f"  and {len(pod.nodes) - _FEW} more Nodes (-v has all)"
+    if not verbose and len(nodes) > _FEW:
+        yield f"  and {len(nodes) - _FEW} more Nodes (-v has all)"
     for line in advice_lines(pod):
         yield f"  {line}"
 
@@ -105,7 +107,8 @@ def change_text(change: Change) -> str:
     count = f"{change.nodes} Nodes, most of them " if change.nodes > 1 else ""
     bought = f", {count}{change.size} at {change.price:.4f} USD/h" if change.size else ""
     together = " in all" if change.nodes > 1 else ""
-    return f"{meant}{dear} would help{some} to {change.text}{alters} (then: {place}{bought}{together})"
+    rest = f"; of the others Karpenter then says: {_short(change.rest)}" if some and change.rest else ""
+    return f"{meant}{dear} would help{some} to {change.text}{alters} (then: {place}{bought}{together}{rest})"
 
 
 def _verdict(pool: PoolExplanation) -> str:
@@ -193,6 +196,7 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
                     "meant": one.meant or None,
                     "alters": list(one.alters),
                     "region": one.region or None,
+                    "rest": one.rest or None,
                 }
                 for one in pod.changes
             ],

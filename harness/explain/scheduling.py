@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.explain.advisor import Advisor, nodeclass_of
+from harness.explain.bound_to import binding_lines
 from harness.explain.changes import Advice, Change
 from harness.explain.guesses import refused_by_guess
 from harness.explain.places import asked_by_nodepool, asked_by_pod, place_lines
@@ -258,7 +259,7 @@ class Explainer(Listener):
         pools = [pool for pool in self._world.list("NodePool") if name_of(pool) in names]
         asked = [*asked_by_pod(pod), *(one for pool in pools for one in asked_by_nodepool(pool))]
         found = {name_of(one): one for pool in pools if (one := nodeclass_of(self._world, pool)) is not None}
-        return tuple(place_lines(self._world, asked, found.values()))
+        return (*binding_lines(self._world, pod), *place_lines(self._world, asked, found.values()))
 
     def _dropped(self, nodepool: str) -> Sequence[DroppedSize]:
         nodeclass = nodeclass_of(self._world, self._world.get("NodePool", nodepool) or {})

@@ -32,7 +32,7 @@ class Outcome:
     """What a trial came to: how many of the pods got Nodes, on which new ones, and what Azure refused meanwhile.
 
     `nodes` are the Nodes with their labels, `price` is USD per hour for all of them. `use`: what the Nodes of each NodePool have;
-    `quota`: usage name → vCPUs in use.
+    `quota`: usage name → vCPUs in use. `rest`: what Karpenter says of a pod that got none.
     """
 
     bound: int
@@ -42,6 +42,7 @@ class Outcome:
     refused: tuple[str, ...] = ()
     use: Mapping[str, ResourceList] = field(default_factory=dict)
     quota: Mapping[str, int] = field(default_factory=dict)
+    rest: str = ""
 
     @property
     def complete(self) -> bool:
@@ -176,7 +177,16 @@ class Trials:
             tuple(dict.fromkeys(refused)),
             _use(trial),
             _quota_use(trial),
+            _said(trial, pods),
         )
+
+
+def _said(world: World, pods: Sequence[Mapping[str, Any]]) -> str:
+    """Karpenter's last sentence on one of the pods that wait."""
+    waiting = {name_of(pod) for pod in pods if not spec_of(pod).get("nodeName")}
+    told = [one for one in world.events if one.source == "karpenter" and one.reason == "FailedScheduling"]
+    said = [one.message for one in told if one.object.kind == "Pod" and one.object.name in waiting]
+    return said[-1].removeprefix("Failed to schedule pod, ") if said else ""
 
 
 def _moved(value: Any, old: str, new: str) -> Any:

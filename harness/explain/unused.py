@@ -80,5 +80,8 @@ def _why_unused(world: World, pool: Mapping[str, Any]) -> str:
     broken = [one for one in status_of(pool).get("conditions") or () if one.get("status") == "False"]
     told = [f"{one['type']}: {one.get('message') or one.get('reason')}" for one in broken if one["type"] != "Ready"]
     if told:
-        return "; ".join(told)
+        nodeclass = world.get("AKSNodeClass", str(reference.get("name") or "")) or {}
+        causes = [one for one in status_of(nodeclass).get("conditions") or () if one.get("status") == "False"]
+        why = [f"{one['message']}" for one in causes if one["type"] != "Ready" and one.get("message")]
+        return "; ".join(told) + (f" (AKSNodeClass {name_of(nodeclass)}: {'; '.join(why)})" if why else "")
     return "it is not Ready yet"

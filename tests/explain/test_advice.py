@@ -343,3 +343,54 @@ def test_another_region_sells_it() -> None:
         assert "H100" in change.size
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "1"}}}
     assert not [change for change in first(pool, gpu, node, region="qatarcentral").changes if change.region]
+
+
+def test_a_disk_in_another_zone_is_named_and_its_zone_allowed() -> None:
+    term = {"matchExpressions": [{"key": "topology.disk.csi.azure.com/zone", "operator": "In", "values": ["eastus-2"]}]}
+    disk = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "pvc-1"},
+        "spec": {
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "csi": {"driver": "disk.csi.azure.com", "volumeHandle": "d"},
+            "claimRef": {"name": "data", "namespace": "default"},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+        },
+    }
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "volumeName": "pvc-1",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    pool = nodepool((CAPACITY, "on-demand"), (ZONE, "eastus-1"))
+    volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
+    explained = first(disk, claim, pool, deployment(replicas=1, volumes=volumes))
+    assert explained.places == ("its PersistentVolumeClaim data has the disk pvc-1, which is only in eastus-2",)
+    assert explained.changes[0].text == f"also allow eastus-2 for {ZONE} in NodePool default"
+
+
+def test_windows_is_never_to_be_had() -> None:
+    explained = first(AMD64, deployment(nodeSelector={"kubernetes.io/os": "windows"}))
+    (line,) = explained.places
+    assert line == "Karpenter on Azure makes Linux machines only: kubernetes.io/os: windows needs an agent pool of AKS"
+    assert explained.changes == ()
+
+
+def test_a_machine_whose_gpu_has_no_name_is_one_with_a_gpu_and_the_rest_is_told() -> None:
+    """The limit lets two of four machines through once the taint is tolerated."""
+    taint = {"key": "sku", "value": "gpu", "effect": "NoSchedule"}
+    pool = nodepool((SIZE, "Standard_NC6s_v3"), taints=[taint], limits={"nvidia.com/gpu": "2"})
+    gpu = {"requests": {"cpu": "4"}, "limits": {"nvidia.com/gpu": "1"}}
+    explained = first(pool, deployment(replicas=4, containers=[{"name": "c", "image": "c", "resources": gpu}]))
+    change = explained.changes[0]
+    assert (change.pods, change.wanted, change.alters) == (2, 4, ())
+    assert "; of the others Karpenter then says: all available instance types exceed limits for nodepool" in as_text(
+        [explained]
+    )

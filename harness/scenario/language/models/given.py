@@ -208,6 +208,10 @@ class Azure(Market):
         description="Capacity reservations by the name of their group, in the cluster's resource group. No Karpenter uses them: they "
         "take quota.",
     )
+    subnets: list[Text] = Field(
+        default_factory=list,
+        description="Ids of subnets that are there beside the cluster's own, for `vnetSubnetID` and the option vnet-subnet-id.",
+    )
 
     as_of: Text | None = Field(
         None,
