@@ -18,6 +18,7 @@
 # make site           the documentation as a site in build/site, which opens without a server
 # make test-browser   the HTML pages, and the playground if it is built, in Chromium: figures, clicks, screenshots, accessibility; skips where there is none (SMOKE=1: a few)
 # make picture        the script and style of the HTML pages anew from picture/src (needs Node; bundled with esbuild)
+# make readme-picture the picture in the README anew (needs Chromium)
 # make picture-check  the same in a folder that goes, compared with the committed files
 # make playground     the commands in a browser: a static folder in build/playground, which any web server can serve (needs Node)
 # make clean          everything that make made
@@ -56,7 +57,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site test-browser picture picture-check playground clean
+.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site test-browser picture picture-check readme-picture playground clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
@@ -131,6 +132,10 @@ test-browser: $(CORE)
 
 picture: picture/node_modules
 	node picture/build.mjs
+
+readme-picture: $(CORE)
+	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[browser,crds,dev]'
+	$(RUN) -m tools.readme_picture
 
 picture-check: picture/node_modules
 	@folder=$$(mktemp -d) && node picture/build.mjs "$$folder" && diff -r "$$folder" harness/reports/picture/built; code=$$?; rm -r "$$folder"; exit $$code

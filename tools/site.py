@@ -30,6 +30,9 @@ LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".py": "python", ".json": "json", 
 PLAYGROUND = "<!-- playground -->"
 _FRAME = '<iframe src="playground/index.html" title="Playground" style="width: 100%; height: 80vh; border: 0"></iframe>'
 
+#: Pictures and scripts, which the site has as they are.
+_ASSETS = "docs/assets/"
+
 _LINK = re.compile(r"\]\((?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:")
 _BLOCK = re.compile(r"^(?P<fence> *```+).*?^(?P=fence)\s*$", re.MULTILINE | re.DOTALL)
@@ -58,6 +61,8 @@ def site_path(path: str) -> str:
     """Returns where a file of the repository lies on the site."""
     if path in NAMED:
         return NAMED[path]
+    if path.startswith(_ASSETS):
+        return path.removeprefix("docs/")
     if path.startswith("docs/") and path.endswith(".md"):
         return path.removeprefix("docs/").replace("README.md", "index.md")
     return f"repository/{path}" if path.endswith(".md") else f"repository/{path}.md"
@@ -112,7 +117,7 @@ def _targets(page: str, root: Path) -> Iterator[str]:
     elif page.endswith(".md"):
         for found in _LINK.finditer(_BLOCK.sub("", there.read_text(encoding="utf-8"))):
             target = _target(page, found["path"], root)
-            if target is not None:
+            if target is not None and not target.startswith(_ASSETS):
                 yield target
 
 

@@ -24,6 +24,7 @@ __all__ = ["add_html", "check_page", "write_comparisons", "write_run"]
 _ALL = 20
 """Cases of a run up to which each has its picture; in a longer one only those that are not as expected have."""
 _BAD = 40
+_WITHOUT = f"Cases that passed have no picture, for they are more than {_ALL}: `--pictures all` draws them, `-k TEXT` picks some."
 
 
 def add_html(parser: argparse.ArgumentParser) -> None:
@@ -40,22 +41,30 @@ def check_page(path: Path | None) -> None:
 
 
 def write_run(
-    path: Path, summary: Summary, cases: Sequence[Case], runner: Runner, reports: Mapping[int, CaseReport]
+    path: Path,
+    summary: Summary,
+    cases: Sequence[Case],
+    runner: Runner,
+    reports: Mapping[int, CaseReport],
+    *,
+    of_all: bool = False,
 ) -> None:
-    """Writes the page of a run. Cases that get a picture and have no trace yet run once more; `reports` are by position in `cases`."""
+    """Writes the page of a run. Cases that get a picture and have no trace yet run once more; `reports` are by position in `cases`.
+
+    `of_all`: each case gets one, however many they are.
+    """
     from harness.reports.picture.corpus import corpus_page
 
     order = sorted(reports)
-    wanted = order if len(order) <= _ALL else [number for number in order if reports[number].is_bad][:_BAD]
+    few = of_all or len(order) <= _ALL
+    wanted = order if few else [number for number in order if reports[number].is_bad][:_BAD]
     worlds = {}
     with TemporaryDirectory() as folder:
         for number in wanted:
             found = _world(cases[number], reports[number], runner, Path(folder))
             if found is not None:
                 worlds[order.index(number)] = found
-    without = (
-        "" if wanted == order else f"No pictures of cases that passed: they are more than {_ALL}; `-k TEXT` picks some."
-    )
+    without = "" if wanted == order else _WITHOUT
     path.write_text(corpus_page(summary, worlds, without), encoding="utf-8")
 
 

@@ -52,6 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shard", metavar="I/N", help="only part I of N: every Nth case, from the Ith on")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write JUnit XML")
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write one HTML page, which needs nothing else")
+    parser.add_argument(
+        "--pictures",
+        choices=("few", "all"),
+        default="few",
+        help="of which cases the page has pictures: of all where they are few, else of those not as expected (default); or of all",
+    )
     add_trace(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="show every case and every expectation")
     add_format(parser)
@@ -131,7 +137,7 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
         if arguments.html is not None:
             from harness.cli.pictures import write_run
 
-            write_run(arguments.html, summary, cases, runner, reports)
+            write_run(arguments.html, summary, cases, runner, reports, of_all=arguments.pictures == "all")
     finally:  # a full disk loses the files, not the verdicts
         _print(arguments, summary, ScenarioError(problems))
     if comparing is not None and arguments.format == "text":

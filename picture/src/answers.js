@@ -23,6 +23,7 @@ function reasonOf(one) {
     h("p", h("b", one.pods[0], one.count > 1 ? ` and ${one.count - 1} more` : ""), h("span.place", ` since ${duration(one.since)} ${place(one.place)}`)),
     one.why ? h("p.said", h("span.note", "Karpenter: "), one.why) : null,
     one.tries || one.target ? h("p.said", h("span.note", "Karpenter: "), one.tries || `has a place for ${one.count > 1 ? "them" : "it"} on ${one.target}`) : null,
+    (one.closed ?? []).map((text) => h("p.said", text)),
     one.scheduler ? h("p.said", h("span.note", "kube-scheduler: "), one.scheduler) : null,
     (one.advice ?? []).slice(0, 4).map((text) => h("p.said.advice", text)),
     one.tried.some((tried) => tried.why) && one.tried.length > 1 ? h("ul", one.tried.filter((tried) => tried.why).slice(0, 6).map((tried) => h("li", h("b", tried.nodepool), ` ${tried.why}`))) : null);
@@ -37,13 +38,13 @@ function refused(world) {
   }), h("p", h("a", { href: "#refusals" }, "each with its words")));
 }
 
-const offer = (one) => [one.size?.replace("Standard_", ""), one.zone, one.priority].filter(Boolean).join(" ");
+const offer = (one) => [one.size?.replace("Standard_", ""), { Regular: "on-demand", Spot: "spot" }[one.priority] ?? one.priority, one.size ? (one.zone ? `in ${one.zone}` : "without a zone") : null].filter(Boolean).join(" ");
 
 /** Machines that Azure took away while they ran. */
 function taken(world) {
   if (!world.taken.length) return null;
   return h("div.answer.bad", h("h3", `Azure took ${counted(world.taken.length, "machine")}`), world.taken.slice(0, 6).map((one) =>
-    h("p", h("b", duration(one.t)), ` ${offer({ size: one.size, zone: one.zone, priority: one.capacity_type })}`, h("span.place.line", one.claim || one.vm))),
+    h("p", h("b", duration(one.t)), ` ${offer({ ...one, priority: one.capacity_type })}`, h("span.place.line", one.claim || one.vm))),
   world.taken.length > 6 ? h("p.note", `and ${world.taken.length - 6} more, marked in the corridor`) : null);
 }
 
@@ -68,7 +69,7 @@ function left(world) {
 }
 
 function rejected(world) {
-  const found = world.rejections.filter((one) => one.layer !== "launch"); // what failed at a launch is among what Azure refused, or in the log
+  const found = world.rejections.filter((one) => !["launch", "nodepool-filter"].includes(one.layer)); // these are told with what Azure refused, and with the pods that wait
   if (!found.length) return null;
   const applied = new Set(world.objects.map((one) => one.object));
   return h("div.answer.bad", h("h3", `${counted(new Set(found.map((one) => one.object)).size, "object")} refused`), found.slice(0, 4).map((one) =>

@@ -97,7 +97,7 @@ function chart(lanes, whole, world, own, times, linked) {
 function laneName(lane, y, left, narrow) {
   const x = lane.below ? 12 : 0;
   const text = title(lane);
-  const room = Math.floor((narrow ? 360 : left - x - 10) / 6.4);
+  const room = Math.floor((narrow ? 360 : left - x - 10) / 6.9);
   const told = s(`text.name.${lane.kind}`, { x, y: y + (narrow ? 12 : 16) }, text.length > room ? `${text.slice(0, room - 1)}…` : text);
   tip(told, () => [text, place(lane.place ?? lane.line), lane.zone ?? "", lane.pods && lane.pods.length > 1 ? lane.pods.slice(0, 8).join(", ") : ""].filter(Boolean));
   if (!lane.place) return told;

@@ -68,8 +68,12 @@ def test_run_has_pictures_of_what_failed_among_many(files: Path, capsys: pytest.
     data = page(files / "page.html")
     bad = [case["id"] for case in data["cases"] if case["outcome"] == "failed"]
     assert len(bad) == len(data["worlds"]) == 20
-    assert data["unpictured"] == "No pictures of cases that passed: they are more than 20; `-k TEXT` picks some."
+    assert data["unpictured"].startswith("Cases that passed have no picture, for they are more than 20: `--pictures all`")
     assert [case["id"] for case in data["cases"] if "world" in case] == bad
+    assert call(capsys, "run", "case.yaml", "-k", "[n", "--html", "page.html", "--pictures", "all")[0] == 1
+    data = page(files / "page.html")
+    assert [case["world"] for case in data["cases"]] == list(range(21))
+    assert data["unpictured"] == ""
 
 
 @pytest.mark.parametrize("command", [("simulate", "all.yaml"), ("explain", "all.yaml"), ("run", "case.yaml")])
@@ -107,7 +111,10 @@ def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = page(files / "page.html")
     assert data["names"] == ["region eastus", "region westus2"]
     (pair,) = data["pairs"]
-    assert out.startswith(f"{len(pair['differences'])} difference")
+    own = [one for one in data["groups"] if not one.get("follows")]
+    assert out.startswith(f"{len(own)} difference")
+    assert out.splitlines()[0] == data["summary"]
+    assert sum(one["facts"] for one in data["groups"]) == len(pair["differences"])
     price = next(one for one in pair["differences"] if one["about"] == "price")
     assert [float(price["a"]), float(price["b"])] == [world["cost"][-1][1] for world in pair["worlds"]]
     assert call(capsys, "compare", "case.yaml", "case.yaml", "--html", "same.html")[0] == 0

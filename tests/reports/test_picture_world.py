@@ -282,3 +282,32 @@ def test_a_notice_and_a_loss_have_signs_of_their_own() -> None:
         (60, "notice", "Azure announces that it will take the machine"),
         (90, "taken", "Azure takes the machine"),
     ]
+
+
+def test_a_pod_that_waits_says_which_sizes_would_do_and_cannot_be_had() -> None:
+    mark = {"what": "mark", "name": "SKUNotAvailable", "until": 3602.0, "removed": "0"}
+    steps = [
+        {"filter": "NodePool", "left": 2, "removed": "2"},
+        {"filter": "available", "left": 0, "removed": "0-1", "closed": [
+            mark, {**mark, "until": 7200.0}, {"what": "quota", "name": "standardDSv5Family", "limit": 4, "removed": "1"},
+        ]},
+    ]  # fmt: skip
+    told = [
+        HEADER,
+        fact(0, "pod", pod="default/web", state="created"),
+        fact(0, "pod", pod="default/web", state="pending", why="no nodes"),
+        fact(1, "sizes", number=1, nodepool="default", sold=3, dropped={}, offered=[SMALL, LARGE, "c"]),
+        fact(1, "funnel", number=1, nodepool="default", sizes=1, steps=steps),
+        fact(1, "decision", pods=["default/web"], result="refused", simulation=1, why="no", tried=[{"nodepool": "default", "funnel": 1}]),
+        fact(9, "end", outcome="", facts=5),
+    ]  # fmt: skip
+    value = world_value(told)
+    (waiting,) = value["pending"]
+    short = SMALL.removeprefix("Standard_")
+    assert waiting["closed"] == [
+        f"NodePool default would take {short}, not to be had: "
+        "Azure refused it (SKUNotAvailable), and Karpenter leaves it alone until 1h",
+        "NodePool default would take D4s_v5, not to be had: Azure's quota standardDSv5Family has 0 of 4 vCPUs left",
+    ]
+    (funnel,) = value["funnels"]
+    assert list(funnel["steps"][1]["closed"].values()) == [[0], [1]]

@@ -7,18 +7,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.reports.picture.left_alone import after_boot, after_call, left_alone
+from harness.reports.picture.sizes import closed_texts
 from harness.reports.picture.story import Line, Story
 from harness.reports.picture.tries import Tries
 
 __all__ = ["cost_steps", "gist", "pending", "refusals", "rejections", "spent", "taken"]
 
 _ALIKE = 20
+_TOLD_ELSEWHERE = frozenset({"launch", "nodepool-filter"})
+"""Layers whose refusals are told with what Azure refused, and with the pods that wait."""
 
 
 def gist(world: Mapping[str, Any]) -> list[str]:
     """What stands out of a world (world_value) in a few words each: `1 pod waits`, `Azure refused 4 requests`, `2 nodes`."""
     waiting = sum(one["count"] for one in world["pending"])
-    refused = sum(one["layer"] != "launch" for one in world["rejections"])
+    refused = len({one["object"] for one in world["rejections"] if one["layer"] not in _TOLD_ELSEWHERE})
     left = len(world["disruptions"])
     found = (
         (waiting, "1 pod waits", f"{waiting} pods wait"),
@@ -58,6 +61,7 @@ def pending(story: Story) -> list[dict[str, Any]]:
                 "tried": [
                     {"nodepool": one["nodepool"], "why": one.get("why", "")} for one in decision.get("tried", ())
                 ],
+                "closed": _closed(story, decision),
                 "advice": advice.get(name, []),
                 "place": places.get(reference),
             },
@@ -68,6 +72,26 @@ def pending(story: Story) -> list[dict[str, Any]]:
         members.setdefault(id(group), []).append(name)
     tries = Tries.of(story, refusals(story))
     return [{**group, "tries": tries.text(members[id(group)], group["target"])} for group in groups.values()]
+
+
+def _closed(story: Story, decision: Line) -> list[str]:
+    """Of each NodePool whose last sizes cannot be had now, which these are and why not."""
+    known = {fact["number"]: fact for fact in story.facts("funnel")}
+    offered = {fact["number"]: fact["offered"] for fact in story.facts("sizes")}
+    told = []
+    for tried in decision.get("tried", ()):
+        funnel = known.get(tried.get("funnel"))
+        last = funnel["steps"][-1] if funnel is not None and funnel["steps"] else {}
+        if funnel is None or last.get("left") or not last.get("closed"):
+            continue
+        for why, positions in closed_texts(last).items():
+            names = [offered[funnel["sizes"]][position].removeprefix("Standard_") for position in positions]
+            shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+            told.append(f"NodePool {tried['nodepool']} would take {shown}, not to be had: {why}")
+    return told[:_NAMED]
+
+
+_NAMED = 4
 
 
 def taken(story: Story) -> list[dict[str, Any]]:

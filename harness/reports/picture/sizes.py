@@ -8,7 +8,7 @@ from typing import Any
 from harness.reports.picture.story import Line, Story
 from harness.reports.picture.times import duration
 
-__all__ = ["funnels", "size_lists"]
+__all__ = ["closed_texts", "funnels", "size_lists"]
 
 _FUNNELS = 40
 _PODS = 5
@@ -65,8 +65,11 @@ def _funnel(fact: Line) -> dict[str, Any]:
 
 def _step(step: Line) -> dict[str, Any]:
     """A filter; of what cannot be had `closed` says why, by the positions of sizes."""
-    if "closed" not in step:
-        return dict(step)
+    return {**step, "closed": closed_texts(step)} if "closed" in step else dict(step)
+
+
+def closed_texts(step: Line) -> dict[str, list[int]]:
+    """Why sizes cannot be had, each reason with their positions in the list of sizes."""
     reasons: dict[int, dict[tuple[str, str], Line]] = {}
     for one in sorted(
         step["closed"], key=lambda one: -one.get("until", 0.0)
@@ -76,7 +79,7 @@ def _step(step: Line) -> dict[str, Any]:
     texts: dict[str, list[int]] = {}
     for position, found in sorted(reasons.items()):
         texts.setdefault("; ".join(sorted(map(_closed, found.values()))), []).append(position)
-    return {**step, "closed": texts}
+    return texts
 
 
 def _closed(one: Line) -> str:
