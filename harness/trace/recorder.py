@@ -31,6 +31,7 @@ from harness.trace.files import Trace
 from harness.trace.header import Fact, Header
 from harness.trace.parts import Differing, Leaving
 from harness.trace.states import States
+from harness.trace.told import told_disruptions, told_refusals
 from harness.world import World
 
 __all__ = ["Recording", "record"]
@@ -146,6 +147,8 @@ class Recording:
             yield from self._decisions.facts()
         else:
             yield from told_decisions(fact for fact in told if isinstance(fact, EventTold))
+            yield from told_disruptions(world.log, nodes, (fact for fact in states if isinstance(fact, ClaimState)))
+            yield from told_refusals(world.log)
 
     def _changes(self) -> Iterator[Seen]:
         if self._witness is None:

@@ -325,14 +325,17 @@ class AzureFront(Front):
 
 
 _OF_LOGGER = ("level", "time", "logger", "message", "commit", "controller")
+_OF_CALLS = "msg"
+"""Where the provider's log of its own calls of Azure has the message."""
 
 
 def _log_line(at: float, line: Mapping[str, Any]) -> LogLine:
-    values = {key: value for key, value in line.items() if key not in _OF_LOGGER}
+    said = "message" if "message" in line else _OF_CALLS
+    values = {key: value for key, value in line.items() if key not in (*_OF_LOGGER, said)}
     return LogLine(
         at,
         str(line.get("level") or "").lower(),
         str(line.get("controller") or ""),
-        str(line.get("message") or ""),
+        str(line.get(said) or ""),
         values,
     )

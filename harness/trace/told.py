@@ -1,0 +1,76 @@
+"""What a Karpenter that is somebody else tells in its log of what the simulated loop tells itself: nodes that go, launches that failed.
+
+Core ``pkg/controllers/disruption/{queue,types}.go``, ``pkg/controllers/nodeclaim/lifecycle/launch.go``, ``pkg/controllers/provisioning``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.karpenter.validation.rejections import RejectionLayer
+from harness.trace.facts import ClaimState, Disruption, NodeState, Refused
+from harness.trace.parts import Leaving
+from harness.world.recorder import LogLine
+
+__all__ = ["told_disruptions", "told_refusals"]
+
+_DISRUPTING, _CREATED = "disrupting node(s)", "created nodeclaim"
+_FILTERED = "skipping, nodepool requirements filtered out all instance types"
+_LAUNCHING = "launching nodeclaim, "
+_COMMAND = re.compile(r"(?P<reason>\w+)/[^:]*: .*\(savings: \$(?P<savings>-?[0-9.]+)\)")
+"""How a command is printed from core 1.10 on; before, its reason is a value of its own, in lower case."""
+
+
+def told_disruptions(
+    lines: Sequence[LogLine], nodes: Iterable[NodeState], claims: Iterable[ClaimState]
+) -> Iterator[Disruption]:
+    """Each decision that nodes go. What became of it is not told: `ended` and `problem` stay empty, `savings` have two decimals."""
+    prices = {fact.node: fact.price for fact in nodes if fact.price is not None}
+    pools = {fact.claim: fact.nodepool for fact in claims}
+    for line in lines:
+        if line.message != _DISRUPTING:
+            continue
+        said = _COMMAND.match(str(line.values.get("command") or ""))
+        going: list[Leaving] = []
+        gone: Any = line.values.get("disrupted-nodes") or ()
+        for each in gone:
+            node, claim = _name(each, "Node"), _name(each, "NodeClaim")
+            price = prices.get(node, 0.0)
+            going.append({"node": node, "claim": claim, "nodepool": pools.get(claim, ""), "price": price})
+        yield Disruption(
+            round(line.at, 6),
+            tuple(going),
+            str(line.values.get("decision") or ""),
+            said["reason"] if said else str(line.values.get("reason") or "").capitalize(),
+            tuple(_made(lines, line)),
+            float(said["savings"]) if said else 0.0,
+        )
+
+
+def _made(lines: Iterable[LogLine], decision: LogLine) -> Iterator[str]:
+    """The NodeClaims that were made in the same go."""
+    go = decision.values.get("reconcileID")
+    for line in lines:
+        if go and line.message == _CREATED and line.values.get("reconcileID") == go:
+            yield _name(line.values, "NodeClaim")
+
+
+def told_refusals(lines: Iterable[LogLine]) -> Iterator[Refused]:
+    """NodeClaims whose launch failed, and NodePools that nothing fits."""
+    for line in lines:
+        error = str(line.values.get("error") or "")
+        if line.controller == "nodeclaim.lifecycle" and error.startswith(_LAUNCHING):
+            name = f"NodeClaim/{_name(line.values, 'NodeClaim')}"
+            yield Refused(round(line.at, 6), name, RejectionLayer.LAUNCH.value, error.removeprefix(_LAUNCHING))
+        elif line.message == _FILTERED:
+            name = f"NodePool/{_name(line.values, 'NodePool')}"
+            yield Refused(
+                round(line.at, 6), name, RejectionLayer.NODEPOOL_FILTER.value, line.message.partition(", ")[2]
+            )
+
+
+def _name(values: Mapping[str, Any], kind: str) -> str:
+    found = values.get(kind)
+    return str(found.get("name") or "") if isinstance(found, Mapping) else str(found or "")
