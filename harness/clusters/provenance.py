@@ -90,11 +90,6 @@ class Launch:
     layers: Sequence[LabelLayer]
     withheld: Sequence[LabelLayer]
 
-    def source(self, key: str, value: str | None) -> str | None:
-        """Where the value of a key comes from: the layer that first said what the last ones say, if that is the value."""
-        winner = winners(self.layers).get(key)
-        return winner.source if winner is not None and winner.value == value else None
-
 
 _KARPENTER_MARKS = {REGISTERED: "registration", INITIALIZED: "initialization"}
 
@@ -118,6 +113,8 @@ class _Story:
 
     def __init__(self, paths: Mapping[str, Launch], said: deque[Assertion]) -> None:
         self._paths, self._said = paths, said
+        # where a value comes from: the layer that first said what the last ones say
+        self._sources = {path: winners(each.layers) for path, each in paths.items()}
         self._wanted: dict[str, Mapping[str, tuple[str, str]]] = {}
         self._labels: Mapping[str, str] = {}
         self.found: dict[str, list[Write]] = {}
@@ -171,8 +168,9 @@ class _Story:
             return told[1]
         if by == "karpenter" and key in _KARPENTER_MARKS:
             return _KARPENTER_MARKS[key]
-        path = self._paths.get("kubelet" if by == "kubelet" else "nodeclaim" if by == "karpenter" else "")
-        return path.source(key, value) if path is not None else None
+        path = self._sources.get("kubelet" if by == "kubelet" else "nodeclaim" if by == "karpenter" else "", {})
+        winner = path.get(key)
+        return winner.source if winner is not None and winner.value == value else None
 
 
 def _said_before(writes: Sequence[Write], by: str, value: str) -> bool:

@@ -180,10 +180,15 @@ def changed_fields(before: Object, after: Object) -> dict[str, Any]:
     return found
 
 
+def _is_map(value: Any) -> bool:
+    """Objects are dicts nearly always, and what is no map is a text, of which an abstract class takes long to say so."""
+    return type(value) is dict or (not isinstance(value, str | list) and isinstance(value, Mapping))
+
+
 def _compare(before: Any, after: Any, path: str, found: dict[str, Any]) -> None:
     if before is after:
         return
-    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+    if not (_is_map(before) and _is_map(after)):
         if before != after:
             found[path] = None if after is _MISSING else after
         return
@@ -193,6 +198,6 @@ def _compare(before: Any, after: Any, path: str, found: dict[str, Any]) -> None:
             old = before.get(name, _MISSING)
             # a map that is new is told field by field, as one that grew
             new = after.get(name, _MISSING)
-            if old is _MISSING and isinstance(new, Mapping) and path in ("", "metadata"):
+            if old is _MISSING and path in ("", "metadata") and _is_map(new):
                 old = {}
             _compare(old, new, here, found)

@@ -132,7 +132,8 @@ class _SizeLists:
     def __init__(self, world: World) -> None:
         self._world = world
         self.standing = world.instance_types.standing()
-        self._sizes: dict[Hashable, tuple[int, Any]] = {}
+        self._sizes: dict[Hashable, int] = {}
+        self._lists: dict[tuple[str, int], tuple[int, Any]] = {}
         self._funnels: dict[Hashable, int] = {}
         self._new: list[Fact] = []
 
@@ -151,7 +152,7 @@ class _SizeLists:
         return {**told, "why": why} if why else told
 
     def _funnel(self, t: float, nodepool: str, filters: Filters) -> int:
-        list_number = self._list(t, nodepool, filters.types)
+        list_number = self._list(t, nodepool, filters)
         closed = self._closed(filters)
         key = (nodepool, list_number, filters.left, *((why, mask) for why, mask in closed.items()))
         number = self._funnels.get(key)
@@ -179,12 +180,19 @@ class _SizeLists:
                     found[why] = found.get(why, 0) | 1 << position
         return found
 
-    def _list(self, t: float, nodepool: str, types: tuple[str, ...]) -> int:
+    def _list(self, t: float, nodepool: str, filters: Filters) -> int:
+        key = nodepool, id(filters.instance_types)
+        number, _ = self._lists.get(key, (0, None))
+        if not number:
+            number = self._list_of(t, nodepool, filters.types)
+            self._lists[key] = number, filters.instance_types  # kept, so that its id stays its own
+        return number
+
+    def _list_of(self, t: float, nodepool: str, types: tuple[str, ...]) -> int:
         known = self._sizes.get((nodepool, types))
         if known is not None:
-            return known[0]
-        number = len(self._sizes) + 1
-        self._sizes[nodepool, types] = (number, types)
+            return known
+        number = self._sizes[nodepool, types] = len(self._sizes) + 1
         dropped: dict[str, list[str]] = {}
         for one in self._dropped(nodepool):
             dropped.setdefault(one.filter, []).append(one.name)

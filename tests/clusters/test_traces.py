@@ -28,7 +28,6 @@ OF_EACH_FOLDER = (
     ("capacity/sdk-retries.yaml", "an error of Azure's own"),
     ("disruption/emptiness.yaml", ""),
     ("disruption/drift.yaml", ""),
-    ("disruption/timeouts.yaml", "single-node consolidation stops after three minutes[1.10.2]"),
     ("faq/well-known-labels.yaml", "the label of another cluster[1.14.0]"),
     ("labels/first-releases.yaml", "AKS machines on request[1.7.0]"),
     ("lifecycle/from-pod-to-node.yaml", "pods that come within a second share a Node"),
