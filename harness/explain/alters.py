@@ -8,16 +8,18 @@ from typing import Any
 from harness.explain.fit import asked_by
 from harness.explain.trials import Outcome
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.azure import SKU_GPU_COUNT, SKU_GPU_NAME
+from harness.karpenter.labels.azure import AKS_SCALE_SET_PRIORITY, SKU_GPU_COUNT, SKU_GPU_NAME
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.labels.vocabulary import Vocabulary
-from harness.karpenter.requirement import Requirement
+from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import ARCH, INSTANCE_TYPE, OS
 
-__all__ = ["alterations"]
+__all__ = ["CAPACITY_TYPES", "alterations"]
 
 _GPU_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu")
+CAPACITY_TYPES = {"spot": "spot", "regular": "on-demand"}
+"""What AKS's label `kubernetes.azure.com/scalesetpriority` says, as Karpenter's own."""
 _MEANS = {ARCH: "architecture", OS: "operating system", CAPACITY_TYPE: "capacity type"}
 
 
@@ -30,6 +32,9 @@ def alterations(
 ) -> Iterator[str]:
     """`architecture arm64, not amd64` and the like, for the new Nodes of an outcome; `types`: the sizes that may be asked for by name."""
     asked = Requirements.from_pod(pod, vocabulary=vocabulary, strict=True)
+    if CAPACITY_TYPE not in asked and AKS_SCALE_SET_PRIORITY in asked:  # what AKS's label says is Karpenter's capacity type
+        kinds = [CAPACITY_TYPES[one] for one in asked[AKS_SCALE_SET_PRIORITY].values if one in CAPACITY_TYPES]
+        asked = asked.add(Requirement.of(CAPACITY_TYPE, IN, kinds, vocabulary=vocabulary)) if kinds else asked
     for key, noun in _MEANS.items():
         wanted = _wanted(key, asked, pools, vocabulary)
         for value in dict.fromkeys(labels[key] for labels in outcome.nodes.values() if key in labels):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.explain.alters import CAPACITY_TYPES
 from harness.explain.candidates import (
     Candidate,
     Looked,
@@ -15,6 +16,8 @@ from harness.explain.candidates import (
     required_terms,
 )
 from harness.explain.edits import in_spec, of_requirement, setting, without
+from harness.karpenter.labels.azure import AKS_SCALE_SET_PRIORITY
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirements import Conflicts, Requirement, UndefinedKey
 from harness.karpenter.scheduling.ledger import BeyondLimit, NodePoolExcludes, PodExcludes, PoolFiltered, PoolTried
 from harness.karpenter.scheduling.reasons import NodeLimitReached, RequirementsIncompatible
@@ -113,6 +116,9 @@ def _allowed(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: Looked) -> 
     )
     for conflict in cause.keys if isinstance(cause, Conflicts) else ():
         values[conflict.key] = list(_asked(pod, conflict.key)) or _wanted(conflict.incoming)
+    # offerings of the other kind are kept away before the label is looked at
+    asked = _asked(pod, AKS_SCALE_SET_PRIORITY)
+    values.setdefault(CAPACITY_TYPE, []).extend(CAPACITY_TYPES[one] for one in asked if one in CAPACITY_TYPES)
     priced: dict[tuple[str, str], float] = {}
     for verdict in entry.types():
         reason = verdict.reasons[0] if len(verdict.reasons) == 1 else None

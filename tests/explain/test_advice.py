@@ -394,3 +394,10 @@ def test_a_machine_whose_gpu_has_no_name_is_one_with_a_gpu_and_the_rest_is_told(
     assert "; of the others Karpenter then says: all available instance types exceed limits for nodepool" in as_text(
         [explained]
     )
+
+
+def test_spot_by_the_label_of_aks_is_a_wish_for_spot() -> None:
+    explained = first(AMD64, deployment(nodeSelector={"kubernetes.azure.com/scalesetpriority": "spot"}))
+    (allow,) = explained.changes  # without the label it would be another machine than was asked for
+    assert allow.text == f"also allow spot for {CAPACITY} in NodePool default"
+    assert allow.alters == ()
