@@ -149,8 +149,9 @@ class _Dask:
     def __call__(self, todo: Sequence[Batch]) -> Iterator[list[tuple[str, Row]]]:
         futures = self._client.map(run_batch, todo, pure=False)
         try:
-            for future in self._completed(futures, loop=self._client.loop):
-                yield future.result()
+            # with results: what is done is fetched at once, so that a worker that dies later takes none of it along
+            for _, rows in self._completed(futures, with_results=True, loop=self._client.loop):
+                yield rows
         finally:
             self._client.cancel(futures)
             self._client.close()

@@ -10,14 +10,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from harness.kube.api.objects import Object
+from harness.kube.api.objects import Object, name_of, namespace_of
 from harness.reading.problems import Problem, ScenarioError
 from harness.scenario.language.cases import Case
 from harness.scenario.language.files import load
 from harness.scenario.language.models import SweepHeader
 from harness.scenario.running.worlds import world_inputs
 from harness.sweep.result import KEY, OUTCOME
-from harness.sweep.situation import Situation
+from harness.sweep.situation import Scaled, Situation
 
 __all__ = ["Plan", "Planned", "read_plan"]
 
@@ -88,17 +88,27 @@ def _situation(case: Case, until: float | None) -> Situation:
     inputs: dict[str, Any] = {
         name: value for name, value in world_inputs(case).items() if name != "caches" and value is not None
     }
-    passing = sum(step.advance or 0.0 for step in case.header.when if not isinstance(step, str))
-    return Situation(**inputs, until=passing if until is None else until)
+    passed, scaled = 0.0, list[Scaled]()
+    for step in case.header.when:
+        if isinstance(step, str):
+            continue
+        passed += step.advance or 0.0
+        if step.scale is not None:
+            scaled.append(Scaled(passed, step.scale.of, step.scale.replicas))
+    return Situation(**inputs, until=passed if until is None else until, scaled=tuple(scaled))
 
 
 def _not_for_a_plan(case: Case) -> list[Problem]:
-    """What a plan cannot say: steps other than time that passes, and expectations."""
+    """What a plan cannot say: steps other than time that passes and workloads that grow and shrink, and expectations."""
     problems = []
     for step, mark in zip(case.header.when, case.when_marks, strict=True):
-        if not isinstance(step, str) and set(step.model_fields_set) - {"only"} != {"advance"}:
-            what = "a sweep knows the step `advance` only, which lets time pass"
+        if isinstance(step, str):
+            continue
+        if set(step.model_fields_set) - {"only"} not in ({"advance"}, {"scale"}):
+            what = "a sweep knows the steps `advance`, which lets time pass, and `scale`"
             problems.append(Problem(mark, "when", what, "other steps are for `harness run`"))
+        elif step.scale is not None and not any(_is(step.scale.of, manifest.object) for manifest in case.manifests):
+            problems.append(Problem(mark, "when.scale.of", f"there is no {step.scale.of} among the manifests"))
     if case.then:
         what = "a sweep has no expectations: its result is a table"
         problems.append(Problem(case.then[0].mark(), "then", what, "whether they hold is told by `harness run`"))
@@ -110,6 +120,13 @@ def _not_for_a_plan(case: Case) -> list[Problem]:
             Problem(case.given_mark("crds"), "given.crds", "CRD files are not sent to other machines; name a release")
         )
     return problems
+
+
+def _is(reference: str, obj: Object) -> bool:
+    """Whether `Kind/name` or `Kind/namespace/name` means the object."""
+    kind, _, name = reference.partition("/")
+    namespace, _, name = name.rpartition("/")
+    return (obj.get("kind"), namespace_of(obj) or "default", name_of(obj)) == (kind, namespace or "default", name)
 
 
 def _columns(cases: Sequence[Case], more: Mapping[str, object]) -> list[Problem]:

@@ -11,13 +11,14 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
 from harness.sweep.result import NodeRow, PodRow, RefusalRow, Result
-from harness.sweep.situation import Situation
+from harness.sweep.situation import Scaled, Situation
 from harness.world import World
 from harness.world.bill import Bill
 from harness.world.prices import machine_prices
 from harness.world.refused import is_mistake
 
 if TYPE_CHECKING:
+    from harness.engine.engine import Settled
     from harness.reading.sources import Source
     from harness.world import Caches
 
@@ -38,9 +39,14 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
     bill = Bill(world)
     world.apply(*manifests)
     settled = world.settle(allow_rejections=True)
-    end = world.clock.seconds + asked.until
-    while settled.quiescent and world.clock.seconds < end:
-        settled = world.advance(min(_DAY, end - world.clock.seconds))
+    start = world.clock.seconds
+    for scaled in asked.scaled:
+        if scaled.at <= asked.until:
+            settled = _advance(world, settled, start + scaled.at)
+            _scale(world, scaled)
+    settled = _advance(world, settled, start + asked.until)
+    if asked.scaled and asked.scaled[-1].at >= asked.until and settled.quiescent:
+        settled = world.settle(allow_rejections=True)
     return Result(
         pods=tuple(_pods(world)),
         nodes=tuple(_nodes(world)),
@@ -53,6 +59,26 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
         disruptions=len(world.disruptions),
         motion=str(settled.runaway or settled.exhausted or ""),
     )
+
+
+def _advance(world: World, settled: Settled, end: float) -> Settled:
+    """Lets time pass to `end`, in seconds of the world's clock; not at all where it never comes to rest."""
+    while settled.quiescent and world.clock.seconds < end:
+        settled = world.advance(min(_DAY, end - world.clock.seconds))
+    return settled
+
+
+def _scale(world: World, scaled: Scaled) -> None:
+    """Changes `spec.replicas` as kubectl scale does. Raises LookupError where there is no such workload."""
+    kind, _, name = scaled.of.partition("/")
+    namespace, _, name = name.rpartition("/")
+    found = next(
+        (one for one in world.list(kind) if (namespace_of(one), name_of(one)) == (namespace or "default", name)), None
+    )
+    if found is None:
+        raise LookupError(f"there is no {scaled.of} to scale")
+    metadata = {key: value for key, value in found["metadata"].items() if key != "resourceVersion"}
+    world.apply({**found, "metadata": metadata, "spec": {**spec_of(found), "replicas": scaled.replicas}})
 
 
 def _pods(world: World) -> Iterable[PodRow]:

@@ -7,14 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-__all__ = ["Situation"]
+__all__ = ["Scaled", "Situation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A workload gets another size: `at` virtual seconds after the world came to rest for the first time. `of` is `Kind/name`."""
+
+    at: float
+    of: str
+    replicas: int
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What `harness.simulate` is told besides the manifests; the fields are those of `harness.World`, None for its default.
 
-    `until` are virtual seconds that pass after the world came to rest for the first time.
+    `until` are virtual seconds that pass after the world came to rest for the first time, `scaled` what happens in them, in order;
+    what is later than `until` does not happen.
     """
 
     karpenter: str | None = None
@@ -29,12 +39,18 @@ class Situation:
     attempt_seconds: float | None = None
     time_limit: float | None = None
     until: float = 0.0
+    scaled: tuple[Scaled, ...] = ()
 
     def arguments(self) -> dict[str, Any]:
         """Returns the keyword arguments of World, only what is said."""
-        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "until"}
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _AFTER}
         return {name: value for name, value in values.items() if value is not None and value != {}}
 
     def text(self) -> str:
         """Returns the same text for the same situation, whatever the order of its mappings."""
-        return json.dumps({**self.arguments(), "until": self.until}, sort_keys=True, default=str)
+        after = {"until": self.until, "scaled": [(each.at, each.of, each.replicas) for each in self.scaled]}
+        return json.dumps({**self.arguments(), **after}, sort_keys=True, default=str)
+
+
+_AFTER = frozenset({"until", "scaled"})
+"""The fields that say what happens after the world came to rest."""

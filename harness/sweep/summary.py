@@ -73,7 +73,7 @@ def _changed(changed: Sequence[str], values: Sequence[str], than: str) -> str:
     if not changed:
         return f"workloads get the same sizes at all {len(values)} values"
     more = f" and {len(changed) - _FEW} more" if len(changed) > _FEW else ""
-    return f"workloads get other sizes than {than} at {', '.join(changed[:_FEW])}{more}"
+    return f"at {', '.join(changed[:_FEW])}{more} workloads get other sizes than {than}"
 
 
 def _where(axes: Sequence[str], row: Row) -> str:

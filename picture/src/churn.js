@@ -61,7 +61,7 @@ const round = (value) => Math.round(value * 10) / 10;
 
 function chart(points, best, marked, whole) {
   const left = 44;
-  const width = Math.max(120, whole - left - 12);
+  const width = Math.max(120, whole - left - 26);
   const ends = (of) => {
     const all = points.map(of);
     const gap = (Math.max(...all) - Math.min(...all)) * 0.08 || Math.max(...all) * 0.05 || 1;

@@ -8,6 +8,7 @@ import pytest
 import harness
 from fakeazure.catalog.errors import UnknownRegion
 from harness import Result, Situation, simulate
+from harness.sweep.situation import Scaled
 
 POOL = """
 apiVersion: karpenter.sh/v1
@@ -137,3 +138,19 @@ def test_a_region_that_is_none() -> None:
 
 def test_the_names_are_part_of_the_package() -> None:
     assert {"Result", "Situation", "simulate"} <= set(dir(harness))
+
+
+def test_workloads_grow_and_shrink_while_time_passes() -> None:
+    """A day with six pods and a night with one: machines come, and Karpenter takes them away; what is after the end does not happen."""
+    day = (Scaled(600.0, "Deployment/web", 6), Scaled(3600.0, "Deployment/web", 1))
+    results = {
+        until: simulate(POOL, WEB, situation=Situation(region="eastus", until=until, scaled=day))
+        for until in (300.0, 600.0, 3600.0, 9000.0)
+    }
+    assert {until: len(result.pods) for until, result in results.items()} == {300.0: 2, 600.0: 6, 3600.0: 1, 9000.0: 1}
+    assert not any(result.pending for result in results.values())
+    assert results[300.0].machines < results[600.0].machines
+    assert (results[600.0].disruptions, results[9000.0].disruptions > 0) == (0, True)
+    assert results[9000.0].usd_per_hour < results[600.0].usd_per_hour
+    with pytest.raises(LookupError, match="there is no Deployment/shop to scale"):
+        simulate(POOL, WEB, situation=Situation(until=1.0, scaled=(Scaled(0.0, "Deployment/shop", 1),)))

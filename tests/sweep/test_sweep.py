@@ -162,9 +162,13 @@ def test_time_of_the_plan_and_of_the_command(plan: Path) -> None:
         ),
         (
             ("given:", "when: [{restart: karpenter}]\ngiven:"),
-            "a sweep knows the step `advance` only, which lets time pass",
+            "a sweep knows the steps `advance`, which lets time pass, and `scale`",
         ),
         (("matrix: {", "description: $(usd)\nmatrix: {usd: [a], "), "'usd' is a column of the result"),
+        (
+            ("given:", "when: [{scale: {of: Deployment/shop, replicas: 2}}]\ngiven:"),
+            "there is no Deployment/shop among the manifests",
+        ),
         (("eastus", "eastuss"), "eastuss"),
         (("---", "---\nscenario: nothing\n---"), "plan.yaml:1:1: no object is given, so nothing would happen"),
     ],
