@@ -74,7 +74,7 @@ def outcome_of(trace: Trace, *, sources: bool = True) -> dict[str, Any]:
         "refused": {name: sorted(texts) for name, texts in sorted(refused.items())},
         "price": next((fact.price for fact in reversed(trace.of(Cost))), 0.0),
         "decisions": _decisions(trace, pods, sources),
-        "disruptions": [_disruption(fact) for fact in trace.of(Disruption) if sources],
+        "disruptions": [_disruption(fact, sources) for fact in trace.of(Disruption)],
         "NodeClaims": per_claim,
         "other Nodes": {name: {**node, "claim": ""} for name, node in nodes.items()},
         "other calls": calls.get("", []),
@@ -243,11 +243,13 @@ def _decisions(trace: Trace, owners: Mapping[str, str], sources: bool) -> dict[s
     return {name: sorted(said) if name.startswith("of ") else list(said) for name, said in sorted(found.items())}
 
 
-def _disruption(fact: Disruption) -> str:
-    end = f", taken back: {fact.problem}" if fact.problem else ""
-    drift = f" ({fact.drift})" if fact.drift else ""
+def _disruption(fact: Disruption, sources: bool) -> str:
     nodes = ", ".join(str(each["claim"] or each["node"]) for each in fact.nodes)
     replaced = f", replaced by {', '.join(fact.replacements)}" if fact.replacements else ""
+    if not sources:
+        return f"{fact.decision} {nodes}: {fact.reason}{replaced}"
+    end = f", taken back: {fact.problem}" if fact.problem else ""
+    drift = f" ({fact.drift})" if fact.drift else ""
     return f"{fact.decision} {nodes}: {fact.reason}{drift}{replaced}, saves {round(fact.savings, 6)} USD/h{end}"
 
 

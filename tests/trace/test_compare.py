@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.scenario.language.files import load
 from harness.scenario.running.runner import Runner
 from harness.scenario.running.tracing import finished
-from harness.trace import Trace, write_trace
+from harness.trace import Trace, read_trace, write_trace
 from harness.trace.comparing import compare_traces
 from harness.trace.decisions import told_decisions
-from harness.trace.facts import EventTold, LabelWrite, NodeState, PodState
+from harness.trace.facts import Disruption, EventTold, LabelWrite, NodeState, PodState
 from tests.cli.command import call
 from tests.trace.conftest import SPOT
 
@@ -220,3 +221,24 @@ def test_names_that_a_workload_draws_are_no_difference_in_what_karpenter_says(ru
         other, facts=(*other.facts[:-2], replace(other.facts[-2], message="Not all pods"), other.facts[-1])
     )
     assert [one.fact for one in compare_traces(other, changed).differences] == ["Events[NodePool/default]"]
+
+
+def test_what_a_real_controller_decided_is_compared_as_far_as_it_says() -> None:
+    """Its log has neither method nor drift, and savings with two decimals; which nodes go and why is the same."""
+    trace = read_trace(Path(__file__).with_name("version-1.jsonl.gz"))
+    assert trace.of(Disruption)
+
+    def real(**changes: Any) -> Trace:
+        facts = tuple(
+            replace(fact, method="", drift="", savings=round(fact.savings, 2), ended=None, **changes)
+            if isinstance(fact, Disruption)
+            else fact
+            for fact in trace.facts
+        )
+        return Trace(replace(trace.header, karpenter="real"), facts)
+
+    assert not [one for one in compare_traces(trace, real()).differences if one.fact.startswith("disruptions")]
+    (found,) = [
+        one for one in compare_traces(trace, real(reason="Empty")).differences if one.fact.startswith("disruptions")
+    ]
+    assert "Empty" in str(found.right)
