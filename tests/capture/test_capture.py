@@ -217,3 +217,25 @@ def test_why_a_node_stays_is_the_same_in_the_case(tmp_path: Path, capsys: pytest
     assert told[0] == again[0] == 0
     answer = told[1][told[1].index("It can go: ") :].replace(node, "node-1")
     assert again[1].endswith(answer)
+
+
+@pytest.mark.slow
+def test_the_way_to_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As docs/how-to/report-a-bug.md says it, to the end: 150 objects captured, made small, run and explained, and nothing of them left."""
+    made = cluster()
+    assert len(made["items"]) == 150
+    (tmp_path / "dump.json").write_text(json.dumps(made))
+    case, small = tmp_path / "case.yaml", tmp_path / "small.yaml"
+    question = ("--pod", LONELY, "--anonymise")
+    assert call(capsys, "capture", str(tmp_path / "dump.json"), *question, "-o", str(case))[0] == 0
+    code, out, _ = call(capsys, "shrink", str(case), "--keep", "pending=label", "-o", str(small))
+    assert code == 0
+    assert "nothing more can go" in out
+    text = small.read_text()
+    assert len(text.encode()) < 1024
+    assert len(objects(text)) <= 4
+    assert not [word for word in TELLTALES if word in text.lower()]
+    assert call(capsys, "run", str(small))[0] == 0
+    code, out, _ = call(capsys, "explain", str(small))
+    assert code == 0
+    assert "Karpenter says: incompatible requirements, label " in out

@@ -73,6 +73,9 @@ def test_junit(capsys: pytest.CaptureFixture[str]) -> None:
     failure = ElementTree.fromstring(out).find(".//failure")
     assert failure is not None
     assert failure.get("message") == SAID
+    suite = ElementTree.fromstring(out).find("testsuite")
+    assert suite is not None
+    assert {"name", "tests", "failures", "errors", "skipped"} <= set(suite.attrib)  # what junit-10.xsd asks for
     code, out, _ = call(capsys, "validate", "good.yaml", "--format", "junit")
     assert (code, ElementTree.fromstring(out).find(".//failure")) == (0, None)
 

@@ -69,7 +69,9 @@ def test_two_files_and_pytest_in_a_fresh_environment(wheel: Path, tmp_path: Path
     repository.mkdir()
     (repository / "pool.yaml").write_text(MANIFESTS)
     (repository / "test_pool.yaml").write_text(SCENARIO)
-    (repository / "conftest.py").write_text("import harness\nassert 'site-packages' in harness.__file__, harness.__file__\n")
+    (repository / "conftest.py").write_text(
+        "import harness\nassert 'site-packages' in harness.__file__, harness.__file__\n"
+    )
     environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "", "PYTHONSAFEPATH": "1"}
     done = subprocess.run(
         [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:benchmark"],
@@ -89,6 +91,9 @@ def test_what_the_wheel_says_of_itself(wheel: Path) -> None:
     assert "karpenter_azure_harness = harness.pytest_entry" in entry_points
     relative = re.findall(r"\]\((?!https?://|#)[^)]+\)", str(metadata.get_payload()))
     assert not relative, relative
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", str(metadata.get_payload()))
+    assert pictures, "a picture"
+    assert all(one.startswith("https://") and "/raw/" in one for one in pictures)  # a page about a file shows none
     assert "Programming Language :: Python :: 3.14" in metadata.get_all("Classifier", ())
     assert len(metadata.get_all("Project-URL", ())) >= 3
 
