@@ -60,10 +60,12 @@ class Sku:
         self.family: str = record.get("family") or ""
         self.size: str = record.get("size") or ""
         caseless = grammar.caseless_names
-        pairs = list(_pairs(record.get("capabilities")))
-        pairs.reverse()  # of equal names the first counts
-        self._flags: dict[str, str | None] = {_folded(name): value for name, value in pairs}
-        self._capabilities: dict[str, str | None] = self._flags if caseless else dict(pairs)
+        listed = record.get("capabilities") or ()
+        # of equal names the first counts
+        self._flags: dict[str, str | None] = {
+            _folded(name): item.get("value") for item in reversed(listed) if (name := item.get("name")) is not None
+        }
+        self._capabilities: dict[str, str | None] = self._flags if caseless else dict(reversed([*_pairs(listed)]))
         self.vm_size: VmSize | None = grammar.parse(self.size)
         self.vcpus = self._integer("vCPUs", caseless)
         self.gpus = self._integer("GPUs", caseless)
