@@ -39,6 +39,51 @@ def test_a_pod_that_costs_nothing_leaves_its_node_empty_from_core_1_14_on() -> N
     assert not found(situation([machine("a")], [cheap], release=provider("1.13.1")), "Emptiness")
 
 
+def emptied(release: str, **annotations: str) -> bool:
+    """Whether a pod that says this of itself leaves its node empty."""
+    said = {NAMES[name]: text for name, text in annotations.items()}
+    return bool(
+        found(situation([machine("a")], [pod("p", "a", annotations=said)], release=provider(release)), "Emptiness")
+    )
+
+
+NAMES = {"deletion": "controller.kubernetes.io/pod-deletion-cost", "disruption": "karpenter.sh/disruption-cost"}
+
+
+def test_what_a_pod_says_of_its_disruption_counts_before_its_deletion_from_core_1_15_on() -> None:
+    """Core pkg/utils/disruption/disruption.go, EvictionCost."""
+    assert emptied("next", disruption="-200000000")
+    assert not emptied("1.14.2", disruption="-200000000")
+    assert not emptied("next", disruption="0", deletion="-200000000")
+    assert emptied("next", deletion="-200000000")
+
+
+def test_only_whole_numbers_of_32_bits_say_a_cost_from_core_1_15_on() -> None:
+    for text in ("-200000000.5", "-2e8", "-2147483649", "", " -200000000"):
+        assert not emptied("next", disruption=text), text
+    assert emptied("1.14.2", deletion="-2e8")
+    assert not emptied("next", deletion="-2e8")
+    assert emptied("next", disruption="-2147483648")
+
+
+def static(replicas: int, most: int) -> dict[str, Any]:
+    made = nodepool()
+    return {**made, "spec": {**made["spec"], "replicas": replicas, "limits": {"nodes": str(most)}}}
+
+
+@pytest.mark.parametrize(("release", "told"), [("next", True), ("1.14.2", False)])
+def test_a_static_nodepool_without_room_for_a_replacement_says_so_from_core_1_15_on(release: str, told: bool) -> None:
+    """Core pkg/controllers/disruption/staticdrift.go, unreplaceableCommands."""
+    drifted = machine("a", conditions=("Consolidatable", "Drifted"))
+    full = situation([drifted], pools=[static(1, 1)], release=provider(release))
+    assert not found(full, "StaticDrift")
+    sentence = "static NodePool is at its node limit and cannot stage a replacement"
+    assert said(full, "a") == ([sentence] if told else [])
+    roomy = situation([drifted], pools=[static(1, 2)], release=provider(release))
+    assert len(found(roomy, "StaticDrift")) == 1
+    assert said(roomy, "a") == []
+
+
 def test_pods_move_to_a_node_that_has_room() -> None:
     made = situation([machine("a"), machine("b")], [pod("p", "a"), pod("q", "b", "3")])
     (command,) = found(made, "SingleNodeConsolidation")

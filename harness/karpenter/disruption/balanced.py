@@ -12,6 +12,7 @@ from harness.karpenter.disruption.costs import BASE_COST, eviction_cost, offered
 from harness.karpenter.disruption.events import approved, nodepool_approved
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
@@ -66,16 +67,16 @@ def nodepool_totals(situation: Situation) -> dict[str, Totals]:
         pool = node.labels.get(NODEPOOL)
         if pool is not None:
             known = by_name.get(node.name)
-            cost = known.moving_cost if known is not None else _disruption_cost(node)
+            cost = known.moving_cost if known is not None else _disruption_cost(node, situation.rules)
             disruption[pool] = disruption.get(pool, 0.0) + cost
     costs = nodepool_costs(situation.view)
     return {pool: Totals(costs.get(pool) or price, disruption.get(pool, 0.0)) for pool, price in prices.items()}
 
 
-def _disruption_cost(node: StateNode) -> float:
+def _disruption_cost(node: StateNode, rules: DisruptionRules) -> float:
     cost = BASE_COST
     for pod in sorted(node.pods, key=_key):
-        if not is_daemon(pod) and (value := eviction_cost(pod)) > 0:
+        if not is_daemon(pod) and (value := eviction_cost(pod, rules)) > 0:
             cost += value
     return cost
 

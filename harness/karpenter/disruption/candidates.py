@@ -141,7 +141,7 @@ def _load(situation: Situation, node: StateNode) -> _Load:
         pods = situation.view.pods_on(node)
         moving = tuple(pod for pod in pods if is_reschedulable(pod))
         marked = any(DO_NOT_DISRUPT in annotations_of(pod) for pod in pods)
-        found = _Load(moving, rescheduling_cost(pods), moving_cost(moving), marked)
+        found = _Load(moving, rescheduling_cost(pods, situation.rules), moving_cost(moving, situation.rules), marked)
         node.remembered[_Load] = found
     return found
 

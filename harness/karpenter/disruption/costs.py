@@ -10,12 +10,14 @@ from harness.engine.clock import parse
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.labels.vocabulary import Vocabulary
+from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.settling import NEVER
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, metadata_of, spec_of
 from harness.kube.go.durations import parse_duration
+from harness.kube.go.text import parse_int
 
 __all__ = [
     "BASE_COST",
@@ -28,6 +30,7 @@ __all__ = [
     "rescheduling_cost",
 ]
 
+DISRUPTION_COST = "karpenter.sh/disruption-cost"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 BASE_COST = 1.0
 """What draining any node costs."""
@@ -35,12 +38,15 @@ BASE_COST = 1.0
 _MOST = 10.0
 
 
-def eviction_cost(pod: Object) -> float:
-    """Between -10 and 10, 1 for most pods: by deletion cost and priority."""
+def eviction_cost(pod: Object, rules: DisruptionRules) -> float:
+    """Between -10 and 10, 1 for most pods: by what the pod says of itself, and by its priority."""
     cost = 1.0
-    text = annotations_of(pod).get(DELETION_COST)
-    if text is not None:
-        cost += _number(text) / 2.0**27
+    said = annotations_of(pod)
+    if not rules.own_disruption_cost:
+        text = said.get(DELETION_COST)
+        cost += _number(text) / 2.0**27 if text is not None else 0.0
+    elif (text := said.get(DISRUPTION_COST, said.get(DELETION_COST))) is not None:
+        cost += _whole(text) / 2.0**27
     priority = spec_of(pod).get("priority")
     if priority is not None:
         cost += float(priority) / 2.0**25
@@ -55,19 +61,25 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def rescheduling_cost(pods: Iterable[Object]) -> float:
+def _whole(text: str) -> int:
+    """What Go's ParseInt reads of 32 bits, 0 where it reads nothing."""
+    number = parse_int(text)
+    return number if number is not None and -(1 << 31) <= number < 1 << 31 else 0
+
+
+def rescheduling_cost(pods: Iterable[Object], rules: DisruptionRules) -> float:
     """The eviction costs of all pods together."""
     cost = 0.0
     for pod in pods:
-        cost += eviction_cost(pod)
+        cost += eviction_cost(pod, rules)
     return cost
 
 
-def moving_cost(pods: Iterable[Object]) -> float:
+def moving_cost(pods: Iterable[Object], rules: DisruptionRules) -> float:
     """The base cost, and the eviction costs of the pods that have any."""
     cost = BASE_COST
     for pod in pods:
-        cost += max(0.0, eviction_cost(pod))
+        cost += max(0.0, eviction_cost(pod, rules))
     return cost
 
 

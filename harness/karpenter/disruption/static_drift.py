@@ -3,9 +3,9 @@
 Core ``pkg/controllers/disruption/staticdrift.go``, ``pkg/controllers/state/statenodepool.go``.
 """
 
-
 from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands import Command
+from harness.karpenter.disruption.events import blocked
 from harness.karpenter.disruption.method import DRIFTED, Findings, Method, Proposal
 from harness.karpenter.disruption.simulating import Outcome
 from harness.karpenter.disruption.situation import Deliberation, Situation
@@ -18,6 +18,7 @@ from lazyrecords import dataclass
 
 __all__ = ["Counts", "StaticDrift", "counts_of", "node_limit"]
 
+UNREPLACEABLE = "static NodePool is at its node limit and cannot stage a replacement"
 _NO_LIMIT = (1 << 63) - 1
 
 
@@ -43,19 +44,20 @@ class StaticDrift(Method):
             by_pool.setdefault(each.pool, []).append(each)
         for pool in sorted(by_pool):
             candidates = by_pool[pool]
-            for each in candidates[: self._allowed(situation, proposal, pool, candidates)]:
+            wanted = min(proposal.budgets[pool], len(candidates)) if self._is_steady(situation, candidates[0]) else 0
+            left = max(0, node_limit(candidates[0].nodepool) - counts_of(situation.view.simulations, pool).total)
+            if not left and situation.rules.tells_unreplaceable:
+                situation.say(*(event for each in candidates[:wanted] for event in blocked(each.state, UNREPLACEABLE)))
+            for each in candidates[: min(wanted, left)]:
                 planned = planned_static(situation, each)
                 found.commands.append(Command.of((each,), Outcome((planned,)), (planned,)))
         return found
 
     @staticmethod
-    def _allowed(situation: Situation, proposal: Proposal, pool: str, candidates: list[Candidate]) -> int:
-        nodepool = candidates[0].nodepool
-        counts = counts_of(situation.view.simulations, pool)
-        if counts.running + counts.replacing > int(spec_of(nodepool).get("replicas") or 0):
-            return 0
-        left = node_limit(nodepool) - counts.total
-        return max(0, min(proposal.budgets[pool], len(candidates), left))
+    def _is_steady(situation: Situation, candidate: Candidate) -> bool:
+        """Whether the NodePool has no more nodes than it wants."""
+        counts = counts_of(situation.view.simulations, candidate.pool)
+        return counts.running + counts.replacing <= int(spec_of(candidate.nodepool).get("replicas") or 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,12 @@ class DisruptionRules:
     """Unhealthy nodes are replaced as a method of disruption, with replacements first and within the budgets of the reason
     ``Unhealthy``, unless ``--legacy-node-repair`` is set (core ``pkg/controllers/disruption/repair.go``, since 1.15.0). This is not
     simulated; what depends on it is not answered."""
+    own_disruption_cost: bool = True
+    """Pods say by ``karpenter.sh/disruption-cost`` what their eviction costs, which counts before the cost of their deletion; of both
+    only whole numbers of 32 bits count, and before any number (core ``pkg/utils/disruption/disruption.go`` EvictionCost, since 1.15.0)."""
+    tells_unreplaceable: bool = True
+    """Events tell of drifted nodes of a static NodePool whose limit leaves no room for a replacement (core
+    ``pkg/controllers/disruption/staticdrift.go`` unreplaceableCommands, since 1.15.0)."""
     saves_compatible: bool = True
     """And from those alone that the replacement may be launched into (core ``pkg/controllers/disruption/types.go``
     EstimatedSavings, since 1.14.3)."""
@@ -61,7 +67,7 @@ class DisruptionRules:
 
 
 _NEWEST = DisruptionRules()
-_V1_14_3 = replace(_NEWEST, repair_is_disruption=False)
+_V1_14_3 = replace(_NEWEST, repair_is_disruption=False, own_disruption_cost=False, tells_unreplaceable=False)
 _V1_14 = replace(_V1_14_3, saves_compatible=False)
 _V1_13 = replace(
     _V1_14,

@@ -38,6 +38,7 @@ from harness.kube.api.objects import Object, name_of, spec_of, status_of
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
+    from harness.karpenter.releases.model import CoreRelease
     from harness.karpenter.scheduling.ledger import Ledger
 
 
@@ -80,6 +81,11 @@ class Simulations:
         self.nodepools = usable_nodepools(snapshot.nodepools, self.options.node_class, self.rules)
         self._affine: dict[int, tuple[Object, Object]] = {}
         self._spreads: dict[int, tuple[Object, Object]] = {}
+
+    @property
+    def core(self) -> "CoreRelease":
+        """The release of core that simulates."""
+        return self._release.core
 
     @cached_property
     def pending(self) -> PendingPods:

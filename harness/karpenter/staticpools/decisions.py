@@ -9,6 +9,7 @@ from harness.karpenter.disruption.costs import lifetime_remaining, rescheduling_
 from harness.karpenter.disruption.static_drift import Counts, counts_of, node_limit
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.names import is_managed
+from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import SchedulingEvent
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.simulation import Simulations
@@ -120,6 +121,8 @@ def _cheapest(
 ) -> list[StateNode]:
     """Empty ones as they come; the others by whether a pod forbids it, then by what moving their pods costs."""
     judge = Displaced((), simulations.snapshot.now, simulations.rules)
+    rules = disruption_rules_of(simulations.core)
+    assert rules is not None, "releases with static NodePools are measured"
 
     def is_protected(pods: Sequence[Object]) -> bool:
         for pod in pods:
@@ -136,7 +139,7 @@ def _cheapest(
         if not pods or (all(map(is_daemon, pods)) and not is_protected(pods)):
             empty.append(node)
             continue
-        cost = rescheduling_cost(pods) * lifetime_remaining(_claim(node), simulations.snapshot.now)
+        cost = rescheduling_cost(pods, rules) * lifetime_remaining(_claim(node), simulations.snapshot.now)
         keys[node.provider_id] = is_protected(pods), cost
         others.append(node)
     sort_slice(others, lambda node: keys[node.provider_id])
