@@ -51,6 +51,7 @@ class Workloads:
         self._view = view
         self._writer = writer
         self._sink = sink
+        self._known: dict[str, tuple[Object, bool, bool]] = {}
 
     def watches(self) -> Mapping[str, Router]:
         """Workloads, their pods, and nodes for the sake of DaemonSets."""
@@ -65,6 +66,8 @@ class Workloads:
             yield ("Deployment", namespace_of(change.object), owner["name"])
 
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
+        if change.type is ChangeType.DELETED:
+            self._known.pop(uid_of(change.object), None)
         owner = controller_of(change.object)
         if owner is not None and owner["kind"] in (*_PLANS, "DaemonSet"):
             yield (owner["kind"], namespace_of(change.object), owner["name"])
@@ -111,16 +114,25 @@ class Workloads:
             self._set_status(owner, {**status_of(current), "updatedReplicas": status_of(current).get("replicas", 0)})
 
     def _report(self, owner: Object, pods: list[Object], missing: int) -> None:
-        living = [pod for pod in pods if not metadata_of(pod).get("deletionTimestamp") and not is_terminal(pod)]
-        ready = sum(1 for pod in living if is_ready(pod))
+        judged = [self._judged(pod) for pod in pods]
+        living, ready = sum(each[0] for each in judged), sum(each[1] for each in judged)
         if owner["kind"] in ("ReplicaSet", "StatefulSet"):
-            self._set_status(owner, {"replicas": len(living), "readyReplicas": ready, "availableReplicas": ready})
+            self._set_status(owner, {"replicas": living, "readyReplicas": ready, "availableReplicas": ready})
         elif owner["kind"] == "DaemonSet":
-            wanted = max(0, len(living) + missing)
-            counts = {"currentNumberScheduled": len(living), "desiredNumberScheduled": wanted, "numberReady": ready}
+            wanted = max(0, living + missing)
+            counts = {"currentNumberScheduled": living, "desiredNumberScheduled": wanted, "numberReady": ready}
             self._set_status(owner, counts)
         elif owner["kind"] == "Job":
-            self._set_status(owner, {"active": len(living), "ready": ready})
+            self._set_status(owner, {"active": living, "ready": ready})
+
+    def _judged(self, pod: Object) -> tuple[bool, bool]:
+        """Whether the pod lives, and whether it is ready; found out once for each state of it."""
+        uid = uid_of(pod)
+        known = self._known.get(uid)
+        if known is None or known[0] is not pod:
+            lives = not metadata_of(pod).get("deletionTimestamp") and not is_terminal(pod)
+            known = self._known[uid] = pod, lives, lives and is_ready(pod)
+        return known[1:]
 
     def _set_status(self, owner: Object, status: Mapping[str, Any]) -> None:
         status = {**status, "observedGeneration": metadata_of(owner).get("generation", 1)}

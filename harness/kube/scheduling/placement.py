@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of, status_of
 from harness.kube.api.quantity import Quantity
@@ -78,17 +78,19 @@ class NodeInfo:
 
     def insufficient(self, requests: Mapping[str, Quantity]) -> list[str]:
         """The resources that the requests would overdraw, with `pods` for the number of pods."""
-        short: list[str] = []
+        return list(self._short(requests))
+
+    def has_room(self, requests: Mapping[str, Quantity]) -> bool:
+        """Whether the requests would overdraw nothing."""
+        return next(self._short(requests), None) is None
+
+    def _short(self, requests: Mapping[str, Quantity]) -> Iterator[str]:
         limit = self.allocatable.get("pods")
         if limit is not None and len(self.pods) + 1 > limit.value():
-            short.append("pods")
+            yield "pods"
         for name, quantity in requests.items():
-            if quantity.is_zero():
+            if not quantity.nano:
                 continue
-            free = self.allocatable.get(name, _ZERO)
             taken = self.requested.get(name)
-            if taken is not None:
-                free = free - taken
-            if quantity > free:
-                short.append(name)
-        return short
+            if quantity.nano > self.allocatable.get(name, _ZERO).nano - (taken.nano if taken is not None else 0):
+                yield name

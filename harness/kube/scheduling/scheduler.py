@@ -84,17 +84,19 @@ def schedule(
         failures = tuple(Failure(info.name, (), True) for info in nodes)
         return Unschedulable(failures, version, volumes.problem, _futile(pod))
     filters = Filters.of(pod, nodes, volumes)
-    fitting: list[NodeInfo] = []
-    found: list[Failure] = []
-    for index, info in enumerate(nodes):
-        failure = filters.failure(info)
-        if failure is None and nominated and info.name in nominated:
-            failure = _beside(pod, index, nodes, nominated[info.name], volumes)
-        if failure is None:
-            fitting.append(info)
-        else:
-            found.append(failure)
+
+    def failure(index: int, info: NodeInfo) -> Failure | None:
+        found = filters.failure(info)
+        if found is None and nominated and info.name in nominated:
+            found = _beside(pod, index, nodes, nominated[info.name], volumes)
+        return found
+
+    # most nodes are full, and nobody asks for the whole reason where another one takes the pod
+    fitting = [
+        info for index, info in enumerate(nodes) if info.has_room(filters.requests) and failure(index, info) is None
+    ]
     if not fitting:
+        found = [each for index, info in enumerate(nodes) if (each := failure(index, info)) is not None]
         return Unschedulable(tuple(found), version, preemption=preempt(pod, nodes, found, budgets, volumes))
     if len(fitting) == 1:
         return fitting[0].name
