@@ -13,7 +13,8 @@
 # make record-labels  the scenarios of every key (labels/keys-*, labels/claims-*, ...) anew from the real Go code
 # make mutations      changes every input of the label tables in turn: some scenario must fail (RELEASES=1.14.0)
 # make mutants        changes code at random places, one operator or number at a time: some test must fail (N=100 SEED=1)
-# make bench          benchmarks, beside the Go scheduler where KARPENTER_SOURCES is set; plot and figures in reports/
+# make bench          benchmarks, beside the Go scheduler where KARPENTER_SOURCES is set; plot and figures in reports/ (WEEKS=100,1000: weeks
+#                     of clusters of so many nodes)
 # make schema         the scenario language's JSON Schema and its reference page anew
 # make site           the documentation as a site in build/site, which opens without a server
 # make test-browser   the HTML pages, and the playground if it is built, in Chromium: figures, clicks, screenshots, accessibility; skips where there is none (SMOKE=1: a few)
@@ -37,6 +38,7 @@ RELEASES ?=
 OPS ?=
 N ?= 100
 SMOKE ?=
+WEEKS ?= 100
 REPORT ?=
 ARGS ?=
 
@@ -114,7 +116,7 @@ mutants: $(CORE)
 	$(RUN) -m tests.mutants --changes $(N) --seed $(SEED) $(ARGS)
 
 bench: $(CORE)
-	$(RUN) -m pytest benchmarks -o addopts=--import-mode=importlib $(ARGS)
+	WEEKS=$(WEEKS) $(RUN) -m pytest benchmarks -o addopts=--import-mode=importlib $(ARGS)
 
 schema: $(CORE)
 	$(RUN) -m harness schema > scenario.schema.json.new

@@ -118,9 +118,11 @@ def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidat
     known = view.remembered.get(("candidates", eventual))
     if known is None:
         judge = Displaced(view.snapshot.pdbs, view.now, view.simulations.rules)
-        look = _Look(situation, judge, eventual, [])
+        look = _Look(situation, judge, eventual, [], [])
         found = [made for node in view.nodes if (made := _candidate(look, node)) is not None]
         known = view.remembered["candidates", eventual] = found, (*look.events, *judge.events)
+        if not look.held:  # no pod blocks a node, so that it makes no difference
+            view.remembered["candidates", not eventual] = known
     situation.say(*known[1])
     return known[0]
 
@@ -148,12 +150,13 @@ def _load(situation: Situation, node: StateNode) -> _Load:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One look at all nodes."""
+    """One look at all nodes. ``held`` are those that pods block."""
 
     situation: Situation
     judge: Displaced
     eventual: bool
     events: list[SchedulingEvent]
+    held: list[StateNode]
 
 
 def _candidate(look: _Look, node: StateNode) -> Candidate | None:
@@ -174,6 +177,8 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
     reason = None
     if look.judge.knows_budgets or _load(situation, node).marked:
         reason = next(pod_refusals(situation, view.pods_on(node), look.judge), None)
+    if reason is not None:
+        look.held.append(node)
     if reason is not None and not (look.eventual and spec_of(node.nodeclaim).get("terminationGracePeriod") is not None):
         look.events.extend(blocked(node, sentence(reason)))
         return None

@@ -4,6 +4,7 @@ Core ``pkg/controllers/nodeclaim/disruption/{controller,consolidation,drift}.go`
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness.engine.clock import SECOND, parse, render
@@ -37,7 +38,7 @@ from lazyrecords import dataclass
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
 
-__all__ = ["CONSOLIDATABLE", "DRIFTED", "Judged", "core_drift", "hashed", "with_conditions"]
+__all__ = ["CONSOLIDATABLE", "DRIFTED", "CoreDrift", "Judged", "core_drift", "hashed", "with_conditions"]
 
 CONSOLIDATABLE, DRIFTED = "Consolidatable", "Drifted"
 CURRENT_HASH_VERSION = "v3"
@@ -63,19 +64,20 @@ def with_conditions(
     now: int,
     release: "ProviderRelease",
     rules: DisruptionRules,
+    core: "CoreDrift | None" = None,
 ) -> Judged:
     """The NodeClaim with its conditions at ``now`` (nanoseconds since the start), and the error that one of them ran into.
 
     ``provider_drift`` says why the cloud provider finds a NodeClaim drifted, "" when it does not; it may raise CloudProviderError.
+    ``core``: one that knows of the times before.
     """
     if not is_managed(nodeclaim) or is_terminating(nodeclaim) or nodepool is None:
         return Judged(nodeclaim)
     conditions = Conditions(nodeclaim, NODECLAIM, render(now))
     error, waits = "", []
     try:
-        waits.append(
-            _set_drifted(conditions, nodeclaim, nodepool, instance_types, provider_drift, now, release.vocabulary)
-        )
+        drift = partial(core or CoreDrift(), nodeclaim, nodepool, instance_types, now, release.vocabulary)
+        waits.append(_set_drifted(conditions, nodeclaim, drift, provider_drift))
     except InstanceNotFound:
         pass  # nothing is left that could have drifted
     except CloudProviderError as raised:
@@ -99,21 +101,53 @@ def _set_consolidatable(conditions: Conditions, nodeclaim: Object, nodepool: Obj
 def _set_drifted(
     conditions: Conditions,
     nodeclaim: Object,
-    nodepool: Object,
-    instance_types: Sequence[InstanceType],
+    drift: Callable[[], str],
     provider_drift: Callable[[Object], str],
-    now: int,
-    vocabulary: Vocabulary,
 ) -> int | None:
     if not conditions.is_true("Launched"):
         conditions.clear(DRIFTED)
         return None
-    reason = core_drift(nodeclaim, nodepool, instance_types, now, vocabulary) or provider_drift(nodeclaim)
+    reason = drift() or provider_drift(nodeclaim)
     if reason:
         conditions.set(DRIFTED, "True", reason, reason)
     else:
         conditions.clear(DRIFTED)
     return _DRIFT_AGAIN
+
+
+class CoreDrift:
+    """:func:`core_drift`, which remembers its last answer about each NodeClaim: most of its changes are none that matter here."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[tuple[object, ...], Sequence[InstanceType], str]] = {}
+
+    def __call__(
+        self,
+        nodeclaim: Object,
+        nodepool: Object,
+        instance_types: Sequence[InstanceType],
+        now: int,
+        vocabulary: Vocabulary,
+    ) -> str:
+        created = metadata_of(nodeclaim).get("creationTimestamp")
+        rests_on = (
+            annotations_of(nodeclaim),
+            labels_of(nodeclaim),
+            created,
+            bool(created) and now - parse(created) > _YOUNG,
+            annotations_of(nodepool),
+            spec_of(nodepool),
+        )
+        name = str(metadata_of(nodeclaim).get("name"))
+        known = self._known.get(name)
+        if known is None or known[0] != rests_on or known[1] is not instance_types:
+            found = core_drift(nodeclaim, nodepool, instance_types, now, vocabulary)
+            known = self._known[name] = rests_on, instance_types, found
+        return known[2]
+
+    def forget(self, nodeclaim: str) -> None:
+        """It is gone."""
+        self._known.pop(nodeclaim, None)
 
 
 def core_drift(

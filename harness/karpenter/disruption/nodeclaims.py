@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.engine import DONE, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, Writer
-from harness.karpenter.disruption.conditions import with_conditions
+from harness.karpenter.disruption.conditions import CoreDrift, with_conditions
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.lifecycle.names import claim_of, nodepool_of
 from harness.karpenter.lifecycle.nodepools import nodeclass_name
@@ -60,6 +60,7 @@ class NodeClaimConditions:
         self._drift = drift
         self._instances = instances
         self._rules = rules
+        self._core_drift = CoreDrift()
         self._swept: object = None
         self._swept_at = clock.now
         self._started = False
@@ -77,7 +78,9 @@ class NodeClaimConditions:
         if not self._started:
             self._started = True
             yield _SWEEP
-        if change.type is not ChangeType.DELETED and _matters(change):
+        if change.type is ChangeType.DELETED:
+            self._core_drift.forget(name_of(change.object))
+        elif _matters(change):
             yield (name_of(change.object),)
 
     def _of_pool(self, change: Change) -> Iterable[Hashable]:
@@ -121,6 +124,7 @@ class NodeClaimConditions:
             now=self._clock.now,
             release=self._instance_types.release,
             rules=self._rules,
+            core=self._core_drift,
         )
         if judged.nodeclaim is not claim:
             try:

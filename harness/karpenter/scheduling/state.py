@@ -166,6 +166,24 @@ class StateNodes:
 
     def __init__(self) -> None:
         self._known: dict[str, StateNode] = {}
+        self._pods: Sequence[Object] = ()
+        self._places: tuple[dict[str, list[Object]], list[Object]] = {}, []
+
+    def places(self, pods: Sequence[Object]) -> tuple[dict[str, list[Object]], list[Object]]:
+        """The pods by the name of their Node, and those without one."""
+        if len(pods) != len(self._pods) or not all(map(is_, pods, self._pods)):
+            bound: dict[str, list[Object]] = {}
+            unbound = []
+            for pod in pods:
+                name = spec_of(pod).get("nodeName")
+                if not name:
+                    unbound.append(pod)
+                elif (placed := bound.get(name)) is not None:
+                    placed.append(pod)
+                else:
+                    bound[name] = [pod]
+            self._pods, self._places = pods, (bound, unbound)
+        return self._places
 
     def find(self, provider_id: str) -> StateNode | None:
         """The one that was there at the last look."""
@@ -177,7 +195,10 @@ class StateNodes:
 
 
 class ClusterState:
-    """All state nodes of a snapshot, and where its pods are. ``known`` are those of the look before, as far as volumes are the same."""
+    """All state nodes of a snapshot, and where its pods are; ``unbound`` are those without a node.
+
+    ``known`` are those of the look before, as far as volumes are the same.
+    """
 
     def __init__(
         self,
@@ -211,10 +232,7 @@ class ClusterState:
             # marks are kept by provider id: that of a Node which does not count yet is its NodeClaim's, too
             if name_of(node) in snapshot.deleting and (provider_id in claims or provider_id in nodes):
                 marked.add(provider_id)
-        self.unbound: list[Object] = []
-        """Pods without a node."""
-        self._bound: dict[str, list[Object]] = {}
-        self._place_pods()
+        self._bound, self.unbound = self._known.places(snapshot.pods)
         csinodes = {name_of(csi): csi for csi in snapshot.csinodes}
         by_provider = {}
         for each in dict.fromkeys((*claims, *nodes)):
@@ -225,16 +243,6 @@ class ClusterState:
         self._known.keep(by_provider)
         self.by_node = {name: by_provider[each] for name, each in called.items()}
         self.nodes = list(by_provider.values())
-
-    def _place_pods(self) -> None:
-        for pod in self.snapshot.pods:
-            name = spec_of(pod).get("nodeName")
-            if not name:
-                self.unbound.append(pod)
-            elif (placed := self._bound.get(name)) is not None:
-                placed.append(pod)
-            else:
-                self._bound[name] = [pod]
 
     def _placed(self, names: Sequence[str]) -> Sequence[Object]:
         """The pods that are bound to Nodes of these names, which are one machine."""
