@@ -15,6 +15,7 @@ from harness.karpenter.instancetypes.offerings import placement_scope
 from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
 from harness.karpenter.launch import claim_requirements, resolve_instance_types
 from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object
 from harness.latest import Latest
@@ -60,21 +61,34 @@ class BestRanks:
     """The best available offering of each type. Types are shared between lists, so that a list that hardly differs costs little."""
 
     def __init__(self) -> None:
-        # the type is kept, so that its identity is not used again
+        # the type is kept, so that its identity is not used again; so are the requirements, of which offerings share a few
         self._found: dict[tuple[int, str | None], tuple[InstanceType, Rank | None]] = {}
+        self._places: dict[int, tuple[Requirements, str, Rank]] = {}
 
     def of(self, item: InstanceType, capacity_type: str | None) -> Rank | None:
         """The rank among the offerings of a capacity type, of any for None; None when none is available."""
         key = (id(item), capacity_type)
         found = self._found.get(key)
         if found is None:
-            ranks = (
-                rank(offering)
+            ranks = [
+                (offering.price, *place[1:])
                 for offering in item.available_offerings
-                if capacity_type is None or offering.capacity_type == capacity_type
-            )
+                for kind, place in (self._place(offering),)
+                if capacity_type is None or kind == capacity_type
+            ]
             found = self._found[key] = item, min(ranks, default=None)
         return found[1]
+
+    def _place(self, offering: Offering) -> tuple[str, Rank]:
+        """The capacity type, and the rank, of which all but the price are the requirements' own."""
+        found = self._places.get(id(offering.requirements))
+        if found is None:
+            found = self._places[id(offering.requirements)] = (
+                offering.requirements,
+                offering.capacity_type,
+                rank(offering),
+            )
+        return found[1:]
 
 
 class PriceOrders:
