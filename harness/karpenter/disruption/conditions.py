@@ -134,7 +134,7 @@ class CoreDrift:
             annotations_of(nodeclaim),
             labels_of(nodeclaim),
             created,
-            bool(created) and now - parse(created) > _YOUNG,
+            created is not None and now - parse(created) > _YOUNG,
             annotations_of(nodepool),
             spec_of(nodepool),
         )

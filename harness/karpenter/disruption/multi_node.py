@@ -105,7 +105,8 @@ def _largest(
             if taken:
                 saved_scores = scores or saved_scores
             else:
-                command, rejected = None, (command, scores)
+                rejected = command, scores
+                command = None
         if command is not None:
             saved, low = command, middle + 1
         else:
