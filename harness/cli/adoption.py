@@ -15,7 +15,8 @@ from harness.engine.ports import ADMIN
 from harness.karpenter.labels.azure import NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, NODEPOOL_HASH, NODEPOOL_HASH_VERSION
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import annotations_of, labels_of, name_of, namespace_of, owners_of, spec_of, status_of
+from harness.kube.api.objects import annotations_of, controller_of, labels_of, name_of, namespace_of, spec_of, status_of
+from harness.kube.api.owners import workload_of
 
 if TYPE_CHECKING:
     from harness.clusters.memory.request import Request
@@ -208,12 +209,10 @@ def _node_of(pod: Object) -> str:
 
 
 def _owners(pod: Object) -> Iterator[tuple[str, str, str]]:
-    """Kind, namespace and name of the workload of a pod: of a ReplicaSet's pod the Deployment, where its name tells one."""
-    for owner in owners_of(pod):
-        kind, name = str(owner.get("kind")), str(owner.get("name"))
-        if not owner.get("controller") or kind == "DaemonSet":
-            continue
-        suffix = f"-{labels_of(pod).get('pod-template-hash')}"
-        if kind == "ReplicaSet" and name.endswith(suffix):
-            yield "Deployment", namespace_of(pod) or "default", name.removesuffix(suffix)
-        yield kind, namespace_of(pod) or "default", name
+    """Kind, namespace and name of the workload of a pod, and of the ReplicaSet between them; none for a DaemonSet's, which has a Node."""
+    owner, made = controller_of(pod), workload_of(pod)
+    if owner is None or made.kind == "DaemonSet":
+        return
+    yield made.kind, made.namespace, made.name
+    if made.kind != owner["kind"]:
+        yield str(owner["kind"]), made.namespace, str(owner["name"])

@@ -19,7 +19,7 @@ from harness.explain.pools import PoolExplanation, Verdicts, before_sizes
 from harness.explain.shortages import Shortages
 from harness.explain.topology import no_zone
 from harness.explain.waiting import launch_failed, nominations, waiting_reasons
-from harness.explain.workloads import wish_of, workload_of
+from harness.explain.workloads import wish_of
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
@@ -29,6 +29,7 @@ from harness.karpenter.scheduling.ledger import Joined, Ledger, NodeTried, PoolF
 from harness.kube.api.fingerprint import fingerprint
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import name_of, namespace_of
+from harness.kube.api.owners import workload_of
 from harness.kube.scheduling.pods import is_provisionable
 from harness.world import World
 

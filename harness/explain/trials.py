@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.explain.candidates import Candidate, Target
-from harness.explain.workloads import Workload, workload_of
 from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.objects import copy_json, labels_of, name_of, namespace_of, spec_of, status_of
+from harness.kube.api.owners import Workload, workload_of
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList, merge, parse_list
 from harness.world import World

@@ -3,39 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 
 from harness.kube.api.fingerprint import fingerprint
-from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of, spec_of
+from harness.kube.api.objects import Object, name_of, namespace_of, spec_of
+from harness.kube.api.owners import workload_of
 
-__all__ = ["Workload", "named_pods", "wish_of", "workload_of"]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Workload:
-    """What made a pod; the pod itself when nothing did."""
-
-    kind: str
-    namespace: str
-    name: str
-
-    def __str__(self) -> str:
-        """`Deployment/web`, with its namespace where that is not `default`."""
-        place = "" if self.namespace in ("", "default") else f"{self.namespace}/"
-        return f"{self.kind}/{place}{self.name}"
-
-
-def workload_of(pod: Object) -> Workload:
-    """What made a pod. A ReplicaSet is its Deployment's, as the pods' `pod-template-hash` tells also where neither is given."""
-    namespace = namespace_of(pod) or "default"
-    owner = controller_of(pod)
-    if owner is None:
-        return Workload("Pod", namespace, name_of(pod))
-    kind, name = str(owner["kind"]), str(owner["name"])
-    suffix = f"-{labels_of(pod).get('pod-template-hash')}"
-    if kind == "ReplicaSet" and name.endswith(suffix):
-        kind, name = "Deployment", name.removesuffix(suffix)
-    return Workload(kind, namespace, name)
+__all__ = ["named_pods", "wish_of"]
 
 
 def wish_of(pod: Object) -> Hashable | None:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from harness.explain.workloads import workload_of
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
+from harness.kube.api.owners import workload_of
 from harness.sweep.result import NodeRow, PodRow, RefusalRow, Result
 from harness.sweep.situation import Scaled, Situation
 from harness.world import World

@@ -1,0 +1,35 @@
+"""What made a pod, under the name that people know: its Deployment, Job or StatefulSet."""
+
+from __future__ import annotations
+
+from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of
+from lazyrecords import dataclass
+
+__all__ = ["Workload", "workload_of"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Workload:
+    """What made a pod; the pod itself when nothing did."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """`Deployment/web`, with its namespace where that is not `default`."""
+        place = "" if self.namespace in ("", "default") else f"{self.namespace}/"
+        return f"{self.kind}/{place}{self.name}"
+
+
+def workload_of(pod: Object) -> Workload:
+    """What made a pod. A ReplicaSet is its Deployment's, as the pods' `pod-template-hash` tells also where neither is given."""
+    namespace = namespace_of(pod) or "default"
+    owner = controller_of(pod)
+    if owner is None:
+        return Workload("Pod", namespace, name_of(pod))
+    kind, name = str(owner["kind"]), str(owner["name"])
+    suffix = f"-{labels_of(pod).get('pod-template-hash')}"
+    if kind == "ReplicaSet" and name.endswith(suffix):
+        kind, name = "Deployment", name.removesuffix(suffix)
+    return Workload(kind, namespace, name)
