@@ -316,7 +316,7 @@ class Advice(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Expectation(Fact):
-    """What a scenario expects, and whether it holds. `why`: how it came to what was found."""
+    """What a scenario expects, and whether it holds. `why`: how it came to what was found; `kept`: why it need not hold here."""
 
     fact: ClassVar[str] = "expectation"
     text: str
@@ -326,6 +326,7 @@ class Expectation(Fact):
     column: int
     differences: Sequence[Differing] = ()
     why: Sequence[str] = ()
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def outcome_of(trace: Trace, *, sources: bool = True) -> dict[str, Any]:
         }
         per_claim[name] = _without_zone(one, states, trace.header.region)
     found: dict[str, Any] = {
-        "expectations": {fact.text: fact.held for fact in trace.of(Expectation)},
+        "expectations": {fact.text: fact.held or bool(fact.kept) for fact in trace.of(Expectation)},
         "pods": _pods(trace, pods),
         "refused": {name: sorted(texts) for name, texts in sorted(refused.items())},
         "price": next((fact.price for fact in reversed(trace.of(Cost))), 0.0),

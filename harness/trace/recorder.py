@@ -108,9 +108,10 @@ class Recording:
         place: tuple[str, int, int],
         differences: Sequence[Differing] = (),
         why: Sequence[str] = (),
+        kept: str = "",
     ) -> None:
-        """What was expected at the end, and whether it holds."""
-        self._expected.append(Expectation(self._now, text, held, *place, tuple(differences), tuple(why)))
+        """What was expected at the end, and whether it holds, or why it need not."""
+        self._expected.append(Expectation(self._now, text, held, *place, tuple(differences), tuple(why), kept))
 
     def advice(self, pods: Sequence[str], lines: Sequence[str]) -> None:
         """What would help pods that wait, as somebody found out who tried."""

@@ -34,10 +34,11 @@ function head(given) {
 }
 
 function expectations(given) {
-  const failed = given.expectations.filter((one) => !one.held);
-  if (!failed.length) return null;
+  const failed = given.expectations.filter((one) => !one.held && !one.kept);
+  const kept = given.expectations.filter((one) => !one.held && one.kept).map((one) => h("p.note", h("code", one.text), ` does not hold, and need not: ${one.kept}`));
+  if (!failed.length) return kept.length ? h("section", kept) : null;
   return h("section.case.failed", h("h2", `${failed.length} of ${given.expectations.length} expectations do not hold`), failed.map((one) =>
-    failure({ expectation: one.text, place: one, differences: one.differences ?? [], why: one.why })));
+    failure({ expectation: one.text, place: one, differences: one.differences ?? [], why: one.why })), kept);
 }
 
 /** All times at which something is drawn. */

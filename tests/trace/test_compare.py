@@ -15,7 +15,7 @@ from harness.scenario.running.tracing import finished
 from harness.trace import Trace, read_trace, write_trace
 from harness.trace.comparing import compare_traces
 from harness.trace.decisions import told_decisions
-from harness.trace.facts import Disruption, EventTold, LabelWrite, NodeState, PodState
+from harness.trace.facts import Disruption, EventTold, Expectation, LabelWrite, NodeState, PodState
 from tests.cli.command import call
 from tests.trace.conftest import SPOT
 
@@ -73,6 +73,17 @@ def test_beside_a_real_controller_counts_what_both_tell(runner: Runner, tmp_path
     found = sorted([*seen, *decided], key=lambda fact: fact.t)
     right = replace(left, header=replace(left.header, karpenter="real"), facts=tuple(found))
     assert list(compare_traces(left, right).differences) == []
+
+
+def test_an_expectation_that_need_not_hold_beside_the_real_one_is_no_difference(runner: Runner, tmp_path: Path) -> None:
+    left = traced(runner, tmp_path, SPOT)
+    otherwise = [
+        replace(fact, held=False, kept="told by its log") if isinstance(fact, Expectation) else fact
+        for fact in left.facts
+    ]
+    assert compare_traces(left, replace(left, facts=tuple(otherwise))).real == []
+    failed = [replace(fact, held=False) if isinstance(fact, Expectation) else fact for fact in left.facts]
+    assert len(compare_traces(left, replace(left, facts=tuple(failed))).real) == 1
 
 
 def test_what_belongs_to_a_cluster_is_kept_with_its_reason(runner: Runner, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from harness.clusters.waiting import Patience, stopwatch
@@ -156,12 +157,25 @@ class RealRuns:
         take_steps(run)
         return run
 
-    def _trace(self, run: Run, which: str) -> None:
-        """Leaves the trace of a run that has ended."""
+    def _trace(self, run: Run, which: str, simulated: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Leaves the trace of a run that has ended; beside what the `simulated` one found, what may differ is no failure."""
         if self._tracing is not None:
             verdicts = tuple(verdict for entry in run.case.then for verdict in check(entry, run))
             folder = replace(self._tracing, folder=self._tracing.folder / which)
-            folder.write(run.case, finished(run, verdicts, str(expected_outcome(run.case, verdicts)[0])))
+            kept = self._kept_verdicts(run, simulated)
+            counted = tuple(verdict for verdict in verdicts if verdict.holds or verdict.label not in kept)
+            outcome = str(expected_outcome(run.case, counted)[0])
+            folder.write(run.case, finished(run, verdicts, outcome, kept))
+
+    def _kept_verdicts(self, run: Run, simulated: Mapping[str, str]) -> dict[str, str]:
+        """Of the expectations that differ from those of the simulated loop, why they may."""
+        name, release = f"{run.case.file}::{run.case.name}", run.world.release.version
+        reasons = {
+            label: self._kept.reason(name, release, f"expectations[{label}]", simulated[label], said)
+            for label, said in _verdicts(run).items()
+            if simulated.get(label, said) != said
+        }
+        return {label: reason for label, reason in reasons.items() if reason}
 
     def _real(
         self, case: Case, expected: Facts, verdicts: Mapping[str, str], open_worlds: ExitStack, *, capacity: bool
@@ -185,7 +199,7 @@ class RealRuns:
         while True:
             found, held = facts_of(world, capacity=capacity), _verdicts(run)
             if patience.passed or not self._differences(case, release, expected, verdicts, held, found, only_new=True):
-                self._trace(run, "real")
+                self._trace(run, "real", verdicts)
                 return held, found
             world.advance(1.0)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from harness.reading.yaml_values import text_value
@@ -68,8 +70,10 @@ def listen(run: Run, *, explained: bool) -> None:
         run.explainer = Explainer(run.world)
 
 
-def finished(run: Run, verdicts: tuple[Verdict, ...], outcome: str) -> Trace:
-    """The trace of a case that has been judged."""
+def finished(
+    run: Run, verdicts: tuple[Verdict, ...], outcome: str, kept: Mapping[str, str] = MappingProxyType({})
+) -> Trace:
+    """The trace of a case that has been judged; `kept` says of what does not hold, by its label, why it need not."""
     recording, case = run.recording, run.case
     assert recording is not None
     for verdict in verdicts:
@@ -78,11 +82,16 @@ def finished(run: Run, verdicts: tuple[Verdict, ...], outcome: str) -> Trace:
             {"path": one.path, "expected": one.expected, "found": one.actual, "note": one.note}
             for one in verdict.differences
         ]
-        recording.expectation(verdict.label, verdict.holds, place, differences, verdict.why)
+        why_not = "" if verdict.holds else kept.get(verdict.label, "")
+        recording.expectation(verdict.label, verdict.holds, place, differences, verdict.why, why_not)
     scenario = {"file": case.file, "line": case.mark.line, "name": case.name}
-    return recording.trace(outcome=outcome, scenario=scenario, command=_command(case))
+    return recording.trace(outcome=outcome, scenario=scenario, command=_command(run))
 
 
-def _command(case: Case) -> str:
-    """The command that runs a case alone."""
-    return f"harness run {quote(case.file)} -k {quote(case.name)}"
+def _command(run: Run) -> str:
+    """The command that runs a case alone, as it was run."""
+    case, remote = run.case, getattr(run.world.cluster, "remote", None)
+    real = "" if run.world.simulated else " --karpenter simulated,real"
+    if remote is None:
+        return f"harness run {quote(case.file)} -k {quote(case.name)}{real}"
+    return f"pytest {quote(case.file)} -k {quote(case.name)} --cluster {remote.name}{real}"
