@@ -1,0 +1,46 @@
+"""What is kept between looks, and candidates that one simulation speaks for: worlds without either come to the same."""
+
+from random import Random
+
+import pytest
+
+from harness.karpenter.scheduling.likeness import Likeness
+from harness.karpenter.scheduling.memory import ClusterMemory
+from harness.karpenter.scheduling.state import StateNodes
+from tests.disruption.test_weeks import cluster, happen
+
+
+def some_days(seed: int):
+    random = Random(seed)
+    world = cluster(random)
+    for _ in range(8):
+        happen(world, random)
+        world.advance(1800)
+    world.advance(7200)
+    writes = [(each.at, each.verb, each.key, each.after) for each in world.journal]
+    return world.events, world.disruptions, [(one.at, one.message, dict(one.values)) for one in world.log], writes
+
+
+def forgetful(self, snapshot):
+    """A look that knows nothing of those before."""
+    self.nodes, self._algebra = StateNodes(), None
+    self.models.clear()
+    self._of_pods.clear()
+    self._types.clear()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_without_a_memory_everything_happens_as_with_one(seed, monkeypatch):
+    alike, asked = Likeness.of, []
+
+    def told(self, *given, **more):
+        found = alike(self, *given, **more)
+        asked.append(found is not None)
+        return found
+
+    monkeypatch.setattr(Likeness, "of", told)
+    known = some_days(seed)
+    assert any(asked), "some candidates are alike"
+    monkeypatch.setattr(Likeness, "of", lambda self, *given, **more: None)
+    monkeypatch.setattr(ClusterMemory, "look", forgetful)
+    assert some_days(seed) == known
