@@ -69,7 +69,7 @@ cases:
 
 
 def main() -> int:
-    """Prints the figures as JSON; 1 where rows differ, or something was done twice."""
+    """Prints the figures, a line of JSON for each part; 1 where rows differ, or something was done twice."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sweep")
     parser.add_argument("--regions", default=REGIONS)
     parser.add_argument("--releases", default=RELEASES)
@@ -81,12 +81,19 @@ def main() -> int:
         (folder / "fleet.yaml").write_text(_FLEET + "".join(texts))
         (folder / "plan.yaml").write_text(_PLAN)
         sweep = _Sweep(folder, ["--regions", arguments.regions, "--releases", arguments.releases])
-        found = {"local": sweep.local()} | {f"{count} workers": sweep.on_workers(count) for count in (1, 2)}
-        found["scaling"] = _scaling(found["1 workers"], found["2 workers"])
-        found["killed"] = sweep.killed()
-        found["equal rows"] = len({(folder / each).read_bytes() for each in sweep.tables}) == 1
-    print(json.dumps(found, indent=2))
-    return int(not found["equal rows"] or bool(found["killed"]["twice"]))
+        alone = _told("one process", sweep.local())
+        one, two = (_told(f"Dask workers: {count}", sweep.on_workers(count)) for count in (1, 2))
+        _told("scaling", _scaling(one, two))
+        killed = _told("killed", sweep.killed())
+        equal = len({(folder / each).read_bytes() for each in sweep.tables}) == 1
+        _told("rows", {"situations": alone["situations"], "equal": equal})
+    return int(not equal or bool(killed["twice"]))
+
+
+def _told(name: str, found: dict[str, Any]) -> dict[str, Any]:
+    """Prints a part's figures as soon as they are known."""
+    print(json.dumps({name: found}), flush=True)
+    return found
 
 
 class _Sweep:
