@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -141,18 +142,29 @@ def test_schema_file_is_current_and_small() -> None:
     assert len(committed.encode()) < 80_000
 
 
+def test_editors_take_a_value_of_the_matrix_wherever_one_may_stand() -> None:
+    """A number, a choice, a yes or no may be `$(NAME)`: the loader puts the value in before it looks."""
+    jsonschema = pytest.importorskip("jsonschema")
+    check = jsonschema.Draft7Validator(json.loads(render()))
+    kind: dict[str, Any] = {"scenario": "s", "then": [{"nodeclaims": {"are": [{"capacityType": "$(kind)"}]}}]}
+    number: dict[str, Any] = {"scenario": "s", "then": [{"pods": {"bound": "$(n)"}}], "given": {"seed": "$(n)"}}
+    assert not [*check.iter_errors(kind), *check.iter_errors(number)]
+    kind["then"][0]["nodeclaims"]["are"][0]["capacityType"] = "sport"
+    number["given"]["seed"] = "many"
+    assert len([*check.iter_errors(kind)]) == len([*check.iter_errors(number)]) == 1
+
+
 def test_reference_page_is_current() -> None:
     assert (ROOT / "docs" / "reference" / "scenario.md").read_text(encoding="utf-8") == render_reference()
 
 
 def test_every_key_has_a_description() -> None:
-    import json
-
     definitions = json.loads(render())["definitions"]
     bare = [
         f"{name}.{key}"
         for name, body in definitions.items()
-        if name not in ("Manifest", "NodePool", "NodeClaim", "AKSNodeClass")  # Kubernetes' own; their CRDs describe them
+        if name
+        not in ("Manifest", "NodePool", "NodeClaim", "AKSNodeClass")  # Kubernetes' own; their CRDs describe them
         for key, field in body.get("properties", {}).items()
         if not field.get("description")
     ]

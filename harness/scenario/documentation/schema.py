@@ -16,6 +16,7 @@ __all__ = ["SCHEMA_ID", "json_schema", "render"]
 SCHEMA_ID = "https://raw.githubusercontent.com/karpenter-azure-harness/karpenter-azure-harness/main/harness/scenario/scenario.schema.json"
 """Where editors find the schema: `# yaml-language-server: $schema=` and this address in the first line of a file."""
 
+_VARIABLE = {"pattern": "\\$\\("}
 _MANIFEST = {
     "type": "object",
     "title": "Kubernetes manifest",
@@ -74,7 +75,9 @@ def render() -> str:
     lines = []
     for key, value in json_schema().items():
         if key == "definitions":
-            entries = ",\n".join(f"{compact(name)}:{compact(body)}" for name, body in value.items())
+            own = {"Manifest", *CUSTOM}
+            told = {name: body if name in own else _varied(body) for name, body in value.items()}
+            entries = ",\n".join(f"{compact(name)}:{compact(body)}" for name, body in told.items())
             lines.append(f"{compact(key)}:{{\n{entries}\n}}")
         else:
             lines.append(f"{compact(key)}:{compact(value)}")
@@ -104,6 +107,21 @@ def _trimmed(value: Any) -> Any:
             result["anyOf"] = rest
     if "oneOf" in result and "properties" not in result:
         result["anyOf"] = result.pop("oneOf")  # 'yes' is text and choice at once: one match is enough
+    return result
+
+
+def _varied(value: Any) -> Any:
+    """With `$(NAME)`, a value of the matrix or of a case, wherever a number, a choice or a yes or no is expected."""
+    if isinstance(value, list):
+        return [_varied(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    result = {key: _varied(item) for key, item in value.items()}
+    if result.get("type") in ("integer", "number", "boolean") and "enum" not in result:
+        return {**result, "type": [result["type"], "string"], **_VARIABLE}
+    if result.get("type") == "string" and isinstance(result.get("enum"), list):
+        kept = {key: result.pop(key) for key in ("description", "default") if key in result}
+        return {**kept, "anyOf": [result, {"type": "string", **_VARIABLE}]}
     return result
 
 
