@@ -167,7 +167,11 @@ def test_time_of_the_plan_and_of_the_command(plan: Path) -> None:
         (("matrix: {", "description: $(usd)\nmatrix: {usd: [a], "), "'usd' is a column of the result"),
         (
             ("given:", "when: [{scale: {of: Deployment/shop, replicas: 2}}]\ngiven:"),
-            "there is no Deployment/shop among the manifests",
+            "'Deployment/shop' is not an object of this scenario; did you mean 'Deployment/web'?",
+        ),
+        (
+            ("given:", "when: [{scale: {of: Deployment/w*, replicas: 2}}]\ngiven:"),
+            "there is no Deployment/w* among the manifests",
         ),
         (("eastus", "eastuss"), "eastuss"),
         (("---", "---\nscenario: nothing\n---"), "plan.yaml:1:1: no object is given, so nothing would happen"),

@@ -3,6 +3,8 @@
 Core ``pkg/controllers/nodeclaim/disruption/{controller,consolidation,drift}.go``, ``pkg/controllers/nodepool/hash/controller.go``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -62,9 +64,9 @@ def with_conditions(
     provider_drift: Callable[[Object], str],
     *,
     now: int,
-    release: "ProviderRelease",
+    release: ProviderRelease,
     rules: DisruptionRules,
-    core: "CoreDrift | None" = None,
+    core: CoreDrift | None = None,
 ) -> Judged:
     """The NodeClaim with its conditions at ``now`` (nanoseconds since the start), and the error that one of them ran into.
 

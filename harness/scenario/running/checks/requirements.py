@@ -8,6 +8,7 @@ from typing import Any
 from harness.explain.fit import Misfit, within
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.requirements import Requirements
+from harness.karpenter.validation.rejections import Rejection
 from harness.kube.api.quantity import Quantity
 from harness.reading.problems import did_you_mean
 from harness.scenario.language.cases import Entry
@@ -18,17 +19,25 @@ from harness.scenario.running.matching import Difference, differences, show
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
-__all__ = ["check"]
+__all__ = ["check", "refusal_of"]
+
+
+def refusal_of(body: RequirementsExpectation, run: Run) -> tuple[str, Rejection] | None:
+    """The field whose object the API server does not take, so that nothing can be computed with it, and why it does not."""
+    for field, kind, name in (("nodepool", "NodePool", body.nodepool), ("nodeclass", "AKSNodeClass", body.nodeclass)):
+        refusal = next((one for one in run.refusals if one.rejection.object == f"{kind}/{name}"), None)
+        if refusal is not None and refusal.rejection.layer in ("crd-schema", "crd-cel"):
+            return field, refusal.rejection
+    return None
 
 
 def check(body: RequirementsExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict for each key, resource and offering."""
-    for field, kind, name in (("nodepool", "NodePool", body.nodepool), ("nodeclass", "AKSNodeClass", body.nodeclass)):
-        refusal = next((one for one in run.refusals if one.rejection.object == f"{kind}/{name}"), None)
-        if refusal is not None and refusal.rejection.layer in ("crd-schema", "crd-cel"):
-            text = f"it is refused by {refusal.rejection.layer}: {refusal.rejection.text}"
-            yield Verdict.failed(entry.label, entry.mark(field), f"{kind}/{name} to compute with", text)
-            return
+    if (refused := refusal_of(body, run)) is not None:
+        field, rejection = refused
+        text = f"it is refused by {rejection.layer}: {rejection.text}"
+        yield Verdict.failed(entry.label, entry.mark(field), f"{rejection.object} to compute with", text)
+        return
     nodepool = _object(run, "NodePool", body.nodepool)
     result = run.world.requirements_of(body.of, nodepool, _object(run, "AKSNodeClass", body.nodeclass))
     if body.dropped is not None:

@@ -16,6 +16,7 @@ from harness.karpenter.releases import ALL_PROVIDER_RELEASES, provider
 from harness.kube.api.labels import ARCH
 from harness.kube.api.quantity import Quantity
 from harness.scenario.running.checks.requirement_match import render
+from harness.scenario.running.checks.requirements import refusal_of
 from harness.scenario.running.matching import show
 from harness.scenario.running.reasons.asked import ITEMS, Asked
 
@@ -48,6 +49,8 @@ def tell(asked: Asked) -> list[str]:
 
 
 def _reasons(asked: Asked) -> list[str]:
+    if refusal_of(asked.body, asked.run) is not None:
+        return []
     result = asked.run.world.requirements_of(asked.body.of, _object(asked, "NodePool"), _object(asked, "AKSNodeClass"))
     if isinstance(result, DroppedSize) or asked.part == "dropped":
         return list(_filters(asked, result))
