@@ -8,6 +8,7 @@ has the same fields, the same methods and the same errors; only `order`, `unsafe
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,14 +40,19 @@ def _made(
     if any(more.get(name) for name in _ELSEWHERE):
         return dataclasses.dataclass(cls, init=init, repr=repr, eq=eq, frozen=frozen, slots=slots, **more)
     own = dict(cls.__dict__)
+    described = own.get("__doc__") is not None
+    if not described:
+        cls.__doc__ = cls.__name__  # for now: the standard decorator would work out a signature
     wanted = [name for name, asked in (("__init__", init), ("__repr__", repr), ("__eq__", eq)) if asked]
     made: Any = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, **more)
+    if not described:
+        type.__setattr__(made, "__doc__", _Described())
     for name in wanted:
         if name not in own:
-            setattr(made, name, _deferred(made, name))
+            setattr(made, name, _Deferred(made, name))
     # Python itself takes the hash of a class that defines __eq__
     if eq and (own.get("__hash__") is None and ("__hash__" not in own or "__eq__" in own)):
-        made.__hash__ = _deferred(made, "__hash__") if frozen else None
+        made.__hash__ = _Deferred(made, "__hash__") if frozen else None
     if frozen:
         if not {"__setattr__", "__delattr__"}.isdisjoint(own):
             raise TypeError(f"cannot overwrite attribute __setattr__ or __delattr__ in class {cls.__name__}")
@@ -59,23 +65,52 @@ def _made(
     return made
 
 
-def _deferred(cls: type, name: str) -> Callable[..., Any]:
-    """A method that compiles itself when it is called, and is the compiled one from then on."""
+class _Deferred:
+    """A method that is compiled when it is looked up, by a call or by who wants to know its signature, and then stands in its own place."""
 
-    def method(self: Any, *given: Any, **named: Any) -> Any:
+    __slots__ = ("_cls", "_name")
+
+    def __init__(self, cls: type, name: str) -> None:
+        self._cls, self._name = cls, name
+
+    def __get__(self, record: object, owner: type | None = None) -> Any:
+        cls, name = self._cls, self._name
         compiled = _SOURCES[name](cls)
-        if cls.__dict__.get(name) is method:
+        if cls.__dict__.get(name) is self:
             type.__setattr__(cls, name, compiled)
-        return compiled(self, *given, **named)
+        return compiled if record is None else compiled.__get__(record, owner)
 
-    method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
-    return method
+
+class _Described:
+    """What the standard decorator says of a class without a docstring: its name and signature, made when somebody reads it."""
+
+    def __get__(self, record: object, owner: type) -> str:
+        import inspect
+
+        return owner.__name__ + str(inspect.signature(owner)).replace(" -> None", "")
+
+
+class _Made:
+    """Stands where nothing was given for a field with a factory; a signature shows it as the standard one does."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_MADE = _Made()
 
 
 def _compiled(cls: type, name: str, arguments: Sequence[str], body: Sequence[str], known: dict[str, Any]) -> Any:
-    text = f"def {name}(self, {', '.join(arguments)}):\n" + "\n".join(f" {line}" for line in body)
-    exec(text, known)
-    method = known.pop(name)
+    """A method that sees the names of its class's module, as annotations need them, and those that are ``known``."""
+    lines = [
+        f"def _make({', '.join(known)}):",
+        f" def {name}(self, {', '.join(arguments)}):",
+        *(f"  {one}" for one in body),
+    ]
+    found: dict[str, Any] = {}
+    module = sys.modules.get(cls.__module__)
+    exec("\n".join([*lines, f" return {name}"]), {} if module is None else module.__dict__, found)
+    method = found["_make"](**known)
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     method.__module__ = cls.__module__
     return method
@@ -85,7 +120,8 @@ def _init(cls: type) -> Any:
     """`__init__`: what is given, defaults, `__post_init__`. A frozen record is set below its own refusal."""
     setter: Any = cls.__setattr__
     frozen = setter is _refuse_to_set
-    known: dict[str, Any] = {"_set": _set, "_MISSING": dataclasses.MISSING}
+    known: dict[str, Any] = {"_set": _set, "_MADE": _MADE}
+    annotations: dict[str, Any] = {}
     by_place: list[str] = []
     by_name: list[str] = []
     body: list[str] = []
@@ -98,14 +134,17 @@ def _init(cls: type) -> Any:
                 continue
             value = f"{make}()" if made else default
         else:
-            value = f"{make}() if {name} is _MISSING else {name}" if made else name
-            given = f"{name}=_MISSING" if made else f"{name}={default}"
+            value = f"{make}() if {name} is _MADE else {name}" if made else name
+            given = f"{name}=_MADE" if made else f"{name}={default}"
             optional = made or field.default is not dataclasses.MISSING
             (by_name if field.kw_only else by_place).append(given if optional else name)
+            annotations[name] = field.type
         body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
-    return _compiled(cls, "__init__", [*by_place, *(["*", *by_name] if by_name else [])], body or ["pass"], known)
+    method = _compiled(cls, "__init__", [*by_place, *(["*", *by_name] if by_name else [])], body or ["pass"], known)
+    method.__annotations__ = {**annotations, "return": None}
+    return method
 
 
 def _repr(cls: type) -> Any:
@@ -126,7 +165,9 @@ def _eq(cls: type) -> Any:
 def _hash(cls: type) -> Any:
     fields = dataclasses.fields(cls)
     names = [field.name for field in fields if (field.compare if field.hash is None else field.hash)]
-    return _compiled(cls, "__hash__", [], [f"return hash(({''.join(f'self.{name}, ' for name in names)}))"], {})
+    return _compiled(
+        cls, "__hash__", [], [f"return hash(({''.join(f'self.{name}, ' for name in names)}))"], {"hash": hash}
+    )
 
 
 _SOURCES: dict[str, Callable[[type], Any]] = {"__init__": _init, "__repr__": _repr, "__eq__": _eq, "__hash__": _hash}

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from types import FunctionType
+from typing import Any, ClassVar, get_type_hints
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 import lazyrecords
 
 Decorator = Callable[..., Any]
+METHODS = ("__init__", "__repr__", "__eq__")
 
 
 @lazyrecords.dataclass(frozen=True, slots=True)
@@ -224,13 +229,67 @@ def test_copies() -> None:
     assert copy.deepcopy(place).tags is not place.tags
 
 
-def test_nothing_is_compiled_before_it_is_called() -> None:
+def test_nothing_is_compiled_before_it_is_looked_up() -> None:
     @lazyrecords.dataclass
     class Fresh:
         a: int
 
-    before = Fresh.__init__
-    assert Fresh(1) == Fresh(1)
-    assert Fresh.__init__ is not before, "the compiled one has taken its place"
-    assert before(object.__new__(Fresh), 2) is None, "who kept the first one can call it still"
+    def compiled() -> list[str]:
+        return [name for name in METHODS if isinstance(vars(Fresh)[name], FunctionType)]
+
+    assert compiled() == []
+    made = Fresh(1)
+    assert compiled() == ["__init__"]
+    assert made == Fresh(1)
+    assert compiled() == ["__init__", "__eq__"]
+    assert Fresh.__init__ is vars(Fresh)["__init__"]
     assert Fresh.__init__.__qualname__.endswith("Fresh.__init__")
+
+
+@pytest.mark.parametrize("make", CLASSES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("used", [False, True], ids=["fresh", "used"])
+def test_signatures_and_descriptions_are_the_standard_ones(make: Callable[[Decorator], type], used: bool) -> None:
+    ours, theirs = make(lazyrecords.dataclass), make(dataclasses.dataclass)
+    if used:
+        outcome(ours, 1)
+    assert str(inspect.signature(ours)) == str(inspect.signature(theirs))
+    assert ours.__doc__ == theirs.__doc__
+    assert get_type_hints(vars(ours)["__init__"]) == get_type_hints(vars(theirs)["__init__"])
+
+
+def test_a_docstring_stays() -> None:
+    @lazyrecords.dataclass(frozen=True, slots=True)
+    class Told:
+        """What it is for."""
+
+        a: int
+
+    assert inspect.getdoc(Told) == "What it is for."
+    assert str(inspect.signature(Told)) == "(a: 'int') -> None"
+
+
+def test_a_subclass_has_a_signature_of_its_own() -> None:
+    class Named(Place):
+        def __init__(self, first: str, last: str) -> None:
+            super().__init__(f"{first} {last}")
+
+    assert list(inspect.signature(Named).parameters) == ["first", "last"]
+    assert list(inspect.signature(Room).parameters) == ["name", "number", "tags", "door"]
+
+
+def test_hypothesis_builds_records() -> None:
+    @lazyrecords.dataclass(frozen=True, slots=True)
+    class Drawn:
+        number: int
+        place: Place
+        words: list[str] = field(default_factory=list)
+
+    found = []
+
+    @hypothesis.settings(max_examples=5, database=None)
+    @hypothesis.given(st.builds(Drawn))
+    def draw(one: Drawn) -> None:
+        found.append(one)
+
+    draw()
+    assert {(type(one.number), type(one.place), type(one.words)) for one in found} == {(int, Place, list)}
