@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -273,8 +272,14 @@ def _text(value: Any, place: Place) -> str:
 
 
 def _anonymous(value: Any, name: str) -> Any:
-    """A value in which an object's name is another word for `itself`."""
-    if not name or not isinstance(value, str | list):
+    """A value in which an object's name is another word for `itself`, in all its texts; numbers and truth are no names."""
+    if not name:
         return value
-    found = json.loads(re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "ITSELF", json.dumps(value)))
-    return found
+    own = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+
+    def told(part: Any) -> Any:
+        if isinstance(part, str):
+            return own.sub("ITSELF", part)
+        return [told(each) for each in part] if isinstance(part, list) else part
+
+    return told(value)

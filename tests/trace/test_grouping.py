@@ -56,6 +56,15 @@ def test_an_objects_own_name_makes_no_difference() -> None:
     assert len(only(grouped([("", compared(*facts))])).facts) == 2
 
 
+def test_a_name_that_reads_like_a_number_or_a_truth_is_one() -> None:
+    """A Pod may be called `1`, and a workload `true`."""
+    for name, left, right in (("1", [1, 2], [2]), ("true", [True], [False])):
+        group = only(grouped([("", compared(Difference(f"pods[where][{name}]", left, right)))]))
+        assert [fact.place.name for fact in group.facts] == [name]
+    text = Difference("NodeClaims[7][labels]", ["for 7"], ["for 17"])
+    assert list(only(grouped([("", compared(text))])).values) == [("for ITSELF", "for 17")]
+
+
 def test_what_follows_from_another_size() -> None:
     claim = "NodeClaims[default 1]"
     node = f"{claim}[Nodes][0]"
