@@ -57,6 +57,20 @@ def test_exactly_three_minutes_are_within_the_limit() -> None:
     assert findings(tight("aaaa", 60.0), "SingleNodeConsolidation")[0].timeout is None
 
 
+@pytest.mark.parametrize("release", ["1.6.5", "1.7.2", "1.10.2", "1.14.0"])
+def test_nodes_whose_price_nobody_knows_take_as_long_as_others(release: str) -> None:
+    """One simulation speaks for all of them, and each counts with the time of its own."""
+    machines = [machine(f"n{number}") for number in range(4)]
+    for node, claim in machines:
+        for each in (node, claim):
+            each["metadata"]["labels"]["topology.kubernetes.io/zone"] = "nowhere"
+    pods = [pod(f"p{number}", f"n{number}", FULL) for number in range(4)]
+    made = situation(machines, pods, attempt_seconds=10.0, release=provider(release))
+    found, _ = findings(made, "SingleNodeConsolidation")
+    assert found.commands == []
+    assert made.seconds == 40.0
+
+
 def test_several_at_once_after_a_minute_nothing_is_found() -> None:
     found, waits = findings(tight("aaaaaa", 20.0), "MultiNodeConsolidation")
     assert found.timeout == ("failed to find a multi-node consolidation after timeout", {"last_batch_size": 3})

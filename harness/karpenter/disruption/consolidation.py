@@ -10,6 +10,7 @@ from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands import (
     REPLACE,
     Command,
+    UnpricedError,
     allows,
     allows_both,
     cheaper,
@@ -74,9 +75,15 @@ def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_l
     """The command that takes these nodes away, None when there is none. Raises SimulationError, UnpricedError, and OutOfTime after
     ``time_limit`` virtual seconds."""
     foreseen = foresee(situation, candidates, settled=True)
-    if foreseen is not None and _refused(situation, candidates, foreseen.outcome):
-        situation.seconds += foreseen.seconds
-        return None
+    if foreseen is not None:
+        try:
+            refused = _refused(situation, candidates, foreseen.outcome)
+        except UnpricedError:
+            situation.seconds += foreseen.seconds
+            raise
+        if refused:
+            situation.seconds += foreseen.seconds
+            return None
     outcome = simulate(situation, candidates, settled=True, time_limit=time_limit)
     if outcome is None or _is_stranded(situation, candidates, outcome):
         return None
