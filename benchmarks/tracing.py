@@ -18,10 +18,7 @@ from harness.scenario.running.tracing import finished
 from harness.trace import trace_lines
 from harness.world import default_caches
 
-__all__ = ["MOST", "Cost", "cases", "measured"]
-
-MOST = 1.15
-"""So many times as long a recorded run may take."""
+__all__ = ["Cost", "cases", "measured"]
 
 _ROOT = Path(__file__).parents[1]
 _TURNS = 3
