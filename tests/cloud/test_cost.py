@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.images import SNAPSHOT
@@ -12,14 +11,16 @@ from fakeazure.cloud import FakeAzure
 from tests.cloud.driver import Driver
 
 
-def test_new_world_takes_less_than_a_millisecond() -> None:
+def test_new_world_does_little() -> None:
+    """Counted in calls of functions, which are the same on every machine; what regions share is there already."""
     FakeAzure(region="eastus")
-    took = []
-    for _ in range(50):
-        start = time.perf_counter()
+    called: list[str] = []
+    sys.setprofile(lambda frame, event, argument: called.append(event) if event == "call" else None)
+    try:
         FakeAzure(region="eastus", azure={"quota": {"cores": 10}, "faults": [{"what": "AllocationFailed"}]})
-        took.append(time.perf_counter() - start)
-    assert min(took) < 0.001
+    finally:
+        sys.setprofile(None)
+    assert 10 < len(called) < 1000, len(called)
 
 
 def test_unrestricted_list_is_the_catalogues_own() -> None:
