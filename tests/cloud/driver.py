@@ -111,6 +111,9 @@ class SmallCatalogue:
     def region(self, name: str) -> SmallRegion:
         return self._regions[name]
 
+    def unlisted(self, name: str) -> frozenset[str]:
+        return frozenset()
+
 
 CATALOGUE = SmallCatalogue()
 

@@ -39,7 +39,6 @@ ELSEWHERE = {
     "simluating scheduling, candidate is deleting": "a candidate is none any more when it is deleted",
     "; creating node claim, ": "joins what is told of several replacements",
     "disrupting candidates, ": "a part of what is told of a replacement that is refused",
-    "static NodePool is at its node limit": "from core 1.15 on only; tests/disruption/test_methods.py",
     "how core ": "for programmers",
     "static NodePool is at its node limit": "release next only; tests/disruption/test_methods.py",
 }
