@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.label_names import key_mistakes
     from harness.cli.worlds import InputError, UnknownMode, create_world
     from harness.explain.label_story import tell
-    from harness.explain.labels import known_keys
+    from harness.explain.labels import keys_of_all_releases
 
     names = arguments.keys[1:]
     if len(names) != 1:
@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
             return create_world(**{**inputs, "provision_mode": None})  # a release of before the mode, as it was then
 
     try:
-        mistakes = list(key_mistakes(names, known_keys(new_world().release), as_written=arguments.as_written))
+        new_world()  # mistakes of the options come first
+        mistakes = list(key_mistakes(names, keys_of_all_releases(), as_written=arguments.as_written))
         if mistakes:
             return bad_input(f"harness labels explain: {mistakes[0]}")
         story = tell(key, new_world)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from harness.karpenter.labels import azure, core
 from harness.kube.api.names import qualified_name_errors
 from harness.wording import did_you_mean
 
@@ -11,6 +12,8 @@ __all__ = ["key_mistakes"]
 
 _NAME_ALIKE = 0.7  # `mdoe` is like `mode`; within a domain names are short
 _DOMAIN_ALIKE = 0.85
+_OWN = frozenset({core.GROUP, azure.GROUP, azure.AKS_DOMAIN})
+"""Domains in which users name no keys: a name that another of them has stands in the wrong one."""
 
 
 def key_mistakes(
@@ -31,19 +34,23 @@ def key_mistakes(
 
 
 def _meant(key: str, known: Iterable[str]) -> str:
-    """The known key of the same domain with a like name, or of a like domain with the same name."""
+    """The known key of the same domain with a like name, or of a like domain with the same name; else, of a key of Karpenter's or AKS's
+    domains, one of another of them with a like name.
+    """
     from difflib import SequenceMatcher  # only a key that nobody knows needs it
 
     domain, _, name = key.rpartition("/")
-    best = ("", 0.0)
+    best = ("", (False, 0.0))
     for other in known:
         its_domain, _, its_name = other.rpartition("/")
-        if its_domain == domain:
+        own = its_domain != domain and {domain, its_domain} <= _OWN
+        if its_domain == domain or own:
             likeness, enough = SequenceMatcher(None, name, its_name).ratio(), _NAME_ALIKE
         elif its_name == name and domain:
             likeness, enough = SequenceMatcher(None, domain, its_domain).ratio(), _DOMAIN_ALIKE
         else:
             continue
-        if likeness >= enough and likeness > best[1]:
-            best = other, likeness
+        found = (not own, likeness)
+        if likeness >= enough and found > best[1]:
+            best = other, found
     return best[0]

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     from harness.cli.label_names import key_mistakes
     from harness.cli.worlds import InputError, create_world
-    from harness.explain.labels import LabelProbe, known_keys
+    from harness.explain.labels import LabelProbe, keys_of_all_releases, known_keys
     from harness.world import World
 
     inputs = {"karpenter": arguments.release, "region": arguments.region, "provision_mode": arguments.mode}
@@ -63,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     except InputError as error:
         return bad_input(f"harness labels: {error}")
     known = known_keys(release)
-    mistakes = list(key_mistakes(arguments.keys, known, questions=_QUESTIONS, as_written=arguments.as_written))
+    every = keys_of_all_releases() if arguments.keys else ()
+    mistakes = list(key_mistakes(arguments.keys, every, questions=_QUESTIONS, as_written=arguments.as_written))
     if mistakes:
         return bad_input("\n".join(f"harness labels: {one}" for one in mistakes))
     probe = LabelProbe(new_world)

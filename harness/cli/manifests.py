@@ -208,6 +208,7 @@ def apply_manifests(
     from harness.kube.api.objects import Frozen
     from harness.reading.problems import Problem, ScenarioError
     from harness.scenario.language.dumps import as_new, deleted, in_order
+    from harness.world.refused import class_hint
 
     kinds = {manifest.kind for manifest in manifests}
     added = [obj for obj in default_objects() if complete and obj["kind"] not in kinds]
@@ -216,7 +217,7 @@ def apply_manifests(
     for manifest in in_order(manifests):
         for rejection in world.apply(Frozen(change(as_new(manifest.object)))):
             place = manifest.document.position(rejection.pointer)
-            hint = manifest.type_hint(rejection.pointer, rejection.text)
+            hint = manifest.type_hint(rejection.pointer, rejection.text) or class_hint(rejection.text, world.view)
             problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}", hint))
     if problems:
         raise ScenarioError(problems)
@@ -262,7 +263,7 @@ def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str)
     return (
         ("rejected" in words and (refused or bool(world.rejections) or any(refused_lines(world))))
         or ("unsettled" in words and bool(motion))
-        or ("not-simulated" in words and bool(given.not_simulated))
+        or ("not-simulated" in words and bool(given.unused))
     )
 
 

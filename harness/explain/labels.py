@@ -16,12 +16,22 @@ from typing import Any
 
 from harness.clusters.provenance import Write
 from harness.karpenter.labels.core import CAPACITY_TYPE
-from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.releases import ALL_PROVIDER_RELEASES, ProviderRelease, provider
 from harness.karpenter.validation.rejections import Rejection
 from harness.kube.api.labels import HOSTNAME
 from harness.world import World
 
-__all__ = ["LabelFact", "LabelProbe", "PodFact", "PodOutcome", "PoolFact", "default_objects", "known_keys", "plain_pod"]
+__all__ = [
+    "LabelFact",
+    "LabelProbe",
+    "PodFact",
+    "PodOutcome",
+    "PoolFact",
+    "default_objects",
+    "keys_of_all_releases",
+    "known_keys",
+    "plain_pod",
+]
 
 Object = Mapping[str, Any]
 
@@ -103,6 +113,11 @@ def known_keys(release: ProviderRelease) -> tuple[str, ...]:
     }
     keys = [*listed["aks"], *listed["karpenter"], *listed["usage"]]
     return tuple(dict.fromkeys([*keys, *sorted(known)]))
+
+
+def keys_of_all_releases() -> frozenset[str]:
+    """What `known_keys` says of any release: what one of them knows is no typing error under another."""
+    return frozenset(key for name in ALL_PROVIDER_RELEASES for key in known_keys(provider(name)))
 
 
 def default_objects() -> tuple[Object, Object]:

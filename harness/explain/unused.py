@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.kube.api.objects import condition, controller_of, is_terminating, name_of, spec_of, status_of, uid_of
 from harness.world import World
+from harness.world.refused import class_hint
 
 __all__ = ["inert_lines", "refused_lines", "unused_lines", "unused_nodepools"]
 
@@ -47,7 +48,8 @@ def refused_lines(world: World) -> Iterator[str]:
             continue
         made_by = controller_of(owner)
         shown = f"{made_by['kind']}/{made_by['name']}" if made_by is not None else f"{name.kind}/{name.name}"
-        yield f"{shown} gets no {'more ' if pods else ''}pods: {message.removeprefix('Error creating: ')}"
+        told = "; ".join(filter(None, (message.removeprefix("Error creating: "), class_hint(message, world.view))))
+        yield f"{shown} gets no {'more ' if pods else ''}pods: {told}"
 
 
 def _wanted(owner: Mapping[str, Any]) -> float:

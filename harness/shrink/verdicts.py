@@ -126,8 +126,8 @@ def _told(outcome: Outcome) -> str:
     """What it comes to instead, in a few words."""
     facts: list[Any] = [
         outcome.error,
-        f"{len(outcome.refused)} refusals" if outcome.refused else "",
-        f"{len(outcome.pending)} reasons of pending pods" if outcome.pending else "no pod is pending",
+        f"refusals: {len(outcome.refused)}" if outcome.refused else "",
+        f"reasons of pending pods: {len(outcome.pending)}" if outcome.pending else "no pod is pending",
         "it does not settle" if outcome.unsettled else "",
     ]
     return ", ".join(filter(None, facts))

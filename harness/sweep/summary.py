@@ -52,7 +52,7 @@ def summary_lines(axes: Sequence[str], rows: Sequence[Row], *, over_time: bool) 
 
 
 def _changes(axes: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
-    """For each axis with several values: at which of them workloads get other sizes, all else alike."""
+    """For each axis with several values: at which of them workloads get other sizes or capacity types, all else alike."""
     for axis in axes:
         values = list(dict.fromkeys(str(row[axis]) for row in rows))
         if len(values) < 2 or axis == "seed":
@@ -71,9 +71,9 @@ def _changes(axes: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
 
 def _changed(changed: Sequence[str], values: Sequence[str], than: str) -> str:
     if not changed:
-        return f"workloads get the same sizes at all {len(values)} values"
+        return f"workloads get the same sizes and capacity types at all {len(values)} values"
     more = f" and {len(changed) - _FEW} more" if len(changed) > _FEW else ""
-    return f"at {', '.join(changed[:_FEW])}{more} workloads get other sizes than {than}"
+    return f"at {', '.join(changed[:_FEW])}{more} workloads get other sizes or capacity types than {than}"
 
 
 def _where(axes: Sequence[str], row: Row) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from harness.engine.ports import View
 from harness.karpenter.validation.rejections import Rejection, RejectionLayer, schema_layer
+from harness.kube.admission.defaults import missing_priority_class, priority_classes
 from harness.kube.api.field_errors import FieldError
 from harness.kube.api.objects import Key
 from harness.kube.api.status import ApiError
+from harness.wording import did_you_mean
 
-__all__ = ["ObjectsRefused", "RefusalCheck", "is_mistake", "rejections_of"]
+__all__ = ["ObjectsRefused", "RefusalCheck", "class_hint", "is_mistake", "rejections_of"]
 
 
 class ObjectsRefused(Exception):
@@ -42,6 +45,12 @@ class RefusalCheck:
 def is_mistake(rejection: Rejection) -> bool:
     """Whether somebody has to mend something. Karpenter answers a refused launch by trying elsewhere: that is what is simulated."""
     return rejection.layer is not RejectionLayer.LAUNCH
+
+
+def class_hint(said: str, view: View) -> str:
+    """`did you mean 'high'?` where a refusal says that a PriorityClass is not there which is called nearly so; "" elsewhere."""
+    name = missing_priority_class(said)
+    return did_you_mean(name, priority_classes(view.list("PriorityClass")), limit=0) if name else ""
 
 
 def rejections_of(error: ApiError, key: Key) -> list[Rejection]:

@@ -331,6 +331,11 @@ def test_a_mistake_on_the_command_line_is_one_line(
             ("kubernets.azure.com/mode",),
             "unknown key 'kubernets.azure.com/mode'; did you mean 'kubernetes.azure.com/mode'? (--as-",
         ),
+        (("karpenter.sh/mode",), "unknown key 'karpenter.sh/mode'; did you mean 'kubernetes.azure.com/mode'? (--as-"),
+        (
+            ("karpenter.azure.com/mdoe",),
+            "unknown key 'karpenter.azure.com/mdoe'; did you mean 'kubernetes.azure.com/mode'? (--as-",
+        ),
         (("bad key!!",), "'bad key!!' is no label key: name part must consist of"),
         (("team", "a/b/c"), "'a/b/c' is no label key: a valid label key"),
     ],
@@ -344,6 +349,14 @@ def test_a_label_key_with_a_typing_error(
     code, out, err = call(capsys, "labels", *question, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith(f"harness labels{' explain' if question else ''}: {said}")
+
+
+@pytest.mark.parametrize("key", ["corp.example/mode", "node.kubernetes.io/mode", "kubernetes.azure.com/sku-cpu"])
+def test_keys_of_others_and_of_later_releases_are_no_typing_errors(
+    key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (row,) = as_json(capsys, "labels", key, "--release", "1.4.0")["labels"]
+    assert row["key"] == key
 
 
 def test_a_key_is_tried_as_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,6 +87,17 @@ def test_what_is_read_is_what_is_simulated(here: Path, capsys: pytest.CaptureFix
     } in (value["read"])
 
 
+def test_karpenters_own_crds_are_not_what_is_left_out(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each cluster with Karpenter has them; somebody else's are named."""
+    files(here, CRD, CRD.replace("nodepools.karpenter.sh", "backups.example.com"))
+    code, out, _ = call(capsys, "simulate", "a.yaml")
+    assert "not simulated: CustomResourceDefinition backups.example.com\n" in out
+    files(here, CRD)
+    _, out, _ = call(capsys, "simulate", "a.yaml", "--fail-on", "not-simulated")
+    assert (code, "not simulated" in out) == (0, False)
+    assert as_json(capsys, "simulate", "a.yaml", "--fail-on", "not-simulated")
+
+
 def test_options_win(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files(here, NODE, CONTROLLER)
     given = ("--release", "1.14.0", "--option", "networkDataplane=cilium", "--kubernetes", "1.33.2")

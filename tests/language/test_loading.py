@@ -154,6 +154,22 @@ def test_editors_take_a_value_of_the_matrix_wherever_one_may_stand() -> None:
     assert len([*check.iter_errors(kind)]) == len([*check.iter_errors(number)]) == 1
 
 
+def test_editors_take_a_quoted_number_as_the_loader_does() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    check = jsonschema.Draft7Validator(json.loads(render()))
+
+    def errors(bound: str, available: str, atmost: str) -> int:
+        expected: list[dict[str, Any]] = [
+            {"pods": {"bound": bound}},
+            {"requirements": {"of": "Standard_D4s_v5", "offerings": [{"zone": "eastus-1", "available": available}]}},
+            {"cost": {"perHour": {"atMost": atmost}}},
+        ]
+        return sum(not check.is_valid({"scenario": "s", "then": [each]}) for each in expected)
+
+    assert errors("1", "true", "0.5") == 0
+    assert errors("1x", "yes", "-1") == 3
+
+
 def test_reference_page_is_current() -> None:
     assert (ROOT / "docs" / "reference" / "scenario.md").read_text(encoding="utf-8") == render_reference()
 

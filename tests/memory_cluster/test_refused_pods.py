@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from harness.explain.unused import refused_lines
 from harness.world import World
 
 MISSING = "is forbidden: no PriorityClass with name high was found"
@@ -62,3 +63,13 @@ def test_pods_come_once_the_class_is_there() -> None:
     world.apply(PRIORITY_CLASS)
     world.settle()
     assert [pod["spec"]["priority"] for pod in world.list("Pod")] == [1000, 1000, 1000]
+
+
+@pytest.mark.parametrize(("known", "hint"), [("hihg", "; did you mean 'hihg'?"), ("batch", "")])
+def test_a_class_with_nearly_that_name_is_told(known: str, hint: str) -> None:
+    world = World()
+    world.apply({**PRIORITY_CLASS, "metadata": {"name": known}}, workload("Deployment", replicas=1))
+    world.settle()
+    (line,) = refused_lines(world)
+    assert line.startswith("Deployment/web gets no pods: ")
+    assert line.endswith(f"{MISSING}{hint}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.sweep import WHOLE, scaling
 from harness.cli import main
 from harness.karpenter.releases import provider
 from harness.sweep import engines
@@ -174,6 +175,7 @@ def test_time_of_the_plan_and_of_the_command(plan: Path) -> None:
             "there is no Deployment/w* among the manifests",
         ),
         (("eastus", "eastuss"), "eastuss"),
+        (("  given: {azure", "  gvien: {azure"), "unknown key 'gvien'; did you mean 'given'?"),
         (("---", "---\nscenario: nothing\n---"), "plan.yaml:1:1: no object is given, so nothing would happen"),
     ],
 )
@@ -211,6 +213,23 @@ def test_mistakes_of_the_command_are_one_line(
     err = capsys.readouterr().err
     assert said in err
     assert "Traceback" not in err
+
+
+def test_manifests_are_no_plan(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (plan.parent / "pools.yaml").write_text(f"{POOL}---\n{WEB}")
+    assert main(["sweep", "pools.yaml"]) == 2
+    said = "a manifest is no plan; a plan is a file that names it: scenario: NAME, given: {manifests: [pools.yaml]}, matrix: "
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"pools.yaml:1:1: {said}")
+
+
+def test_a_spike_of_load_is_not_extrapolated() -> None:
+    def run(cpu: list[float], overhead: float) -> dict[str, Any]:
+        return {"seconds": 10.0, "situations": 10, "cpu_seconds_of_workers": cpu, "scheduling_ms_per_batch": overhead}
+
+    found = scaling(run([2.0], 370.0), run([1.0, 1.5], 19.0))[f"{WHOLE}_situations"]
+    assert found["of_which_scheduling"] == round(-(-WHOLE // 2) * 0.019, 1)
+    assert found["on_1_worker_seconds"] == round(WHOLE * 0.2)
 
 
 def test_a_file_that_is_not_a_sweeps(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:

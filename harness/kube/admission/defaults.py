@@ -5,7 +5,7 @@ Sources: kubernetes pkg/apis/{core,apps,batch,storage}/v1/defaults.go, plugin/pk
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -70,6 +70,19 @@ def _defaulted_spec(given: Mapping[str, Any], kubernetes: tuple[int, int]) -> di
     return spec
 
 
+_MISSING = "no PriorityClass with name "
+
+
+def missing_priority_class(said: str) -> str:
+    """The name of the PriorityClass that a refusal says is not there; "" where it says something else."""
+    return said.partition(_MISSING)[2].partition(" ")[0]
+
+
+def priority_classes(stored: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The names that a pod may give: those of the stored PriorityClasses and the two that each cluster has."""
+    return [*_SYSTEM_PRIORITIES, *(str(each["metadata"]["name"]) for each in stored)]
+
+
 class PriorityRefused(LookupError):
     """A pod whose priority is not what its PriorityClass says, or whose class does not exist; the message is the plugin's."""
 
@@ -78,7 +91,7 @@ def _prioritise(spec: dict[str, Any], class_of: Callable[[str], Mapping[str, Any
     name = spec.get("priorityClassName") or ""
     found = class_of(name) or _SYSTEM_PRIORITIES.get(name)
     if found is None and name:
-        raise PriorityRefused(f"no PriorityClass with name {name} was found")
+        raise PriorityRefused(f"{_MISSING}{name} was found")
     if found is not None:
         spec["priorityClassName"] = found["metadata"]["name"]
     computed = {

@@ -17,6 +17,7 @@ SCHEMA_ID = "https://raw.githubusercontent.com/karpenter-azure-harness/karpenter
 """Where editors find the schema: `# yaml-language-server: $schema=` and this address in the first line of a file."""
 
 _VARIABLE = {"pattern": "\\$\\("}
+_QUOTED = {"integer": "^\\d+$", "number": "^\\d+(\\.\\d+)?$", "boolean": "^(true|false)$"}  # as the loader reads a text
 _MANIFEST = {
     "type": "object",
     "title": "Kubernetes manifest",
@@ -111,14 +112,17 @@ def _trimmed(value: Any) -> Any:
 
 
 def _varied(value: Any) -> Any:
-    """With `$(NAME)`, a value of the matrix or of a case, wherever a number, a choice or a yes or no is expected."""
+    """With what the loader takes, too, wherever a number, a choice or a yes or no is expected: one in quotes, and `$(NAME)`, a value of
+    the matrix or of a case.
+    """
     if isinstance(value, list):
         return [_varied(item) for item in value]
     if not isinstance(value, dict):
         return value
     result = {key: _varied(item) for key, item in value.items()}
-    if result.get("type") in ("integer", "number", "boolean") and "enum" not in result:
-        return {**result, "type": [result["type"], "string"], **_VARIABLE}
+    kind = result.get("type")
+    if isinstance(kind, str) and kind in _QUOTED and "enum" not in result:
+        return {**result, "type": [kind, "string"], "pattern": f"{_QUOTED[kind]}|{_VARIABLE['pattern']}"}
     if result.get("type") == "string" and isinstance(result.get("enum"), list):
         kept = {key: result.pop(key) for key in ("description", "default") if key in result}
         return {**kept, "anyOf": [result, {"type": "string", **_VARIABLE}]}

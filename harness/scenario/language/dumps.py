@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.karpenter.labels import azure, core
 from harness.kube.admission.match_label_keys import without_merged_keys
 from harness.kube.api.builtin_kinds import CONSEQUENCES
 from harness.kube.api.kinds import KINDS, creation_rank, served
@@ -17,6 +18,8 @@ from lazyrecords import dataclass
 __all__ = ["Dump", "as_new", "controllers", "deleted", "in_order", "origin_of", "registered", "sorted_dump"]
 
 _FEW = 3  # names of a kind that are listed
+_CRD = "CustomResourceDefinition"
+_GROUPS = frozenset({core.GROUP, azure.GROUP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,8 @@ class Dump:
     def notes(self) -> Iterator[str]:
         """What was read of a live cluster, and a line for each group that is left out."""
         yield from self.live
-        if self.not_simulated:
-            yield f"not simulated: {_listed(self.not_simulated)}"
+        if self.unused:
+            yield f"not simulated: {_listed(self.unused)}"
         if self.derived:
             yield f"left to their controllers: {_listed(self.derived)}"
         if self.finished:
@@ -50,6 +53,11 @@ class Dump:
             yield f"their Nodes are given, too: {_listed(self.registered)}"
         if self.on_absent_nodes:
             yield f"bound to Nodes that no file has, so not scheduled here: {_listed(self.on_absent_nodes)}"
+
+    @property
+    def unused(self) -> tuple[Manifest, ...]:
+        """What is not simulated, without Karpenter's own CRDs: the release stands for them, which may have been read from them."""
+        return tuple(one for one in self.not_simulated if one.kind != _CRD or one.name.partition(".")[2] not in _GROUPS)
 
     @property
     def on_absent_nodes(self) -> tuple[Manifest, ...]:
@@ -65,7 +73,7 @@ class Dump:
         """The same for JSON, with every object."""
         return {
             **({"live": list(self.live)} if self.live else {}),
-            "not_simulated": [_value(one) for one in self.not_simulated],
+            "not_simulated": [_value(one) for one in self.unused],
             "left_to_controllers": [_value(one) for one in self.derived],
             "not_running": [_value(one) for one in self.finished],
             "registered": [_value(one) for one in self.registered],

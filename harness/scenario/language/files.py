@@ -65,8 +65,7 @@ def load_text(
         if groups:
             groups[-1][1].extend(manifests)
         elif not issues:
-            what = "a manifest stands before the first scenario"
-            problems.append(Problem(document.position(), "", what, "begin the file with 'scenario: NAME'"))
+            problems.append(_without_header(document.position(), file, header))
     scenarios: list[Scenario] = []
     names: dict[str, Mark] = {}
     source = Source(file, directory, ManifestFiles(file, directory), release, header)
@@ -82,6 +81,7 @@ def load_text(
             names[name] = mark
             scenarios.append(Scenario(name, file, mark, tuple(cases)))
     if problems:
+        problems = list(dict.fromkeys(problems))
         for document, manifests in groups:
             problems += header_problems(document, directory)
             if not _names_crds(document.value):  # else they may be files that know more fields
@@ -96,3 +96,11 @@ def _names_crds(value: Any) -> bool:
     if isinstance(value, dict):
         return "crds" in value or any(map(_names_crds, value.values()))
     return isinstance(value, list) and any(map(_names_crds, value))
+
+
+def _without_header(mark: Mark, file: str, header: type[Header]) -> Problem:
+    """A file of manifests where a scenario is expected, or the plan of a sweep, which names such a file and has axes besides."""
+    if header is Header:
+        return Problem(mark, "", "a manifest stands before the first scenario", "begin the file with 'scenario: NAME'")
+    plan = f"scenario: NAME, given: {{manifests: [{Path(file).name}]}}, matrix: {{region: [eastus, westeurope]}}"
+    return Problem(Mark(file, 1, 1), "", "a manifest is no plan", f"a plan is a file that names it: {plan}")

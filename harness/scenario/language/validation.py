@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from harness.reading.problems import Mark, Problem, did_you_mean, dotted
+from harness.scenario.language.models.header import Case, CaseName
 
 __all__ = ["validated"]
 
@@ -86,7 +87,8 @@ def _keys_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
     names: list[str] = []
     for annotation in here:
         for candidate in _models(annotation):
-            names += [field.alias or name for name, field in candidate.model_fields.items()]
+            whole = Case if candidate is CaseName else candidate  # a case's other keys are judged later
+            names += [field.alias or name for name, field in whole.model_fields.items()]
     return names
 
 

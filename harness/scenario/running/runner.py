@@ -319,14 +319,15 @@ def _merged(value: Any, patch: Any) -> Any:
 
 def unexpected(run: Run) -> Iterator[Verdict]:
     """Refusals, loops and silent faults that no expectation speaks of."""
-    from harness.world.refused import is_mistake
+    from harness.world.refused import class_hint, is_mistake
 
     case = run.case
     for refusal in run.refusals:
         rejection = refusal.rejection
         if not refusal.expected and is_mistake(rejection):
             label = f"unexpected rejection by {rejection.layer}"
-            yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", refusal.text)
+            told = "; ".join(filter(None, (refusal.text, class_hint(rejection.text, run.world.view))))
+            yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", told)
     if run.runaways and not run.runaway_expected:
         yield Verdict.failed("unexpected runaway", case.mark, "a world that comes to rest", str(run.runaways[0]))
     for exhausted in run.exhausted:
