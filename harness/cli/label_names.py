@@ -41,7 +41,7 @@ def _meant(key: str, known: Iterable[str]) -> str:
 
     domain, _, name = key.rpartition("/")
     best = ("", (False, 0.0))
-    for other in known:
+    for other in sorted(known):
         its_domain, _, its_name = other.rpartition("/")
         own = its_domain != domain and {domain, its_domain} <= _OWN
         if its_domain == domain or own:

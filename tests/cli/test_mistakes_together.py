@@ -95,3 +95,18 @@ def test_a_workload_whose_pods_are_refused(here: Path, capsys: pytest.CaptureFix
         assert (code, err) == (0, "")
         assert said in out
         assert call(capsys, command, "web.yaml", "--fail-on", "rejected")[0] == 1
+
+
+def test_a_workload_without_pods_says_why(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the API server refuses of a Deployment is no rejection of an object of the file, so the expectation says it."""
+    kinds = "\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1\n---\n"
+    spec = "{priorityClassName: hihg, containers: [{name: c, image: c}]}"
+    template = f"{{metadata: {{labels: {{a: b}}}}, spec: {spec}}}"
+    (here / "a.yaml").write_text(
+        f"scenario: x\nthen: [{{pods: {{bound: [Deployment/web]}}}}]\n---{kinds}apiVersion: apps/v1\nkind: Deployment\n"
+        f"metadata: {{name: web}}\nspec: {{selector: {{matchLabels: {{a: b}}}}, template: {template}}}\n"
+    )
+    code, out, _ = call(capsys, "run", "a.yaml")
+    assert code == 1
+    assert "why       Deployment/web gets no pods: " in out
+    assert "no PriorityClass with name hihg was found; did you mean 'high'?" in out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.explain.render import as_text
+from harness.explain.unused import refused_lines
 from harness.kube.api.objects import spec_of
 from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.running.reasons.asked import ITEMS, PODS, Asked, pod_key
@@ -22,7 +23,14 @@ def tell(asked: Asked) -> list[str]:
         return found or waiting(asked, pods)
     waits = [pod for pod in pods if pod not in on_nodes]
     found = waiting(asked, waits) if waits else running(asked, pods)
+    found = [*_refused(asked, name), *found]
     return found or [f"nobody applied or made Pod/{pod.removeprefix('default/')}" for pod in pods[:PODS]]
+
+
+def _refused(asked: Asked, name: str) -> list[str]:
+    """Why workloads get fewer pods than they want: all of them, or the one that is asked about."""
+    kind, bare = name.partition("/")[0], name.rpartition("/")[2]
+    return [line for line in refused_lines(asked.run.world) if not name or line.startswith(f"{kind}/{bare} ")]
 
 
 def _all(asked: Asked) -> list[str]:
