@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from harness.explain.said import Said, cut, moment
+from harness.karpenter.disruption.events import STAYS
 from harness.trace.facts import (
     ArmCall,
     Blocked,
@@ -27,7 +28,6 @@ MOST = 15
 """Lines that are told under one expectation."""
 
 _FEW = 3
-_STAYS = frozenset({"DisruptionBlocked", "Unconsolidatable", "ConsolidationRejected", "NodeRepairBlocked"})
 
 
 def listed(lines: Sequence[str], most: int, noun: str) -> list[str]:
@@ -206,7 +206,7 @@ class Why(Said):
             lines.append(cut(f"at {moment(one.t)} {one.decision} {nodes}: {one.reason}{drift}{replaced}{end}"))
         last: dict[str, EventTold] = {}
         for event in self._trace.of(EventTold):
-            if event.reason in _STAYS and event.object.startswith("Node/"):
+            if event.reason in STAYS and event.object.startswith("Node/"):
                 last[event.object] = event
         return [
             *lines,

@@ -3,7 +3,7 @@ import { corridor } from "./corridor.js";
 import { at as costAt } from "./cost.js";
 import { folded, h, put, table } from "./dom.js";
 import { stateAt } from "./machines.js";
-import { counted, duration, price } from "./text.js";
+import { coded, counted, duration, price } from "./text.js";
 import { view } from "./view.js";
 import { timesOf } from "./world.js";
 
@@ -25,7 +25,7 @@ export function compare(data) {
 function summary(data) {
   const own = data.groups.filter((one) => !one.follows);
   const follow = data.groups.filter((one) => one.follows);
-  return h("section.even", { id: "summary" }, h("h2", "In short"), h("p", data.summary), data.note ? h("p.note", data.note) : null,
+  return h("section.even", { id: "summary" }, h("h2", "In short"), h("p", data.summary), data.note ? h("p.note", coded(data.note)) : null,
     Object.entries(data.titles).map(([change, title]) => {
       const some = own.filter((one) => one.change === change);
       return some.length ? [h("h3", title), groups(some, change)] : null;

@@ -2,7 +2,7 @@
 import { group, sum } from "d3-array";
 import { folded, h, put, toggle } from "./dom.js";
 import { OUTCOMES, held, isBad, mark, reasons } from "./outcome.js";
-import { counted, millis, place } from "./text.js";
+import { coded, counted, millis, place } from "./text.js";
 
 const FIRST = 60; // bad cases shown at once
 const ROWS = 300; // cases of a search, or of a group, shown at once
@@ -10,7 +10,8 @@ const FILES = 400; // files from which on folders are folded
 
 /** The whole page of a run; `show` opens the picture of a case. */
 export function corpus(run) {
-  const cases = run.cases.map((one) => ({ ...one, name: one.id.slice(one.place.file.length + 2), tags: one.tags ?? [] }));
+  const undrawn = (one) => Boolean(run.unpictured) && one.world === undefined && one.outcome !== "skipped" && one.outcome !== "error";
+  const cases = run.cases.map((one) => ({ ...one, undrawn: undrawn(one), name: one.id.slice(one.place.file.length + 2), tags: one.tags ?? [] }));
   for (const one of cases) one.text = [one.id, one.tags.join(" "), one.gist?.join(" "), one.reason, one.error, JSON.stringify(one.failures)].join(" ").toLowerCase();
   const state = { query: "", outcomes: new Set(), tag: "", by: "file" };
   const found = h("div", { "aria-live": "polite" });
@@ -32,7 +33,7 @@ function head(run, cases) {
     h("h1", bad ? `${counted(bad, "case")} of ${cases.length.toLocaleString("en-US")} not as expected` : cases.length ? `${counted(cases.length, "case")}, all as expected` : "no scenarios"),
     share(cases, "share big"),
     h("p.note", `${counted(run.expectations, "expectation")} in ${run.seconds.toFixed(2)} s, ${counted(new Set(cases.map((one) => one.place.file)).size, "file")}`),
-    run.unpictured && h("p.note", run.unpictured));
+    run.unpictured && h("p.note", coded(run.unpictured)));
 }
 
 /** How many ended in which way, as a bar of shares. */
@@ -142,7 +143,8 @@ function grouped(name, cases, longest, open = false) {
 
 function rows(cases) {
   return more(cases, ROWS, (one) =>
-    folded([mark(one.outcome), h("span.name", one.name, one.gist && h("span.gist", one.gist.map((text) => h("b", text)))), one.reason && h("span.note", one.reason), h("span.n", millis(one.seconds))],
+    folded([mark(one.outcome), h("span.name", one.name, one.gist && h("span.gist", one.gist.map((text) => h("b", text))), one.undrawn && h("span.note", " (not drawn)")), one.reason && h("span.note", one.reason), h("span.n", millis(one.seconds))],
       () => [h("p.place", place(one.place), one.tags.map((tag) => h("span.tag", tag))), reasons(one), held(one),
+        one.undrawn && h("p.note", "No picture was drawn of this case, so nobody looked whether a pod waits or Azure refused anything."),
         one.world !== undefined && h("p", h("a", { href: `#case=${one.world}` }, "What happened, as a picture"))], { name: "details.row" }));
 }

@@ -4,7 +4,7 @@ import { zoom as zooming, zoomIdentity } from "d3-zoom";
 import { folded, h, put, s, table, toggle } from "./dom.js";
 import { counted, duration, place, short } from "./text.js";
 import { tip } from "./tip.js";
-import { ticks } from "./view.js";
+import { axis, ticks } from "./view.js";
 
 const ROW = 22;
 const LANES = 120; // drawn at once
@@ -34,7 +34,7 @@ export function corridor(world, own, times, { id = "corridor", title: name = "Co
   own.listen(draw);
   new ResizeObserver(draw).observe(box);
   return h("section", { id }, h("h2", name),
-    told && h("p.note", "From a pod that waits to the node that it runs on. Ctrl and wheel, or + and −, zoom; drag moves; a click, on a bar too, sets the moment that Nodes and Cost show."),
+    told && h("p.note", `From a pod that waits to the node that it runs on. Ctrl and wheel, or + and −, zoom; drag moves; a click, on a bar too, ${linked ? "sets the moment that Nodes and Cost show" : "marks a moment in both corridors"}.`),
     h("div.tools", zoomButtons(own),
       toggle("Draw quiet times short", own.even, (on) => own.change({ even: on, transform: zoomIdentity }))),
     legend, box, more, folded("The same as a table", () => asTable(lanes)));
@@ -75,8 +75,9 @@ function chart(lanes, whole, world, own, times, linked) {
   const plot = s("g", { "clip-path": `url(#${clip})` });
   const inner = s("g", { transform: `translate(${left},0)` }, s("clipPath", { id: clip }, s("rect", { x: -1, y: 0, width: width + 2, height })), plot);
   for (const t of ticks(own, width, times)) {
-    plot.append(s("line.tick", { x1: scale(t), x2: scale(t), y1: 0, y2: height - 18 }), s("text.axis", { x: scale(t) + 2, y: height - 5 }, duration(t)));
+    plot.append(s("line.tick", { x1: scale(t), x2: scale(t), y1: 0, y2: height - 18 }));
   }
+  for (const one of axis(own, width, times, duration)) plot.append(s(`text.axis${one.turned ? ".end" : ""}`, { x: one.x, y: height - 5 }, one.text));
   for (const moment of world.moments.filter((one) => one.kind === "step")) {
     plot.append(tip(s("line.step", { x1: scale(moment.t), x2: scale(moment.t), y1: 0, y2: height - 18 }), () => [`${duration(moment.t)} ${moment.text}`, place(moment.place)]));
   }

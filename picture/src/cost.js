@@ -3,7 +3,7 @@ import { area, curveStepAfter, line } from "d3-shape";
 import { scaleLinear } from "d3-scale";
 import { folded, h, put, s, table } from "./dom.js";
 import { counted, duration, price } from "./text.js";
-import { ticks } from "./view.js";
+import { axis } from "./view.js";
 
 const HEIGHT = 150;
 
@@ -43,7 +43,7 @@ function chart(steps, whole, own, times) {
   const plot = s("g", { "clip-path": `url(#${clip})` });
   const inner = s("g", { transform: `translate(${left},0)` }, s("clipPath", { id: clip }, s("rect", { x: -1, y: 0, width: width + 2, height: HEIGHT })), plot);
   for (const value of y.ticks(4)) inner.prepend(s("line.tick", { x1: 0, x2: width, y1: y(value), y2: y(value) }), s("text.axis.end", { x: -6, y: y(value) + 4 }, price(value)));
-  for (const t of ticks(own, width, times)) plot.append(s("text.axis", { x: x(t) + 2, y: HEIGHT - 5 }, duration(t)));
+  for (const one of axis(own, width, times, duration)) plot.append(s(`text.axis${one.turned ? ".end" : ""}`, { x: one.x, y: HEIGHT - 5 }, one.text));
   plot.append(
     s("path.area", { d: area().curve(curveStepAfter).x((step) => x(step[0])).y0(y(0)).y1((step) => y(step[1]))(steps) }),
     s("path.line", { d: line().curve(curveStepAfter).x((step) => x(step[0])).y((step) => y(step[1]))(steps) }),

@@ -8,9 +8,9 @@ export function funnel(world) {
   if (!world.funnels.length) return null;
   const box = h("div");
   const choose = h("select", { "aria-label": "Which funnel", onchange: () => draw(world.funnels[choose.value]) },
-    world.funnels.map((one, index) => h("option", { value: index }, `${one.nodepool} for ${one.pods[0]?.replace(/^default\//, "") ?? "nobody"}${one.pods.length > 1 ? " and others" : ""} at ${duration(one.t)}${one.claim ? ` → ${one.launched || one.claim}` : " → nothing"}`)));
+    world.funnels.map((one, index) => h("option", { value: index }, `${one.nodepool} for ${one.pods[0]?.replace(/^default\//, "") ?? "nobody"}${one.pods.length > 1 ? " and others" : ""} at ${duration(one.t)}${one.last > one.t ? `, last at ${duration(one.last)}` : ""}${one.claim ? ` → ${one.launched || one.claim}` : " → nothing"}`)));
   const draw = (one) => put(box, picture(one, world.sizes[one.sizes], { ...world.filters, ...WORDS }));
-  const first = world.funnels.findIndex((one) => one.why);
+  const first = world.funnels.findIndex((one) => one.opens);
   choose.value = Math.max(0, first);
   draw(world.funnels[Math.max(0, first)]);
   return h("section", { id: "sizes" }, h("h2", "Sizes"), h("p.note", "What is left of the sizes after each filter, for a pod and a NodePool. Open a filter to see what it takes away."),

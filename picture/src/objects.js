@@ -1,6 +1,6 @@
 // The manifests as they were applied, with their places; and everything that was said.
 import { folded, h, put, table } from "./dom.js";
-import { duration, place } from "./text.js";
+import { counted, duration, place } from "./text.js";
 
 export function objects(world) {
   if (!world.objects.length) return null;
@@ -12,17 +12,25 @@ export function objects(world) {
   }));
 }
 
+const LINES = 400; // of what was said, shown at once
+
 export function told(world) {
   if (!world.told.length) return null;
-  return h("section", { id: "told" }, h("h2", "Events and logs"), folded(`${world.told.length} lines`, () => {
+  return h("section", { id: "told" }, h("h2", "Events and logs"), folded(counted(world.told.length, "line"), () => {
     const out = h("div");
-    const draw = (query) => put(out, table("Events and logs", [
+    let query = "";
+    let many = LINES;
+    const draw = () => {
+      const found = world.told.filter((one) => !query || one.join(" ").toLowerCase().includes(query));
+      put(out, query ? h("p.note", `${counted(found.length, "line")} found`) : null, table("Events and logs", [
       { head: "at", numeric: true, cell: (one) => duration(one[0]) },
       { head: "by", cell: (one) => one[1] },
       { head: "about", cell: (one) => one[3] },
       { head: "said", cell: (one) => h(one[2] === "Warning" || one[2] === "error" ? "span.bad" : "span", one[4]) },
-    ], world.told.filter((one) => !query || one.join(" ").toLowerCase().includes(query)).slice(0, 400)));
-    draw("");
-    return [h("div.tools", h("input", { type: "search", placeholder: "Search what was said", "aria-label": "Search events and logs", oninput: (event) => draw(event.target.value.trim().toLowerCase()) })), out];
+    ], found.slice(0, many)), found.length > many ? h("button.more", { type: "button", onclick: () => { many += LINES; draw(); } }, `${(found.length - many).toLocaleString("en-US")} more`) : null,
+      world.untold && found.length <= many ? h("p.note", `${counted(world.untold, "later line")} ${world.untold === 1 ? "is" : "are"} not on this page; the trace has all of them.`) : null);
+    };
+    draw();
+    return [h("div.tools", h("input", { type: "search", placeholder: "Search what was said", "aria-label": "Search events and logs", oninput: (event) => { query = event.target.value.trim().toLowerCase(); many = LINES; draw(); } })), out];
   }));
 }

@@ -1,4 +1,5 @@
 // How figures are written, everywhere on the page.
+import { h } from "./dom.js";
 
 /** 1 pod, 2 pods, 3,062 cases. */
 export const counted = (number, noun) => `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
@@ -28,6 +29,9 @@ export const cores = (value) => (value < 1 && value > 0 ? `${Math.round(value * 
 
 /** Bytes: 512Mi, 27.4Gi. */
 export const bytes = (value) => (value < 1024 ** 3 ? `${Math.round(value / 1024 ** 2)}Mi` : `${Number((value / 1024 ** 3).toFixed(1))}Gi`);
+
+/** A text whose `names` between backticks are code. */
+export const coded = (text) => text.split("`").map((part, index) => (index % 2 ? h("code", part) : part));
 
 /** A key without its domain, for narrow places. */
 export const short = (name) => name.slice(name.lastIndexOf("/") + 1);

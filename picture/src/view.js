@@ -43,6 +43,22 @@ function isCrowded(times, end) {
 
 const STEPS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400, 172800, 604800];
 
+/** The words of the axis, each with its place; the last one ends at its tick where it has no room behind it. */
+export function axis(own, width, times, write) {
+  const scale = own.scale(width);
+  let end = -Infinity;
+  return ticks(own, width, times).flatMap((t) => {
+    const text = write(t);
+    const room = text.length * 7;
+    const turned = scale(t) + 2 + room > width;
+    const x = scale(t) + (turned ? -2 : 2);
+    const from = turned ? x - room : x;
+    if (from < end) return [];
+    end = from + room;
+    return [{ t, x, text, turned }];
+  });
+}
+
 /** Times for the axis, at least `gap` pixels apart. */
 export function ticks(own, width, times, gap = 74) {
   const scale = own.scale(width);

@@ -311,3 +311,61 @@ def test_a_pod_that_waits_says_which_sizes_would_do_and_cannot_be_had() -> None:
     ]
     (funnel,) = value["funnels"]
     assert list(funnel["steps"][1]["closed"].values()) == [[0], [1]]
+
+
+def test_the_last_reason_to_keep_a_node_reaches_its_card() -> None:
+    said = [
+        fact(50, "event", type="Normal", object="Node/aks-one", reason="DisruptionBlocked", message="Node is nominated for a pending pod"),
+        fact(60, "event", type="Normal", object="Node/aks-one", reason="Unconsolidatable", message="SpotToSpotConsolidation is disabled"),
+        fact(61, "event", type="Normal", object="Node/aks-one", reason="Ready", message="is no reason to stay"),
+    ]  # fmt: skip
+    (card,) = world_value([*STORY[:-1], *said, STORY[-1]])["machines"]
+    assert [note for note in card["notes"] if note[1] == "blocked"][-1] == [
+        60,
+        "blocked",
+        "SpotToSpotConsolidation is disabled",
+    ]
+
+
+def test_the_sizes_open_on_the_last_decision_on_a_pod_that_waits() -> None:
+    def decided(t: float, number: int, pod: str, result: str = "refused") -> list[dict[str, Any]]:
+        return [
+            fact(t, "funnel", number=number, nodepool="default", sizes=1, steps=[]),
+            fact(
+                t,
+                "decision",
+                pods=[pod],
+                result=result,
+                simulation=number,
+                tried=[{"nodepool": "default", "funnel": number}],
+            ),
+        ]
+
+    begin = [line for line in STORY[:-1] if line.get("fact") not in ("decision", "funnel")]
+    found = [decided(10 + number, number, "default/huge") for number in range(2, 70)]
+    again = fact(
+        90,
+        "decision",
+        pods=["default/huge"],
+        result="refused",
+        simulation=90,
+        tried=[{"nodepool": "default", "funnel": 30}],
+    )
+    other = decided(95, 99, "default/web-1", "nodeclaim")
+    lines = [*begin, *(one for some in found for one in some), again, *other, STORY[-1]]
+    funnels = world_value(lines)["funnels"]
+    assert [(one["number"], one["t"], one["last"]) for one in funnels if one["opens"]] == [(30, 40, 90)]
+    numbers = [one["number"] for one in funnels]  # of many the first and the last ones
+    assert numbers == [*range(2, 22), 30, *range(51, 70), 99]
+    placed = world_value([line for line in lines if line.get("pod") != "default/huge"])["funnels"]
+    assert [one["number"] for one in placed if one["opens"]] == [99]
+
+
+def test_a_page_says_how_much_that_was_said_it_leaves_off() -> None:
+    said = [
+        fact(50, "event", type="Normal", object="Node/aks-one", reason="Ready", message=str(number))
+        for number in range(2003)
+    ]
+    value = world_value([*STORY[:-1], *said, STORY[-1]])
+    assert (len(value["told"]), value["untold"]) == (2000, 3)
+    assert (len(VALUE["told"]), VALUE["untold"]) == (0, 0)

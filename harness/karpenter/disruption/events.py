@@ -11,6 +11,7 @@ from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import name_of
 
 __all__ = [
+    "STAYS",
     "approved",
     "blocked",
     "candidate",
@@ -25,6 +26,9 @@ __all__ = [
     "unconsolidatable",
     "waiting_readiness",
 ]
+
+STAYS = frozenset({"DisruptionBlocked", "Unconsolidatable", "ConsolidationRejected", "NodeRepairBlocked"})
+"""Reasons of events that say why a node is kept."""
 
 _QUARTER_HOUR, _TWO_MINUTES, _FIVE_MINUTES = 900.0, 120.0, 300.0
 

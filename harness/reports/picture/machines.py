@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from harness.karpenter.disruption.events import STAYS
 from harness.reports.picture.story import Line, Story
 
 __all__ = ["machines", "moments"]
@@ -92,7 +93,7 @@ def _notes(story: Story, cards: dict[str, dict[str, Any]]) -> None:
                 cards[node["node"]]["notes"].append([fact["t"], "disrupted", text])
     for fact in story.facts("event"):
         kind, _, name = fact["object"].partition("/")
-        if kind == "Node" and name in cards and fact["reason"] == "DisruptionBlocked":
+        if kind == "Node" and name in cards and fact["reason"] in STAYS:
             cards[name]["notes"].append([fact["t"], "blocked", fact["message"]])
     for card in cards.values():
         card["notes"].sort(key=lambda note: note[0])

@@ -31,6 +31,7 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
     """What the page draws, as JSON; only from the trace's lines."""
     story = Story.of(lines)
     end = story.facts("end")
+    told = _told(story)
     found = {
         "header": dict(story.header),
         "outcome": end[-1]["outcome"] if end else "",
@@ -57,7 +58,8 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
         "funnels": funnels(story),
         "labels": label_tables(story),
         "objects": _objects(story),
-        "told": _told(story),
+        "told": told[:_TOLD],
+        "untold": max(0, len(told) - _TOLD),
     }
     return found | {"gist": gist(found)}
 
@@ -98,4 +100,4 @@ def _told(story: Story) -> list[list[Any]]:
         ]
         for one in story.facts("log")
     ]
-    return sorted([*events, *logs], key=lambda one: float(one[0]))[:_TOLD]
+    return sorted([*events, *logs], key=lambda one: float(one[0]))

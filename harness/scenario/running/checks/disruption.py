@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from harness.engine.disruptions import Disruption
+from harness.karpenter.disruption.events import STAYS
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import labels_of, name_of, spec_of, status_of
@@ -19,8 +20,6 @@ from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
 __all__ = ["check"]
-
-_BLOCKED = frozenset({"DisruptionBlocked", "Unconsolidatable", "ConsolidationRejected", "NodeRepairBlocked"})
 
 
 def check(body: Disrupted | NotDisrupted, entry: Entry, run: Run) -> Iterator[Verdict]:
@@ -139,5 +138,5 @@ def _words(node: Any, run: Run) -> list[str]:
     return [
         event.message
         for event in run.world.events
-        if event.reason in _BLOCKED and (event.object.kind, event.object.name) in about
+        if event.reason in STAYS and (event.object.kind, event.object.name) in about
     ]
