@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 from harness.explain.alters import alterations
 from harness.explain.candidates import Candidate, Looked, NodeClassSeen, Rank, pod_candidates
-from harness.explain.changes import Advice, Types, smallest_changes
+from harness.explain.changes import Advice, Types, meant_but_short, smallest_changes
 from harness.explain.elsewhere import other_regions, other_sizes, other_zones
 from harness.explain.places import regions_with
 from harness.explain.pool_candidates import nodeclass_candidates, pool_candidates
-from harness.explain.trials import Trials
+from harness.explain.trials import Outcome, Trials
 from harness.explain.typos import Words, reference_candidates, word_candidates
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
 from harness.kube.api.fingerprint import fingerprint
@@ -43,16 +44,23 @@ class Advisor:
         names = {entry.nodepool for entry in looked_at}
         pools = [pool for pool in snapshot.nodepools if name_of(pool) in names] or list(snapshot.nodepools)
         sizes = [one for name in names for one in types.get(name, ())]
-        return smallest_changes(
+
+        def confirm(parts: Sequence[Candidate]) -> Outcome | None:
+            return self._trials.run(pods, parts)
+
+        advice = smallest_changes(
             pod,
             snapshot,
             types,
             candidates,
             self._decide,
-            lambda parts: self._trials.run(pods, parts),
+            confirm,
             lambda outcome: list(alterations(pod, pools, outcome, world.release.vocabulary, sizes)),
             self._trials.has_spare,
         )
+        if any(one.meant for one in advice.changes) or not self._trials.has_spare():
+            return advice
+        return replace(advice, short=meant_but_short(candidates, confirm))
 
     def _candidates(
         self, pods: Sequence[Mapping[str, Any]], snapshot: ClusterSnapshot, types: Types, looked_at: Sequence[Looked]

@@ -16,7 +16,7 @@ from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import copy_json, name_of, namespace_of
 
-__all__ = ["Advice", "Change", "smallest_changes"]
+__all__ = ["Advice", "Change", "meant_but_short", "smallest_changes"]
 
 Types = Mapping[str, Sequence[InstanceType]]
 Decide = Callable[[ClusterSnapshot, Types], SchedulingResults]
@@ -25,6 +25,7 @@ Alter = Callable[[Outcome], Sequence[str]]
 LIMIT = 32  # candidates tried for one pod
 PAIRS = 48  # pairs tried for one pod that no single candidate helps
 TOLD = 3
+_INCOMPATIBLE = "incompatible requirements"  # how Karpenter's sentence about a label begins
 _OTHERS = 6  # candidates of other kinds than the smallest that are tried in worlds
 
 
@@ -54,13 +55,15 @@ class Change:
 class Advice:
     """The changes that work, at most three; how many were tried; `refused` are Azure's errors in trials that failed for them.
 
-    `untried`: how many could not be tried any more, because the trials before took so long.
+    `untried`: how many could not be tried any more, because the trials before took so long. `short`: words that were probably meant,
+    and with which the pods still wait, for another reason (in `rest`).
     """
 
     changes: tuple[Change, ...] = ()
     tried: int = 0
     refused: tuple[str, ...] = ()
     untried: int = 0
+    short: tuple[Change, ...] = ()
 
 
 def smallest_changes(
@@ -94,7 +97,9 @@ def smallest_changes(
                     continue
             count += 1
             try:
-                if all(one.solver for one in parts) and not _suits(parts, pod, snapshot, types, decide):
+                # a word that was meant is tried from the beginning: others have taken its place only because it was misspelt
+                alone = all(one.solver and one.rank > Rank.MEANT for one in parts)
+                if alone and not _suits(parts, pod, snapshot, types, decide):
                     continue
                 outcome = confirm(parts)
             except LookupError:  # one part took away what the other would change
@@ -116,6 +121,16 @@ def smallest_changes(
         if found:
             return Advice(tuple(_told(found)), count)
     return Advice((), count, tuple(refused), untried)
+
+
+def meant_but_short(singles: Sequence[Candidate], confirm: Confirm) -> tuple[Change, ...]:
+    """The likeliest word that was meant, where with it Karpenter has something else against the pods; else none."""
+    for one in [one for one in singles if one.meant and one.solver][:1]:
+        outcome = confirm((one,))
+        if outcome is not None and not outcome.bound and outcome.rest and not outcome.rest.startswith(_INCOMPATIBLE):
+            change = Change(one.text, "", "", 0.0, 0, 0, outcome.wanted, one.meant, rest=outcome.rest)
+            return (change,)
+    return ()
 
 
 _Kind = tuple[int, str, str]

@@ -78,8 +78,8 @@ def _pod(pod: PodExplanation, size: str | None, verbose: bool) -> Iterator[str]:
 
 def advice_lines(pod: PodExplanation) -> Iterator[str]:
     """What would help it, or that nothing does that was tried."""
-    for number, change in enumerate(pod.changes):
-        text = change_text(change)
+    told = [*map(_short_text, pod.short), *map(change_text, pod.changes)]
+    for number, text in enumerate(told):
         yield f"Or: {text[0].lower()}{text[1:]}" if number else text
     if pod.tried and not pod.changes:
         tried = f"{pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
@@ -95,6 +95,12 @@ def _short(sentence: str) -> str:
     """A sentence of Karpenter's without the lists of requirements and resources at its end."""
     head, sign, _ = sentence.partition(", requirements=")
     return f"{head}, …" if sign else sentence
+
+
+def _short_text(change: Change) -> str:
+    """A word that was probably meant, and what Karpenter has against the pods even then."""
+    rest = _short(change.rest).rstrip(".")
+    return f"Did you mean {change.meant}? To {change.text} is not enough: Karpenter then says: {rest}"
 
 
 def change_text(change: Change) -> str:
@@ -200,6 +206,7 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
                 }
                 for one in pod.changes
             ],
+            "meant_but_short": [{"change": one.text, "meant": one.meant, "rest": one.rest} for one in pod.short],
             "changes_tried": pod.tried,
             "changes_untried": pod.untried,
             "refused_by_azure": list(pod.refused),

@@ -45,7 +45,7 @@ class PodExplanation:
     `waiting` says what a pending pod waits for when Karpenter has nothing against it. `tried`: how many changes were tried, `untried`
     how many were not because that would have taken too long, and `refused` Azure's errors in those trials that failed for them.
     `together` are the pods that wait for the same. `places`: of the sizes that are asked for by name those that are not to be had
-    here. `target`: the NodeClaim or Node that Karpenter last wanted the pod on.
+    here. `short`: words that were meant and are not enough. `target`: the NodeClaim or Node that Karpenter last wanted the pod on.
     """
 
     pod: str
@@ -57,6 +57,7 @@ class PodExplanation:
     changes: tuple[Change, ...] = ()
     tried: int = 0
     untried: int = 0
+    short: tuple[Change, ...] = ()
     waiting: tuple[str, ...] = ()
     node: str = ""
     workload: str = ""
@@ -278,7 +279,8 @@ class Explainer(Listener):
 
 
 def _told(advice: Advice) -> dict[str, Any]:
-    return {"changes": advice.changes, "tried": advice.tried, "refused": advice.refused, "untried": advice.untried}
+    names = ("changes", "tried", "refused", "untried", "short")
+    return {name: getattr(advice, name) for name in names}
 
 
 def _joined(entries: Sequence[Any]) -> str:

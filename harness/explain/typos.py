@@ -59,6 +59,12 @@ class Words:
         """All keys, those that somebody wrote down first."""
         return list(dict.fromkeys([*self._values, *sorted(self._vocabulary.well_known)]))
 
+    def keys_meant(self, key: str) -> list[str]:
+        """The keys that `key` may have been meant for: that of the same name in another domain first; nothing for one that is known."""
+        known, name = self.keys(), key.rpartition("/")[2]
+        same = [one for one in known if "/" in one and one.rpartition("/")[2] == name] if key not in known else []
+        return list(dict.fromkeys([*same, *nearest(key, known, _KEYS_ALIKE)]))
+
     def meant(self, key: str, value: str, known: Iterable[str] | None = None) -> list[str]:
         """What a value of a key that no Node can have was meant for; nothing for one that exists, but not for this pod."""
         if self._exists(key, value):
@@ -119,7 +125,7 @@ def _of_selector(pod: Mapping[str, Any], looked_at: Sequence[Looked], words: Wor
             hints[cause.key] = cause.hint  # the key that Karpenter itself takes for meant
     for key, value in (pod.get("spec", {}).get("nodeSelector") or {}).items():
         others = [hints[key]] if key in hints else []
-        for other in dict.fromkeys([*others, *nearest(key, words.keys(), _KEYS_ALIKE)]):
+        for other in dict.fromkeys([*others, *words.keys_meant(key)]):
             told = f"ask for {other}: {value} in place of {key} in the pod's nodeSelector"
             yield Candidate(Rank.MEANT, told, renaming(at, key, other), meant=other)
         for other in words.meant(key, value):
@@ -132,7 +138,7 @@ def _of_expression(
 ) -> Iterator[Candidate]:
     """Another key for a requirement, or another value where none of its own exists."""
     key, values = expression["key"], list(expression.get("values") or ())
-    for other in nearest(key, words.keys(), _KEYS_ALIKE):
+    for other in words.keys_meant(key):
         told = f"write {other} in place of {key} in {where}"
         yield Candidate(Rank.MEANT, told, setting((*path, index), "key", other), meant=other)
     known = words.values(key)

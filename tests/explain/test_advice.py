@@ -77,6 +77,29 @@ def test_what_was_meant_comes_first(spec: dict[str, Any], meant: str, change: st
     assert f"Did you mean {meant}? It would help to {only.text}" in as_text([explained])
 
 
+def gpu_pod(selector: Mapping[str, str]) -> dict[str, Any]:
+    gpu = {"requests": {"cpu": "4"}, "limits": {"nvidia.com/gpu": "1"}}
+    return {**testing.pod("train"), "spec": {"nodeSelector": selector, "containers": [{"name": "a", "resources": gpu}]}}
+
+
+def test_what_was_meant_comes_first_although_others_took_its_place_under_the_limit() -> None:
+    """Six machines of 4 cpu leave 16 of the limit, an A100 has 24: with the right key it would have been made first."""
+    pool = nodepool((CAPACITY, "on-demand"), (FAMILY, "D,N"), limits={"cpu": "40"})
+    pod = gpu_pod({"kubernetes.azure.com/sku-gpu-name": "A100"})
+    change = first(pool, deployment(6, cpu="3"), pod).changes[0]
+    assert change.meant == "karpenter.azure.com/sku-gpu-name"
+    assert change.size == "Standard_NC24ads_A100_v4"
+
+
+def test_what_was_meant_is_told_with_what_karpenter_says_then_where_it_is_not_enough() -> None:
+    pool = nodepool((CAPACITY, "on-demand"), (FAMILY, "D,N"), limits={"cpu": "16"})
+    found = first(pool, gpu_pod({"kubernetes.azure.com/sku-gpu-name": "A100"}))
+    assert [one.meant for one in found.short] == ["karpenter.azure.com/sku-gpu-name"]
+    text = as_text([found])
+    assert text.index("Did you mean karpenter.azure.com/sku-gpu-name? To ask for") < text.index("t would help to")
+    assert "is not enough: Karpenter then says: " in text
+
+
 def test_a_toleration_that_is_misspelt() -> None:
     pool = nodepool((CAPACITY, "on-demand"), taints=[{"key": "dedicated", "value": "batch", "effect": "NoSchedule"}])
     tolerations = [{"key": "dedicatd", "operator": "Exists"}]
