@@ -54,6 +54,11 @@ def test_header_says_what_was_simulated(spot: Trace) -> None:
     assert header.command == "harness run case.yaml -k 'a zone without spot'"
 
 
+def test_header_has_the_description_of_the_scenario(traced: Traced) -> None:
+    described = traced(SPOT.replace("given:", "description: What it is about.\ngiven:", 1))
+    assert described.header.scenario["description"] == "What it is about."
+
+
 def test_objects_stand_at_their_lines(spot: Trace) -> None:
     applied = {fact.object: fact for fact in spot.of(Applied)}
     lines = SPOT.splitlines()

@@ -84,7 +84,9 @@ def finished(
         ]
         why_not = "" if verdict.holds else kept.get(verdict.label, "")
         recording.expectation(verdict.label, verdict.holds, place, differences, verdict.why, why_not)
-    scenario = {"file": case.file, "line": case.mark.line, "name": case.name}
+    scenario: dict[str, Any] = {"file": case.file, "line": case.mark.line, "name": case.name}
+    if case.header.description:
+        scenario["description"] = case.header.description.strip()
     return recording.trace(outcome=outcome, scenario=scenario, command=_command(run))
 
 
