@@ -24,7 +24,10 @@ __all__ = ["add_html", "check_page", "write_comparisons", "write_run"]
 _ALL = 20
 """Cases of a run up to which each has its picture; in a longer one only those that are not as expected have."""
 _BAD = 40
-_WITHOUT = f"Cases that passed have no picture, for they are more than {_ALL}: `--pictures all` draws them, `-k TEXT` picks some."
+_WITHOUT = (
+    f"Cases that passed have no picture, for they are more than {_ALL}: `--pictures all` draws them, `-k TEXT` picks some. "
+    "Without a picture no badge says that a pod waits or that Azure refused something."
+)
 
 
 def add_html(parser: argparse.ArgumentParser) -> None:

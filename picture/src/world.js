@@ -8,7 +8,7 @@ import { labels } from "./labels.js";
 import { machines } from "./machines.js";
 import { objects, told } from "./objects.js";
 import { OUTCOMES, failure, mark } from "./outcome.js";
-import { place } from "./text.js";
+import { coded, place } from "./text.js";
 import { view } from "./view.js";
 
 export function world(given) {
@@ -29,7 +29,7 @@ function head(given) {
   const facts = [["Karpenter", `${header.release}${header.karpenter === "real" ? ", the real controller" : ""}`], ["Kubernetes", header.kubernetes], ["region", header.region], ["mode", header.mode], header.cluster !== "memory" ? ["cluster", header.cluster] : null].filter(Boolean);
   return h("header", h("h1", given.outcome && OUTCOMES[given.outcome] ? [mark(given.outcome), " "] : null, scenario.name ?? `Karpenter ${header.release} in ${header.region}`),
     given.gist?.length ? h("p.gist", given.gist.map((one) => h("b", one))) : null,
-    scenario.description ? h("p.said", scenario.description) : null,
+    scenario.description ? h("p.said", coded(scenario.description)) : null,
     scenario.file ? h("p.place", place(scenario)) : null,
     h("p.facts", facts.map(([name, value]) => h("span", h("span.note", `${name} `), value))), header.command ? h("p", h("code", header.command)) : null);
 }
