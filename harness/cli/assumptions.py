@@ -40,6 +40,10 @@ class Inputs:
     def head(self, world: World) -> Iterator[str]:
         """How an answer begins: region and release; what was read and where, what is taken instead, and what is assumed."""
         yield f"{world.region}, provider {world.release.version}"
+        yield from self.notes(world)
+
+    def notes(self, world: World) -> Iterator[str]:
+        """The same without region and release, which a page has anyway."""
         yield from self.lines()
         if assumed := list(self._assumed(world)):
             yield f"assumed: {', '.join(assumed)}"

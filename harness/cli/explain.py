@@ -135,8 +135,10 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
     """What becomes of the pods of the files; `anew` is `_take`'s line. Raises InputError, ScenarioError."""
     from harness.cli.manifests import apply_manifests, fails, settle
     from harness.cli.traces import write_recording
+    from harness.explain.guesses import guess_lines
     from harness.explain.nodepools import nodepool_sizes
     from harness.explain.scheduling import Explainer
+    from harness.explain.summary import node_notes
     from harness.explain.unused import inert_lines, refused_lines, unused_lines
 
     inputs, world, recording = _world(arguments, given)
@@ -145,12 +147,14 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
     motion = settle(world)
     failed = fails(arguments, world, given, motion)
     everything = arguments.verbose or arguments.size is not None or arguments.format == "json"
-    explained = explainer.pods(bound=everything)
-    write_recording(recording, arguments, explained)
+    explained = everyone = explainer.pods(bound=everything)
     refused = [*refused_lines(world)]
     pools = nodepool_sizes(world, explainer) if not explained and not refused and arguments.pod is None else []
     if arguments.pod is not None:
         explained = _named(world, explained, arguments.pod)
+    guesses = _guesses(world, explained, pools, arguments.size)
+    notes = [*inputs.notes(world), *guess_lines(guesses, world.region), *node_notes(world)]
+    write_recording(recording, arguments, everyone, notes)
     return _Found(
         world=world,
         given=given,
@@ -162,7 +166,7 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
         explained=explained,
         pools=pools,
         unused=[*(unused_lines(world) if not pools else ()), *inert_lines(world), *refused],
-        guesses=_guesses(world, explained, pools, arguments.size),
+        guesses=guesses,
     )
 
 

@@ -80,7 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.manifests import bad_files, fails
     from harness.cli.traces import write_recording
     from harness.cli.worlds import InputError
+    from harness.explain.guesses import guess_lines
     from harness.explain.render import as_value
+    from harness.explain.summary import node_notes
     from harness.reading.problems import ScenarioError
 
     try:
@@ -97,8 +99,9 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_files("simulate", arguments, error)
     code = int(fails(arguments, done.world, done.given, done.motion))
     pending = done.pending()
-    write_recording(done.recording, arguments, pending)
     value = _value(done, pending)
+    notes = [*done.inputs.notes(done.world), *guess_lines(value["guessed"], value["region"]), *node_notes(done.world)]
+    write_recording(done.recording, arguments, pending, notes)
     if arguments.format == "json":
         print_json({**value, "pending": as_value(pending)})
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING
@@ -51,9 +51,15 @@ def recording_of(world: World, arguments: argparse.Namespace, manifests: Iterabl
 
 
 def write_recording(
-    recording: Recording | None, arguments: argparse.Namespace, explained: Iterable[PodExplanation] = ()
+    recording: Recording | None,
+    arguments: argparse.Namespace,
+    explained: Iterable[PodExplanation] = (),
+    notes: Sequence[str] = (),
 ) -> None:
-    """Writes its trace, with the command that makes it again, and its page, and shows its film; with what would help the explained pods."""
+    """Writes its trace, with the command that makes it again, and its page, and shows its film.
+
+    It has what would help the explained pods; the page has `notes`, too: what is assumed and guessed.
+    """
     if recording is None:
         return
     from harness.explain.render import advice_lines
@@ -72,7 +78,7 @@ def write_recording(
     if arguments.html is not None:
         from harness.reports.picture.world import world_page
 
-        arguments.html.write_text(world_page(trace.to_json()), encoding="utf-8")
+        arguments.html.write_text(world_page(trace.to_json(), notes=notes), encoding="utf-8")
     if getattr(arguments, "live", False):
         from harness.cli.watch import show_trace
 

@@ -158,7 +158,7 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
     moves, missing = _moves(arguments, given, new_world, newest.release, kubernetes)
     releases = (oldest.release.version, newest.release.version)
     if arguments.html is not None:
-        _write_page(arguments, releases, (region, kubernetes), manifests, findings)
+        _write_page(arguments, releases, (region, kubernetes), manifests, findings, inputs)
     return _Checked(
         *releases,
         newest.region,
@@ -178,23 +178,26 @@ def _write_page(
     inputs: tuple[str | None, str],
     manifests: Sequence[Manifest],
     findings: Sequence[Finding],
+    said: Inputs,
 ) -> None:
     """The findings first, then what comes of the manifests under both releases."""
     from harness.cli.manifests import apply_manifests, settle
     from harness.cli.traces import recording_of
     from harness.cli.worlds import create_world
+    from harness.explain.summary import world_notes
     from harness.reading.problems import ScenarioError
     from harness.reports.picture.compare import Differing, Pair, compare_page
 
     stories = []
+    notes: dict[str, None] = {}
     for release in releases:
-        region, kubernetes = inputs
-        world = create_world(karpenter=release, region=region, kubernetes=kubernetes, provision_mode=arguments.mode)
+        world = create_world(karpenter=release, region=inputs[0], kubernetes=inputs[1], provision_mode=arguments.mode)
         recording = recording_of(world, arguments, manifests)
         with suppress(ScenarioError):  # what one release refuses is among the findings, and in its story
             apply_manifests(world, manifests)
         settle(world)
         assert recording is not None
+        notes |= dict.fromkeys([*said.lines(), *world_notes(world)])
         stories.append(list(recording.trace().to_json()))
     order = list(_SIGNS)
     told = [
@@ -213,7 +216,7 @@ def _write_page(
     ran = any(line.get("fact") in ("pod", "claim", "node") for story in stories for line in story)
     nothing = "" if ran else "No pods were given: nothing ran, no cost is known."
     before, after = (f"{story[0]['release']}, Kubernetes {story[0]['kubernetes']}" for story in stories)
-    text = compare_page(title, (before, after), [Pair("", stories[0], stories[1], told, nothing=nothing)])
+    text = compare_page(title, (before, after), [Pair("", stories[0], stories[1], told, list(notes), nothing=nothing)])
     arguments.html.write_text(text, encoding="utf-8")
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.explain.guesses import guess_lines, guesses_of, of_nodes
 from harness.explain.render import names_text
 from harness.explain.scheduling import PodExplanation
 from harness.explain.waiting import nominations
@@ -16,7 +17,7 @@ from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import controller_of, labels_of, name_of, namespace_of, spec_of
 from harness.world import World
 
-__all__ = ["bound_lines", "node_notes", "nodes_by_kind", "pods_line"]
+__all__ = ["bound_lines", "node_notes", "nodes_by_kind", "pods_line", "world_notes"]
 
 _FEW = 5  # kinds of Nodes that are told of one workload or NodePool
 _FEWER = 3  # the same, of a NodePool among others
@@ -83,6 +84,13 @@ def nodes_by_kind(nodes: Sequence[Mapping[str, Any]], few: int = _FEW) -> str:
     left = len(told) - few
     more = f" and {left} more {'kind' if left == 1 else 'kinds'}" if left > 0 else ""
     return ", ".join(told[:few]) + more
+
+
+def world_notes(world: World) -> Iterator[str]:
+    """What is guessed of the machines that are there, and what `node_notes` says."""
+    guesses = guesses_of(world, of_nodes(world, {name_of(node) for node in world.list("Node")}))
+    yield from guess_lines(guesses, world.region)
+    yield from node_notes(world)
 
 
 def node_notes(world: World) -> Iterator[str]:

@@ -2,8 +2,8 @@
 import { corridor } from "./corridor.js";
 import { at as costAt } from "./cost.js";
 import { folded, h, put, table } from "./dom.js";
-import { stateAt } from "./machines.js";
-import { coded, counted, duration, price } from "./text.js";
+import { asOnDemand, stateAt } from "./machines.js";
+import { coded, counted, duration, price, zoneName } from "./text.js";
 import { view } from "./view.js";
 import { timesOf } from "./world.js";
 
@@ -93,9 +93,9 @@ function figures(a, b) {
   const rows = [
     ["Karpenter", (one) => one.header.release], ["Kubernetes", (one) => one.header.kubernetes], ["region", (one) => one.header.region], ["mode", (one) => one.header.mode],
     ["Karpenter is", (one) => one.header.karpenter], ["cluster", (one) => one.header.cluster],
-    ["USD per hour at the end", (one) => price(one.cost.length ? costAt(one.cost, one.end)[1] : 0)], ["USD in all", (one) => price(one.spent)],
+    ["USD per hour at the end", (one) => price(one.cost.length ? costAt(one.cost, one.end)[1] : 0)], ["spot at on-demand price (upper bound)", (one) => there(one).filter((machine) => asOnDemand(machine, one.end)).length], ["USD in all, over the virtual time", (one) => `${price(one.spent)} over ${duration(one.end)}`],
     ["nodes at the end", (one) => there(one).length], ["their sizes", (one) => tally(there(one).map((machine) => machine.size.replace("Standard_", "")))],
-    ["their zones", (one) => tally(there(one).map((machine) => machine.zone.replace(/^0$/, "") || "no zone"))], ["spot among them", (one) => there(one).filter((machine) => machine.capacity_type === "spot").length],
+    ["their zones", (one) => tally(there(one).map((machine) => zoneName(machine.zone) || "no zone"))], ["spot among them", (one) => there(one).filter((machine) => machine.capacity_type === "spot").length],
     ["NodeClaims", (one) => one.lanes.filter((lane) => lane.kind === "claim").length],
     ["pods waiting at the end", (one) => one.pending.reduce((sum, group) => sum + group.count, 0)],
     ["requests that Azure refused", (one) => one.refusals.length], ["decisions to remove nodes", (one) => one.disruptions.length], ["virtual time", (one) => duration(one.end)],
@@ -117,9 +117,9 @@ function nodes(world, name) {
   const there = world.machines.map((machine) => ({ machine, now: stateAt(machine, world.end) })).filter((one) => one.now);
   return h("div.world", h("h3", name), there.length ? table(`Nodes of ${name}`, [
     { head: "size", cell: ({ machine }) => [machine.size.replace("Standard_", ""), machine.capacity_type === "spot" ? h("span.badge.spot", "spot") : null] },
-    { head: "zone", cell: ({ machine }) => machine.zone },
+    { head: "zone", cell: ({ machine }) => zoneName(machine.zone) },
     { head: "NodePool", cell: ({ machine }) => machine.nodepool },
     { head: "pods", numeric: true, cell: ({ now }) => now.pods.length },
-    { head: "per hour", numeric: true, cell: ({ now }) => price(now.price) },
+    { head: "per hour", numeric: true, cell: ({ now }) => [price(now.price), now.dear ? h("span.note", " on-demand price; no spot price known") : null] },
   ], there.slice(0, 200)) : h("p.note", "none"));
 }

@@ -1,7 +1,7 @@
 // Nodes as bars at one moment: what they hold, what they cost, what is new, gone, empty or kept; before and after are two moments.
 import { h, put } from "./dom.js";
 import { at as costAt } from "./cost.js";
-import { bytes, cores, counted, duration, price } from "./text.js";
+import { bytes, cores, counted, duration, price, zoneName } from "./text.js";
 import { tip } from "./tip.js";
 
 const CARDS = 60;
@@ -97,7 +97,7 @@ function card({ machine, now, was }, world) {
     h("header", h("h3", machine.size.replace("Standard_", "") || machine.name, " ", spot ? h("span.badge.spot", "spot") : null, kind === "same" ? null : h(`span.badge.${kind}`, kind)),
       h("span.usd", now && !now.on ? "$0" : price(shown.price))),
     shown.dear ? h("p.note", "on-demand price; no spot price known") : null,
-    h("p.place", machine.name, machine.zone ? ` · ${machine.zone}` : "", machine.nodepool ? (shown.registered ? ` · ${machine.nodepool}` : ` · NodePool ${machine.nodepool}, not registered yet`) : " · not Karpenter's"),
+    h("p.place", machine.name, machine.zone ? ` · ${zoneName(machine.zone)}` : "", machine.nodepool ? (shown.registered ? ` · ${machine.nodepool}` : ` · NodePool ${machine.nodepool}, not registered yet`) : " · not Karpenter's"),
     bars(shown, world),
     podList(shown, was && now ? was : null),
     reason(now, shown, was));

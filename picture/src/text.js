@@ -18,6 +18,9 @@ export function duration(seconds) {
 /** USD per hour: 0.1920, 3.672, 12.34; the more digits, the smaller. */
 export const price = (usd) => (usd === null || usd === undefined ? "no price" : `$${usd.toFixed(usd < 1 ? 4 : usd < 10 ? 3 : 2)}`);
 
+/** Where a machine is; Karpenter calls "in no zone" 0. */
+export const zoneName = (zone) => (zone === "0" ? "no zone" : zone);
+
 /** Real time of a case. */
 export const millis = (seconds) => (seconds >= 1 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds * 1000)} ms`);
 

@@ -31,7 +31,8 @@ function head(given) {
     given.gist?.length ? h("p.gist", given.gist.map((one) => h("b", one))) : null,
     scenario.description ? h("p.said", coded(scenario.description)) : null,
     scenario.file ? h("p.place", place(scenario)) : null,
-    h("p.facts", facts.map(([name, value]) => h("span", h("span.note", `${name} `), value))), header.command ? h("p", h("code", header.command)) : null);
+    h("p.facts", facts.map(([name, value]) => h("span", h("span.note", `${name} `), value))), header.command ? h("p", h("code", header.command)) : null,
+    (given.notes ?? []).map((text) => h("p.note", text)));
 }
 
 function expectations(given) {

@@ -29,21 +29,21 @@ def size_findings(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
     if lost:
         effect = Effect.CHANGED if new.allowed else Effect.WORSE
         text = f"sizes it allows: {counts}; no longer {_listed(lost)}"
-        yield Finding(effect, name, "sizes", text, before=_listed(lost, len(lost)), notes=_reasons(lost, new))
+        yield Finding(effect, name, "sizes", text, before=_listed(lost, len(lost)), notes=_reasons(lost, new, "after the upgrade"))
     if gained:
         text = f"sizes it allows: {counts}; new are {_listed(gained)}"
         yield Finding(
-            Effect.CHANGED, name, "sizes", text, after=_listed(gained, len(gained)), notes=_reasons(gained, old)
+            Effect.CHANGED, name, "sizes", text, after=_listed(gained, len(gained)), notes=_reasons(gained, old, "before the upgrade")
         )
 
 
-def _reasons(names: Sequence[str], where: Trial) -> tuple[str, ...]:
-    """Why sizes are not allowed, counted."""
+def _reasons(names: Sequence[str], where: Trial, when: str) -> tuple[str, ...]:
+    """Why sizes are not allowed, counted; `when`: on which side of the upgrade."""
     counted: dict[str, list[str]] = {}
     for size in names:
         counted.setdefault(where.why_not(size), []).append(size)
     return tuple(
-        f"{len(sizes)} × {why}: {_listed(sizes, 3)}"
+        f"{len(sizes)} × {why}, {when}: {_listed(sizes, 3)}"
         for why, sizes in sorted(counted.items(), key=lambda one: -len(one[1]))
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import yaml
@@ -21,9 +21,9 @@ __all__ = ["world_page", "world_value"]
 _TOLD = 2000  # events and lines of the log that a page holds
 
 
-def world_page(lines: Iterable[Line], title: str = "") -> str:
-    """The document of one trace, given as its lines."""
-    value = world_value(lines)
+def world_page(lines: Iterable[Line], title: str = "", notes: Sequence[str] = ()) -> str:
+    """The document of one trace, given as its lines; `notes` say what is assumed and guessed in it."""
+    value = {**world_value(lines), "notes": list(notes)}
     return page(title or _title(value["header"]), {"page": "world", "world": value})
 
 
