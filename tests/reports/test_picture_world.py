@@ -306,7 +306,7 @@ def test_a_pod_that_waits_says_which_sizes_would_do_and_cannot_be_had() -> None:
     short = SMALL.removeprefix("Standard_")
     assert waiting["closed"] == [
         f"NodePool default would take {short}, not to be had: "
-        "Azure refused it (SKUNotAvailable), and Karpenter leaves it alone until 1h",
+        "Azure refused it, and Karpenter leaves it alone until 1h (its word for that: SKUNotAvailable)",
         "NodePool default would take D4s_v5, not to be had: Azure's quota standardDSv5Family has 0 of 4 vCPUs left",
     ]
     (funnel,) = value["funnels"]

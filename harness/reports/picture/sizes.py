@@ -122,7 +122,7 @@ def closed_texts(step: Line) -> dict[str, list[int]]:
 def _closed(one: Line) -> str:
     name = one.get("name", "")
     if one["what"] == "mark":
-        return f"Azure refused it ({name}), and Karpenter leaves it alone until {duration(one['until'])}"
+        return f"Azure refused it, and Karpenter leaves it alone until {duration(one['until'])} (its word for that: {name})"
     if one["what"] == "quota":
         return f"Azure's quota {name} has {max(0, one.get('left', 0))} of {one.get('limit', 0)} vCPUs left"
     return {"price": "no price is known", "spot": "not sold as spot"}[one["what"]]
