@@ -60,7 +60,7 @@ function picture(one, sizes, words) {
   });
   return [
     h("p", h("b", one.nodepool), ` for ${one.pods.join(", ") || "no pod"}: `, steps.map((step) => step.left.toLocaleString("en-US")).filter((text, index, all) => text !== all[index - 1]).join(" → ")),
-    one.why ? h("p.bad", one.why) : null, h("div.funnel", rows), search(steps, sizes, one, words)];
+    one.why ? h("p.bad", `at ${duration(one.said)}: ${one.why}`) : null, h("div.funnel", rows), search(steps, sizes, one, words)];
 }
 
 function search(steps, sizes, one, words) {

@@ -16,7 +16,7 @@ const LINES = 400; // of what was said, shown at once
 
 export function told(world) {
   if (!world.told.length) return null;
-  return h("section", { id: "told" }, h("h2", "Events and logs"), folded(counted(world.told.length, "line"), () => {
+  return h("section", { id: "told" }, h("h2", "Events and logs"), folded(world.untold ? `the first ${world.told.length.toLocaleString("en-US")} of ${counted(world.told.length + world.untold, "line")}` : counted(world.told.length, "line"), () => {
     const out = h("div");
     let query = "";
     let many = LINES;

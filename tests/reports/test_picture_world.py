@@ -349,12 +349,14 @@ def test_the_sizes_open_on_the_last_decision_on_a_pod_that_waits() -> None:
         pods=["default/huge"],
         result="refused",
         simulation=90,
-        tried=[{"nodepool": "default", "funnel": 30}],
+        tried=[{"nodepool": "default", "funnel": 30, "why": "no"}],
     )
     other = decided(95, 99, "default/web-1", "nodeclaim")
     lines = [*begin, *(one for some in found for one in some), again, *other, STORY[-1]]
     funnels = world_value(lines)["funnels"]
-    assert [(one["number"], one["t"], one["last"]) for one in funnels if one["opens"]] == [(30, 40, 90)]
+    assert [(one["number"], one["t"], one["last"], one["said"], one["why"]) for one in funnels if one["opens"]] == [
+        (30, 40, 90, 90, "no")
+    ]
     numbers = [one["number"] for one in funnels]  # of many the first and the last ones
     assert numbers == [*range(2, 22), 30, *range(51, 70), 99]
     placed = world_value([line for line in lines if line.get("pod") != "default/huge"])["funnels"]

@@ -39,7 +39,8 @@ def funnels(story: Story) -> list[dict[str, Any]]:
                 continue
             one = found.setdefault(number, _funnel(known[number]))
             one["last"] = decision["t"]
-            one["why"] = tried.get("why", "") or one["why"]
+            if tried.get("why"):
+                one |= {"why": tried["why"], "said": decision["t"]}
             one["pods"] += [pod for pod in decision["pods"] if pod not in one["pods"]][
                 : max(0, _PODS - len(one["pods"]))
             ]
@@ -93,6 +94,7 @@ def _funnel(fact: Line) -> dict[str, Any]:
         "steps": [_step(step) for step in fact["steps"]],
         "pods": [],
         "why": "",
+        "said": fact["t"],
         "claim": "",
         "ordered": [],
         "launched": "",
