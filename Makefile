@@ -1,5 +1,5 @@
 # make scenarios      the scenarios, on plain Python
-# make test           lint, types, walls, unit tests, golden vectors
+# make test           lint (ruff: rules and format), types, walls, unit tests, golden vectors
 # make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them), and one
 #                     case of each release line in memory and on kind (SEED=1 draws it)
 # make test-clients   Azure's Python SDKs, the az CLI and the Go SDK against one served fake cloud: operations × works, wrong, missing
@@ -69,6 +69,7 @@ test: lint types unit
 
 lint: $(CORE)
 	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
 
 types: $(CORE)
 	$(RUN) -m mypy

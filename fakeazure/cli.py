@@ -61,7 +61,9 @@ COMMANDS: dict[str, Command] = {
     "import-skus": Command("fakeazure.commands.import_skus", "check an `az vm list-skus -o json` and make it usable"),
     "import-prices": Command("fakeazure.commands.import_prices", "make a market of Azure's price list"),
     "import-usages": Command("fakeazure.commands.import_usages", "make a market of an `az vm list-usage -o json`"),
-    "refresh": Command("fakeazure.commands.refresh", "sizes, limits and prices of your own account, by az; never needed"),
+    "refresh": Command(
+        "fakeazure.commands.refresh", "sizes, limits and prices of your own account, by az; never needed"
+    ),
 }
 
 

@@ -90,7 +90,9 @@ def write_parts(folder: Path) -> None:
     project = folder / "wheels" / "project"
     project.mkdir(parents=True)
     with zipfile.ZipFile(project / "project.whl", "w", zipfile.ZIP_DEFLATED) as out:
-        for path in sorted(path for package in ("harness", "fakeazure", "lazyrecords") for path in (ROOT / package).rglob("*")):
+        for path in sorted(
+            path for package in ("harness", "fakeazure", "lazyrecords") for path in (ROOT / package).rglob("*")
+        ):
             name = path.relative_to(ROOT)
             if (
                 path.is_file()

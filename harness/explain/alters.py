@@ -32,7 +32,8 @@ def alterations(
 ) -> Iterator[str]:
     """`architecture arm64, not amd64` and the like, for the new Nodes of an outcome; `types`: the sizes that may be asked for by name."""
     asked = Requirements.from_pod(pod, vocabulary=vocabulary, strict=True)
-    if CAPACITY_TYPE not in asked and AKS_SCALE_SET_PRIORITY in asked:  # what AKS's label says is Karpenter's capacity type
+    # what AKS's label says is Karpenter's capacity type
+    if CAPACITY_TYPE not in asked and AKS_SCALE_SET_PRIORITY in asked:
         kinds = [CAPACITY_TYPES[one] for one in asked[AKS_SCALE_SET_PRIORITY].values if one in CAPACITY_TYPES]
         asked = asked.add(Requirement.of(CAPACITY_TYPE, IN, kinds, vocabulary=vocabulary)) if kinds else asked
     for key, noun in _MEANS.items():

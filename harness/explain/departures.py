@@ -221,7 +221,14 @@ def _waits(situation: Situation, candidate: Candidate) -> str:
 
 
 _TIMES = frozenset(
-    {"creationTimestamp", "deletionTimestamp", "lastHeartbeatTime", "lastPodEventTime", "lastTransitionTime", "startTime"}
+    {
+        "creationTimestamp",
+        "deletionTimestamp",
+        "lastHeartbeatTime",
+        "lastPodEventTime",
+        "lastTransitionTime",
+        "startTime",
+    }
 )
 
 

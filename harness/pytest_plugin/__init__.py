@@ -57,7 +57,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from harness.pytest_plugin.cluster_options import cluster_names
 
         cluster_names(config)
-    if config.getoption("scenarios_harness_trace") is not None or config.getoption("scenarios_harness_trace_dir") is not None:
+    if (
+        config.getoption("scenarios_harness_trace") is not None
+        or config.getoption("scenarios_harness_trace_dir") is not None
+    ):
         from harness.pytest_plugin.traces import tracing_of
 
         tracing_of(config)

@@ -83,7 +83,9 @@ def _runs_of(config: pytest.Config) -> RealRuns:
         if runners_of(config).names[0] in LEASED:
             cluster, version = runners_of(config).live()
             overrides = {**overrides, "kubernetes": version}
-        config.stash[_RUNS] = RealRuns(shared.caches, found, kept, overrides, record=record, cluster=cluster, tracing=tracing_of(config))
+        config.stash[_RUNS] = RealRuns(
+            shared.caches, found, kept, overrides, record=record, cluster=cluster, tracing=tracing_of(config)
+        )
         config.add_cleanup(config.stash[_RUNS].close)
     return config.stash[_RUNS]
 

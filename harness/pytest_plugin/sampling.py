@@ -38,7 +38,9 @@ def sampled(lines: Mapping[str, str], count: int, seed: int) -> frozenset[str]:
 
 def select_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves in `items` the cases that are drawn; what is no case of a release goes."""
-    drawn = sampled(_lines(config, items), config.getoption("scenarios_sample"), config.getoption("scenarios_sample_seed"))
+    drawn = sampled(
+        _lines(config, items), config.getoption("scenarios_sample"), config.getoption("scenarios_sample_seed")
+    )
     others = [item for item in items if item.nodeid not in drawn]
     items[:] = [item for item in items if item.nodeid in drawn]
     config.hook.pytest_deselected(items=others)

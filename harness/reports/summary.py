@@ -9,6 +9,7 @@ from lazyrecords import dataclass
 
 __all__ = ["Summary"]
 
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """All case reports of a run, in its order; `seconds` is real time."""

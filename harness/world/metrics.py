@@ -90,7 +90,9 @@ class Metrics(Sequence[Sample]):
         """
         if _family(name) is None:
             near = did_you_mean(name, _series())
-            raise LookupError(f"there is no metric {name}; {f'{near}; ' if near else ''}docs/reference/metrics.md has all")
+            raise LookupError(
+                f"there is no metric {name}; {f'{near}; ' if near else ''}docs/reference/metrics.md has all"
+            )
         wanted = labels.items()
         return sum(each.value for each in self._samples if each.name == name and wanted <= each.labels.items())
 

@@ -68,7 +68,9 @@ def test_run_has_pictures_of_what_failed_among_many(files: Path, capsys: pytest.
     data = page(files / "page.html")
     bad = [case["id"] for case in data["cases"] if case["outcome"] == "failed"]
     assert len(bad) == len(data["worlds"]) == 20
-    assert data["unpictured"].startswith("Cases that passed have no picture, for they are more than 20: `--pictures all`")
+    assert data["unpictured"].startswith(
+        "Cases that passed have no picture, for they are more than 20: `--pictures all`"
+    )
     assert [case["id"] for case in data["cases"] if "world" in case] == bad
     assert call(capsys, "run", "case.yaml", "-k", "[n", "--html", "page.html", "--pictures", "all")[0] == 1
     data = page(files / "page.html")

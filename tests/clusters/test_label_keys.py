@@ -152,7 +152,9 @@ def test_spread_constraints_are_merged_from_1_34_on(version: Version) -> None:
 @pytest.mark.parametrize("version", [Version(1, 30), Version(1, 31)])
 def test_terms_know_the_keys_from_1_31_on(version: Version) -> None:
     expected = (
-        {"selector": {**OTHERS, "matchExpressions": ADDED}, **KEYS} if version >= Version(1, 31) else {"selector": OTHERS}
+        {"selector": {**OTHERS, "matchExpressions": ADDED}, **KEYS}
+        if version >= Version(1, 31)
+        else {"selector": OTHERS}
     )
     assert old_and_new(version)["affinity"] == in_all_terms(**expected)
 

@@ -83,7 +83,9 @@ def test_how_they_are_shown() -> None:
     series = 'karpenter_nodeclaims_created_total{min_values_relaxed="false",nodepool="default",reason="provisioned"}'
     assert lines[1] == f"{series} 1"
     assert str(told).splitlines()[0].split() == [series, "1"]
-    with pytest.raises(LookupError, match="there is no metric karpenter_nodes_create; did you mean 'karpenter_nodes_created_total'"):
+    with pytest.raises(
+        LookupError, match="there is no metric karpenter_nodes_create; did you mean 'karpenter_nodes_created_total'"
+    ):
         told.value("karpenter_nodes_create")
     with pytest.raises(LookupError, match="there is no metric karpenter_nodes_lifetime_duration_seconds; did you mean"):
         told.value("karpenter_nodes_lifetime_duration_seconds")

@@ -17,7 +17,9 @@ SIZE, CAPACITY = "node.kubernetes.io/instance-type", "karpenter.sh/capacity-type
 
 def objects(labels: dict[str, str] | None = None, cpu: str = "1700m") -> str:
     """A pod that fits the only size but for a DaemonSet that asks for a label which kubelet writes."""
-    pool = testing.nodepool(requirement(CAPACITY, "on-demand"), requirement(SIZE, "Standard_D2s_v5"), labels=labels or {})
+    pool = testing.nodepool(
+        requirement(CAPACITY, "on-demand"), requirement(SIZE, "Standard_D2s_v5"), labels=labels or {}
+    )
     cilium = testing.daemonset("cilium", "400m", nodeSelector={EBPF: "cilium"}, tolerations=[{"operator": "Exists"}])
     return yaml.safe_dump_all([testing.nodeclass(), pool, cilium, testing.pod("web", cpu)])
 

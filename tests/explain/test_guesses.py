@@ -87,7 +87,12 @@ def test_a_launch_turns_on_ultra_disks_where_they_are_asked_for(asks: bool) -> N
     nodeclass, pool = default_objects()
     if asks:
         pool["spec"]["template"]["spec"]["requirements"].append({"key": SKU_ULTRA_SSD, "operator": "Exists"})
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "c"}]}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "image": "c"}]},
+    }
     world = World(region="westus3")
     world.apply(nodeclass, pool, pod)
     world.settle()

@@ -155,7 +155,11 @@ def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("{", "neither JSON nor YAML"), ("[]", "expected an object"), ('{"qouta": {}}', "unknown field 'qouta'; did you mean 'quota'?")],
+    [
+        ("{", "neither JSON nor YAML"),
+        ("[]", "expected an object"),
+        ('{"qouta": {}}', "unknown field 'qouta'; did you mean 'quota'?"),
+    ],
 )
 def test_serve_names_mistakes_in_the_market(
     content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

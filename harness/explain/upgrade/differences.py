@@ -29,11 +29,18 @@ def size_findings(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
     if lost:
         effect = Effect.CHANGED if new.allowed else Effect.WORSE
         text = f"sizes it allows: {counts}; no longer {_listed(lost)}"
-        yield Finding(effect, name, "sizes", text, before=_listed(lost, len(lost)), notes=_reasons(lost, new, "after the upgrade"))
+        yield Finding(
+            effect, name, "sizes", text, before=_listed(lost, len(lost)), notes=_reasons(lost, new, "after the upgrade")
+        )
     if gained:
         text = f"sizes it allows: {counts}; new are {_listed(gained)}"
         yield Finding(
-            Effect.CHANGED, name, "sizes", text, after=_listed(gained, len(gained)), notes=_reasons(gained, old, "before the upgrade")
+            Effect.CHANGED,
+            name,
+            "sizes",
+            text,
+            after=_listed(gained, len(gained)),
+            notes=_reasons(gained, old, "before the upgrade"),
         )
 
 

@@ -22,9 +22,7 @@ class ComparingRunner:
     """Runs each case under both Karpenters, and reports as `Runner.run` does; `found` are the comparisons so far. Close it."""
 
     def __init__(self, runner: Runner, binaries: Mapping[str, Path], kept: KeptDifferences) -> None:
-        self._runs = RealRuns(
-            runner.shared.caches, binaries, kept, runner.shared.overrides, tracing=runner.tracing
-        )
+        self._runs = RealRuns(runner.shared.caches, binaries, kept, runner.shared.overrides, tracing=runner.tracing)
         self.found: list[Comparison] = []
 
     def close(self) -> None:
