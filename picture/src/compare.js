@@ -120,6 +120,6 @@ function nodes(world, name) {
     { head: "zone", cell: ({ machine }) => zoneName(machine.zone) },
     { head: "NodePool", cell: ({ machine }) => machine.nodepool },
     { head: "pods", numeric: true, cell: ({ now }) => now.pods.length },
-    { head: "per hour", numeric: true, cell: ({ now }) => [price(now.price), now.dear ? h("span.note", " on-demand price; no spot price known") : null] },
+    { head: "per hour", numeric: true, cell: ({ now }) => [price(now.price), now.dear ? h("span.note.line.wrapped", "on-demand price; no spot price known") : null] },
   ], there.slice(0, 200)) : h("p.note", "none"));
 }

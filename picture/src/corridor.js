@@ -12,17 +12,17 @@ const WORDS = {
   pending: "pod waits", launching: "claim, machine asked for", booting: "machine boots", initializing: "node registered", ready: "node initialized",
   bound: "pod bound", running: "pod runs", ended: "pod ended", leaving: "leaves", unready: "not ready", blocked: "left alone", lost: "machine gone",
 };
-const MARKS = { refused: "✕", disrupted: "◆", notice: "▽", taken: "▼", broken: "✖", power: "·", node: "·", waits: "" };
+const MARKS = { refused: "✕", unplaced: "⊘", disrupted: "◆", notice: "▽", taken: "▼", broken: "✖", power: "·", node: "·", waits: "" };
+const SMALL = ["power", "node"]; // seen only where somebody looks for them
 const MARK_WORDS = {
-  refused: "refused", disrupted: "Karpenter decides to remove it", notice: "Azure announces that it will take the machine", taken: "Azure takes the machine",
-  broken: "Azure accepted it, its creation failed",
+  refused: "Azure refuses the machine", unplaced: "Karpenter finds no place for the pod", disrupted: "Karpenter decides to remove it", notice: "Azure announces that it will take the machine", taken: "Azure takes the machine",
+  broken: "Azure accepted it, its creation failed", power: "machine gains or loses power", node: "Node appears",
 };
 
 export function corridor(world, own, times, { id = "corridor", title: name = "Corridor", linked = true, told = true } = {}) {
   const lanes = ordered(world.lanes);
   const box = h("div.chart");
-  const legend = h("p.legend", [...new Set(lanes.flatMap((lane) => lane.parts.map(([what]) => what)))].map((what) => h("span", h(`i.${what}`), WORDS[what] ?? what)),
-    [...new Set(lanes.flatMap((lane) => lane.marks.map(([, what]) => what)))].filter((what) => MARK_WORDS[what]).map((what) => h("span", h(`b.${what}`, MARKS[what]), MARK_WORDS[what])));
+  const legend = legendOf(lanes, world);
   let shown = Math.min(lanes.length, LANES);
   const more = h("button.more", { type: "button", onclick: () => { shown = Math.min(lanes.length, shown + LANES); draw(); } });
   const draw = () => {
@@ -38,6 +38,16 @@ export function corridor(world, own, times, { id = "corridor", title: name = "Co
     h("div.tools", zoomButtons(own),
       toggle("Draw quiet times short", own.even, (on) => own.change({ even: on, transform: zoomIdentity }))),
     legend, box, more, folded("The same as a table", () => asTable(lanes)));
+}
+
+/** Every sign that is drawn, in the order of the corridor. */
+function legendOf(lanes, world) {
+  const parts = new Set(lanes.flatMap((lane) => lane.parts.map(([what]) => what)));
+  const marks = new Set(lanes.flatMap((lane) => lane.marks.map(([, what]) => what)));
+  const signs = Map.groupBy(Object.keys(MARK_WORDS).filter((what) => marks.has(what)), (what) => MARKS[what]); // one sign for power and node
+  return h("p.legend", Object.keys(WORDS).filter((what) => parts.has(what)).map((what) => h("span", h(`i.${what}`), WORDS[what])),
+    [...signs].map(([sign, all]) => h("span", h(`b.${all[0]}`, sign), all.map((what) => MARK_WORDS[what]).join(", or "))),
+    world.moments.some((one) => one.kind === "step") ? h("span", h("i.step"), "a step of the scenario") : null, h("span", h("i.at"), "the moment that is shown"));
 }
 
 function zoomButtons(own) {
@@ -112,13 +122,13 @@ function partOf(lane, [what, from, to, ...said], y, scale, own) {
   const height = (ROW - 8) / zones.length;
   const rect = s(`rect.part.${what}`, { x, y: y + (what === "blocked" ? zones.indexOf(said[0]) * height : 0), width, height: zones.length > 1 ? height - 1 : height });
   return tip(rect, () => {
-    const last = lane.marks.filter(([t, kind, text]) => text && t <= to && t >= from && (kind === "waits" || kind === "refused")).at(-1);
+    const last = lane.marks.filter(([t, kind, text]) => text && t <= to && t >= from && (kind === "waits" || kind === "unplaced")).at(-1);
     return [`${title(lane)}: ${WORDS[what] ?? what}`, `${duration(from)} – ${duration(to)} (${duration(to - from)})`, ...said.filter(Boolean), what === "pending" && last ? last[2] : ""].filter(Boolean);
   });
 }
 
 function markOf(lane, [t, what, text], y, scale) {
-  const big = MARK_WORDS[what];
+  const big = !SMALL.includes(what);
   const mark = s(`text.mark.${what}`, { x: scale(t), y: y + (big ? 11.5 : 12), "text-anchor": "middle", ...(big ? { tabindex: 0, role: "img", "aria-label": `${duration(t)} ${text}` } : {}) }, MARKS[what]);
   return tip(mark, () => [`${duration(t)} ${title(lane)}`, text]);
 }
@@ -147,7 +157,7 @@ function movable(svg, inner, left, width, own) {
 
 function asTable(lanes) {
   const rows = lanes.flatMap((lane) => [...lane.parts.map(([what, from, to, ...said]) => ({ lane, t: from, what: WORDS[what] ?? what, to, said: said.filter(Boolean).join(", ") })),
-    ...lane.marks.filter(([, , text]) => text).map(([t, what, text]) => ({ lane, t, what: what === "waits" ? "scheduler" : what, to: null, said: text }))].sort((a, b) => a.t - b.t));
+    ...lane.marks.filter(([, , text]) => text).map(([t, what, text]) => ({ lane, t, what: what === "waits" ? "kube-scheduler" : MARK_WORDS[what] ?? what, to: null, said: text }))].sort((a, b) => a.t - b.t));
   return table("Corridor as a table", [
     { head: "lane", cell: (row) => title(row.lane) },
     { head: "from", numeric: true, cell: (row) => duration(row.t) },

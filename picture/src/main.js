@@ -17,9 +17,9 @@ function show() {
   const asked = /^#case=(\d+)$/.exec(location.hash);
   if (data.page === "compare") put(root, compare(data));
   else if (data.page === "sweep") put(root, sweep(data));
-  else if (data.page !== "run") put(root, world(data.world));
-  else if (data.cases.length === 1 && data.worlds.length === 1) put(root, world(data.worlds[0]));
-  else if (asked && data.worlds?.[asked[1]]) put(root, h("p", h("a", { href: "#" }, "◀ all cases")), world(data.worlds[asked[1]]));
+  else if (data.page !== "run") put(root, world(data.world, data.sources));
+  else if (data.cases.length === 1 && data.worlds.length === 1) put(root, world(data.worlds[0], data.sources));
+  else if (asked && data.worlds?.[asked[1]]) put(root, h("p", h("a", { href: "#" }, "◀ all cases")), world(data.worlds[asked[1]], data.sources));
   else put(root, corpus(data, true));
   scrollTo(0, 0);
 }

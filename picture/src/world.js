@@ -11,12 +11,13 @@ import { OUTCOMES, failure, mark } from "./outcome.js";
 import { coded, place } from "./text.js";
 import { view } from "./view.js";
 
-export function world(given) {
+/** `sources` says what the sources of labels are called, and who they are. */
+export function world(given, sources = {}) {
   const times = timesOf(given);
   const own = view(times, given.end);
   const parts = [
     ["Corridor", given.lanes.length ? corridor(given, own, times) : null], ["Nodes", given.machines.length ? machines(given, own) : null], ["Cost", cost(given, own, times)],
-    ["Refusals", refusals(given)], ["Sizes", funnel(given)], ["Labels", labels(given)], ["Manifests", objects(given)], ["Events and logs", told(given)],
+    ["Refusals", refusals(given)], ["Sizes", funnel(given)], ["Labels", labels(given, sources)], ["Manifests", objects(given)], ["Events and logs", told(given)],
   ].filter(([, part]) => part);
   return [head(given), expectations(given), answers(given),
     h("nav", { "aria-label": "Parts of the page" }, parts.map(([name, part]) => h("a", { href: `#${part.id}` }, name))),

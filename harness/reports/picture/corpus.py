@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.reports.as_json import case_value, summary_value
+from harness.reports.picture.labels import source_words
 from harness.reports.picture.page import page
 from harness.reports.summary import Summary
 from harness.scenario.running.verdicts import CaseReport
@@ -35,6 +36,7 @@ def corpus_value(summary: Summary, worlds: Mapping[int, Mapping[str, Any]]) -> d
         **summary_value(summary),
         "cases": cases,
         "worlds": [worlds[position] for position in numbers],
+        **({"sources": source_words()} if worlds else {}),
     }
 
 

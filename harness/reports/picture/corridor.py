@@ -78,7 +78,7 @@ def _pod_lane(told: Sequence[Line], decisions: Sequence[Line], end: float) -> La
     start = parts[0][1] if parts else told[0]["t"]
     for one in decisions:
         if start <= one["t"] <= closed and one["result"] in ("refused", "ignored"):
-            marks.append([one["t"], "refused", one.get("why", "")])
+            marks.append([one["t"], "unplaced", one.get("why", "")])
     return {"parts": parts, "marks": marks}
 
 

@@ -10,7 +10,7 @@ import yaml
 from harness.karpenter.scheduling.funnel import FILTERS
 from harness.reports.picture.answers import cost_steps, gist, pending, refusals, rejections, spent, taken
 from harness.reports.picture.corridor import blocked_lanes, claim_lanes, node_lanes, pod_lanes
-from harness.reports.picture.labels import label_tables
+from harness.reports.picture.labels import label_tables, source_words
 from harness.reports.picture.machines import machines, moments
 from harness.reports.picture.page import page
 from harness.reports.picture.sizes import funnels, size_lists
@@ -24,14 +24,14 @@ _TOLD = 2000  # events and lines of the log that a page holds
 def world_page(lines: Iterable[Line], title: str = "", notes: Sequence[str] = ()) -> str:
     """The document of one trace, given as its lines; `notes` say what is assumed and guessed in it."""
     value = {**world_value(lines), "notes": list(notes)}
-    return page(title or _title(value["header"]), {"page": "world", "world": value})
+    return page(title or _title(value["header"]), {"page": "world", "world": value, "sources": source_words()})
 
 
 def world_value(lines: Iterable[Line]) -> dict[str, Any]:
     """What the page draws, as JSON; only from the trace's lines."""
     story = Story.of(lines)
     end = story.facts("end")
-    told = _told(story)
+    told, tables = _told(story), label_tables(story)
     found = {
         "header": dict(story.header),
         "outcome": end[-1]["outcome"] if end else "",
@@ -56,7 +56,8 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
         "filters": dict(FILTERS),
         "sizes": size_lists(story),
         "funnels": funnels(story),
-        "labels": label_tables(story),
+        "labels": tables,
+        "unlabelled": len({fact["node"] for fact in story.facts("label")}) - len(tables),
         "objects": _objects(story),
         "told": told[:_TOLD],
         "untold": max(0, len(told) - _TOLD),
