@@ -11,6 +11,7 @@ from harness.cli.output import add_format, bad_input, no_environment, print_json
 from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
+    from harness.explain.grouping import Group
     from harness.trace.comparing import Comparison
 
 __all__ = ["add_arguments", "run"]
@@ -61,8 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         check_page(arguments.html)
         traces, note = compared_traces(arguments)
         found = [(name, compare_traces(left, right)) for name, left, right in traces]
+        groups = grouped(found)
         if arguments.html is not None:
-            write_comparisons(arguments.html, arguments.files, traces, [comparison for _, comparison in found], note)
+            write_comparisons(arguments.html, arguments.files, traces, found, groups, note)
     except (InputError, TraceError) as error:
         return bad_input(f"harness compare: {error}")
     except OSError as error:
@@ -73,22 +75,21 @@ def run(arguments: argparse.Namespace) -> int:
         return no_environment(f"harness compare: {error}")
     code = int(any(comparison.real for _, comparison in found))
     if arguments.format == "json":
-        groups = [group_value(one) for one in grouped(found)]
         comparisons = [_value(name, comparison) for name, comparison in found]
-        print_json({"note": note, "groups": groups, "comparisons": comparisons})
+        print_json({"note": note, "groups": [group_value(one) for one in groups], "comparisons": comparisons})
         return code
-    for line in _lines(found, note, verbose=arguments.verbose):
+    for line in _lines(found, groups, note, verbose=arguments.verbose):
         show(line)
     return code
 
 
-def _lines(found: Sequence[tuple[str, Comparison]], note: str, *, verbose: bool) -> Iterator[str]:
+def _lines(
+    found: Sequence[tuple[str, Comparison]], groups: Sequence[Group], note: str, *, verbose: bool
+) -> Iterator[str]:
     """The groups, over all cases; with `verbose` every difference of each case, too."""
     from harness.explain.group_texts import group_lines, summary_text
-    from harness.explain.grouping import grouped
     from harness.explain.sides import side_lines
 
-    groups = grouped(found)
     yield summary_text(found, groups)
     if note:
         yield note

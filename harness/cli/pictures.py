@@ -12,6 +12,7 @@ from harness.cli.output import misplaced
 from harness.cli.worlds import InputError
 
 if TYPE_CHECKING:
+    from harness.explain.grouping import Group
     from harness.reports.summary import Summary
     from harness.scenario.language.cases import Case
     from harness.scenario.running.runner import Runner
@@ -97,22 +98,20 @@ def write_comparisons(
     path: Path,
     files: Sequence[Path],
     traces: Sequence[tuple[str, Trace, Trace]],
-    found: Sequence[Comparison],
+    found: Sequence[tuple[str, Comparison]],
+    groups: Sequence[Group],
     note: str,
 ) -> None:
     """Writes the page of comparisons: of each, what differs, and both stories; those that differ most first."""
     from harness.explain.group_texts import group_value, summary_text
-    from harness.explain.grouping import grouped
     from harness.reports.picture.compare import Summary, compare_page, pair_of
 
-    pairs = [pair_of(name, left, right, one) for (name, left, right), one in zip(traces, found, strict=True)]
+    pairs = [pair_of(name, left, right, one) for (name, left, right), (_, one) in zip(traces, found, strict=True)]
     pairs.sort(key=lambda pair: -sum(not one.kept for one in pair.differences))
-    situations = [] if not found else found[0].situations
+    situations = [] if not found else found[0][1].situations
     left, right = (", ".join(f"{words[0]} {words[side]}" for words in situations) for side in (1, 2))
     names = (left or str(files[0]), right or str(files[-1]))
     if len(files) > 1:
         names = (f"{files[0]} {left}".strip(), f"{files[1]} {right}".strip())
-    cases = [(name, one) for (name, _, _), one in zip(traces, found, strict=True)]
-    groups = grouped(cases)
-    summary = Summary(summary_text(cases, groups), note, [group_value(one) for one in groups])
+    summary = Summary(summary_text(found, groups), note, [group_value(one) for one in groups])
     path.write_text(compare_page(f"Comparison of {names[0]} and {names[1]}", names, pairs, summary), encoding="utf-8")

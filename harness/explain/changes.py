@@ -125,12 +125,13 @@ def smallest_changes(
 
 def meant_but_short(singles: Sequence[Candidate], confirm: Confirm) -> tuple[Change, ...]:
     """The likeliest word that was meant, where with it Karpenter has something else against the pods; else none."""
-    for one in [one for one in singles if one.meant and one.solver][:1]:
-        outcome = confirm((one,))
-        if outcome is not None and not outcome.bound and outcome.rest and not outcome.rest.startswith(_INCOMPATIBLE):
-            change = Change(one.text, "", "", 0.0, 0, 0, outcome.wanted, one.meant, rest=outcome.rest)
-            return (change,)
-    return ()
+    likeliest = next((one for one in singles if one.meant and one.solver), None)
+    outcome = confirm((likeliest,)) if likeliest is not None else None
+    if likeliest is None or outcome is None or outcome.bound:
+        return ()
+    if not outcome.rest or outcome.rest.startswith(_INCOMPATIBLE):
+        return ()
+    return (Change(likeliest.text, "", "", 0.0, 0, 0, outcome.wanted, likeliest.meant, rest=outcome.rest),)
 
 
 _Kind = tuple[int, str, str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -133,6 +134,9 @@ _SIZE, _FAMILY = "removing offering from offerings", "marking VM Family unavaila
 
 def blocked(lines: Iterable[LogLine], calls: Sequence[ArmCall]) -> Iterator[Blocked]:
     """The offerings that Karpenter leaves alone, by what it says in its log (kaz pkg/cache/unavailableofferings.go)."""
+    refused = [call for call in calls if call.method in ("PUT", "POST") and call.status >= 400]
+    looks = (call for call in calls if call.operation == "operations")
+    answers = sorted({call.number for call in (*refused, *looks)})
     for line in lines:
         if line.message not in (_SIZE, _FAMILY):
             continue
@@ -148,19 +152,19 @@ def blocked(lines: Iterable[LogLine], calls: Sequence[ArmCall]) -> Iterator[Bloc
             values.get("instance-type", ""),
             family,
             int(values.get("max-cpu") or 0),
-            _cause(line, calls),
+            _cause(line, refused, answers),
         )
 
 
-def _cause(line: LogLine, calls: Sequence[ArmCall]) -> int:
+def _cause(line: LogLine, refused: Sequence[ArmCall], answers: Sequence[int]) -> int:
     """The number of the call whose answer a line is about: a request that was refused, or a look at an operation that failed.
 
-    The simulated loop says it before it calls again, but for what it cleans up; the real one names the NodeClaim.
+    The simulated loop says it before it calls again, but for what it cleans up; the real one names the NodeClaim. `answers` are the
+    numbers of both kinds of calls, in order.
     """
-    refused = [call for call in calls if call.method in ("PUT", "POST") and call.status >= 400]
     if line.call:
-        looks = [call for call in calls if call.operation == "operations"]
-        return max((call.number for call in (*refused, *looks) if call.number <= line.call), default=0)
+        before = bisect_right(answers, line.call)
+        return answers[before - 1] if before else 0
     nodeclaim = line.values.get("NodeClaim")
     name = nodeclaim.get("name") if isinstance(nodeclaim, Mapping) else None
     return max((call.number for call in refused if call.claim == name and call.t <= line.at), default=0)

@@ -56,7 +56,8 @@ class Decisions(Listener):
         """All decisions in order. What is decided again as it was is told once."""
         sizes = _SizeLists(self._world)
         last: dict[str, Hashable] = {}
-        for number, (t, results, ledger, sizes.standing) in enumerate(self._passes, 1):
+        for number, (t, results, ledger, standing) in enumerate(self._passes, 1):
+            sizes.standing = standing
             for found in self._of_pass(t, number, results, ledger, sizes):
                 same = (
                     found.result,

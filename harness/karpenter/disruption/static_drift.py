@@ -44,20 +44,16 @@ class StaticDrift(Method):
             by_pool.setdefault(each.pool, []).append(each)
         for pool in sorted(by_pool):
             candidates = by_pool[pool]
-            wanted = min(proposal.budgets[pool], len(candidates)) if self._is_steady(situation, candidates[0]) else 0
-            left = max(0, node_limit(candidates[0].nodepool) - counts_of(situation.view.simulations, pool).total)
+            nodepool, counts = candidates[0].nodepool, counts_of(situation.view.simulations, pool)
+            steady = counts.running + counts.replacing <= int(spec_of(nodepool).get("replicas") or 0)
+            wanted = min(proposal.budgets[pool], len(candidates)) if steady else 0
+            left = max(0, node_limit(nodepool) - counts.total)
             if not left and situation.rules.tells_unreplaceable:
                 situation.say(*(event for each in candidates[:wanted] for event in blocked(each.state, UNREPLACEABLE)))
             for each in candidates[: min(wanted, left)]:
                 planned = planned_static(situation, each)
                 found.commands.append(Command.of((each,), Outcome((planned,)), (planned,)))
         return found
-
-    @staticmethod
-    def _is_steady(situation: Situation, candidate: Candidate) -> bool:
-        """Whether the NodePool has no more nodes than it wants."""
-        counts = counts_of(situation.view.simulations, candidate.pool)
-        return counts.running + counts.replacing <= int(spec_of(candidate.nodepool).get("replicas") or 0)
 
 
 @dataclass(frozen=True, slots=True)
