@@ -227,7 +227,7 @@ def _asked_wrongly(arguments: argparse.Namespace) -> str:
 
 
 def _take(arguments: argparse.Namespace, given: Dump) -> str:
-    """Says what is asked about as the world will know it; a line about that, "" where it is as it was asked.
+    """Sets `pod` or `node` to what is asked about, as the world will know it. Returns a line about that, "" where it is as it was asked.
 
     `--about` is the Node of the name if there is one and no such pod, else a pod. A pod whose controller is given is made anew under
     another name, so that the question is about all pods of its workload.

@@ -10,7 +10,7 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Says what it removed."""
+    """Removes what killed runs left, and prints what that was. Returns the exit code."""
     removed = remove_leftovers()
     print("\n".join(f"removed {what}" for what in removed) or "nothing was left")
     return 0

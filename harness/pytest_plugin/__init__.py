@@ -136,7 +136,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Says what the clusters took, and how far two Karpenters agree."""
+    """Prints what the clusters took, and how far two Karpenters agree."""
     if config.getoption("scenarios_karpenter") != "simulated":
         from harness.pytest_plugin.real import summary as agreement
 
@@ -172,7 +172,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Says what is not as usual."""
+    """Returns the lines at the top of a run: what is not as usual."""
     return header(config)
 
 

@@ -40,8 +40,8 @@ from harness.clusters.waiting import poll, unique
 
 __all__ = ["LABEL", "OWNER", "ImageMissing", "JoinRefused", "KindContainer", "NodeError"]
 
-OWNER = "karpenter-harness.owner"
 NO_FLAGS = KubeletFlags()
+OWNER = "karpenter-harness.owner"
 """Docker label with the process that a cluster ends with (harness.clusters.owner); NOBODY for one that is to be reused."""
 
 LABEL = "karpenter-harness.kind"

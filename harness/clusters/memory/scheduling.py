@@ -159,7 +159,7 @@ class KubeScheduler:
         return found
 
     def _select(self, claim: Object, node: str) -> None:
-        """Says where the volume of a claim is to be made. The real one then waits for it before it binds the pod."""
+        """Writes on a claim where its volume is to be made. The real one then waits for it before it binds the pod."""
         chosen = {"metadata": {"annotations": {SELECTED_NODE: node}}}
         self._writer.patch("PersistentVolumeClaim", name_of(claim), chosen, namespace=namespace_of(claim))
 

@@ -149,7 +149,7 @@ def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[O
 
 
 def _tell_judged(situation: Situation) -> None:
-    """Says what was found about pods before they are scheduled."""
+    """Publishes the events about pods that are judged before they are scheduled."""
     simulations = situation.view.simulations
     situation.say_all(simulations.displaced.events)
     if situation.rules.tells_ignored:
