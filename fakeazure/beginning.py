@@ -11,12 +11,13 @@ from fakeazure.catalog import Catalogue
 from fakeazure.guids import Guids
 from fakeazure.journal import Journal
 from fakeazure.market.amendments import amended
-from fakeazure.market.declared_reservations import reservations_of
-from fakeazure.market.declared_subnets import subnets_of
+from fakeazure.market.declared_reservations import declared_reservations
+from fakeazure.market.declared_subnets import declared_subnets
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.spec import build_market
+from fakeazure.market.wording import flawless
 from fakeazure.routing import router
-from fakeazure.seed import ClusterInputs, add_declared, seed
+from fakeazure.seed import ClusterInputs, add_declared_subnets, seed
 from fakeazure.state import Settings, State
 from fakeazure.timers import ClockLike, ManualClock, Timers
 from fakeazure.timing import Timing
@@ -100,8 +101,9 @@ class Beginning:
         state.operations.retry_after = self.retry_after
         if state.timing.graph_lag > 0:
             state.store.remember(timers.now)
-        seed(state, self.cluster, reservations_of(self.azure, self.catalogue, self.settings.location))
-        add_declared(state, subnets_of(self.azure))
+        reservations = declared_reservations(self.azure, self.catalogue, self.settings.location)
+        seed(state, self.cluster, flawless(reservations))
+        add_declared_subnets(state, flawless(declared_subnets(self.azure)))
         state.types = router().types
         return state
 

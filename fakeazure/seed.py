@@ -91,7 +91,7 @@ def seed(state: State, inputs: ClusterInputs, reservations: Iterable[DeclaredRes
     add_reservations(state, reservations)
 
 
-def add_declared(state: State, subnets: Iterable[ResourceId]) -> None:
+def add_declared_subnets(state: State, subnets: Iterable[ResourceId]) -> None:
     """Put subnets of a world's description into their networks, which are made where they are not there; each has 65,531 addresses."""
     for number, id_ in enumerate(subnets, 1):
         vnet = ResourceId(id_.subscription, id_.group, id_.namespace, id_.types[:1], id_.names[:1])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-__all__ = ["Latest"]
+__all__ = ["Latest", "LatestOf"]
 
 K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
 V = TypeVar("V")
 
 
@@ -32,3 +33,17 @@ class Latest(Generic[K, V]):
     def keys(self) -> tuple[K, ...]:
         """Returns the keys, the one that was asked for last at the end."""
         return tuple(self._found)
+
+
+class LatestOf(Generic[T, V]):
+    """What was made of objects that never change, by their identity; the object is kept, so that no other one gets its identity."""
+
+    def __init__(self, most: int) -> None:
+        self._found: Latest[tuple[Hashable, ...], tuple[T, V]] = Latest(most)
+
+    def of(self, thing: T, make: Callable[[], V], *more: Hashable) -> V:
+        """Returns what `make` returns, for this very object and `more` that it depends on; forgotten as in Latest."""
+        return self._found.of((id(thing), *more), lambda: (thing, make()))[1]
+
+    def __len__(self) -> int:
+        return len(self._found)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-__all__ = ["is_scenario_file", "names_scenario"]
+__all__ = ["is_scenario_file", "is_scenario_text", "names_scenario"]
 
 _SNIFFED = 1 << 16
+_BEGINNING = "\nscenario:"
 _HEADER = re.compile(rb"\nscenario:[ \t]+[^ \t\r\n#]")
 _KEY = re.compile(rb"\n(then|given|when|cases|matrix):")
 _SCHEMA = b"scenario.schema.json"
@@ -18,7 +19,14 @@ def is_scenario_file(path: Path) -> bool:
     head = _head(path)
     if head is None:
         return False
-    return b"\nscenario:" in head or _SCHEMA in head or ("scenarios" in path.parts and b"\napiVersion:" not in head)
+    return (
+        _BEGINNING.encode() in head or _SCHEMA in head or ("scenarios" in path.parts and b"\napiVersion:" not in head)
+    )
+
+
+def is_scenario_text(text: str) -> bool:
+    """Whether a YAML text says that it is one."""
+    return _BEGINNING in f"\n{text}"
 
 
 def names_scenario(path: Path) -> bool:

@@ -1,10 +1,15 @@
-"""Words for mistakes: the nearest known names, as every part of the harness tells them."""
+"""Words that every part of the harness uses: how many of something there are, and the nearest known names for a mistake."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["did_you_mean"]
+__all__ = ["counted", "did_you_mean"]
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 pod`, `2 pods`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def did_you_mean(word: str, known: Iterable[str], *, limit: int = 12) -> str:

@@ -37,16 +37,6 @@ class DeclaredReservation:
         return f"{self.size}-{self.zone}" if self.zone else self.size
 
 
-def reservations_of(spec: Mapping[str, Any], catalogue: CatalogueLike, region: str) -> list[DeclaredReservation]:
-    """What `spec` reserves in a world in `region`. Raises MarketError for its first mistake."""
-    found = []
-    for one in declared_reservations(spec, catalogue, region):
-        if isinstance(one, MarketError):
-            raise one
-        found.append(one)
-    return found
-
-
 def declared_reservations(
     spec: Mapping[str, Any], catalogue: CatalogueLike, region: str
 ) -> Iterator[DeclaredReservation | MarketError]:

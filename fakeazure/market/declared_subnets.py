@@ -13,20 +13,10 @@ from typing import Any
 from fakeazure.arm.ids import ResourceId
 from fakeazure.market.wording import MarketError
 
-__all__ = ["SUBNETS", "declared_subnets", "subnets_of"]
+__all__ = ["SUBNETS", "declared_subnets"]
 
 SUBNETS = "subnets"
 _TYPES = ("virtualnetworks", "subnets")
-
-
-def subnets_of(spec: Mapping[str, Any]) -> list[ResourceId]:
-    """The subnets that `spec` names. Raises MarketError for its first mistake."""
-    found = []
-    for one in declared_subnets(spec):
-        if isinstance(one, MarketError):
-            raise one
-        found.append(one)
-    return found
 
 
 def declared_subnets(spec: Mapping[str, Any]) -> Iterator[ResourceId | MarketError]:

@@ -15,9 +15,9 @@ from fakeazure.market.images import Images
 from fakeazure.market.match import Subject
 from fakeazure.market.prices import Prices
 from fakeazure.market.quota import MACHINES, Charge, Quota, Shortage, charge_of
-from fakeazure.market.reservations import Reservation, Reservations, refused
+from fakeazure.market.reservations import Reservation, Reservations
 from fakeazure.market.restrictions import Restrictions
-from fakeazure.market.stock import Held, Shelf, Stock
+from fakeazure.market.stock import Held, Stock
 from lazyrecords import dataclass
 
 
@@ -230,8 +230,9 @@ class Market:
         lacking = self.reservations.reserve(id_, subscription, size, zone, quantity)
         if lacking is None:
             return None
-        subject = Subject(size=size.name, zone=zone, location=size.location)
-        return refused(lacking, out_of_stock(subject, lacking.error if isinstance(lacking, Shelf) else None))
+        if isinstance(lacking, Shortage):
+            return lacking.failure()
+        return out_of_stock(Subject(size=size.name, zone=zone, location=size.location), lacking.error)
 
 
 def out_of_stock(subject: Subject, code: str | None = None) -> Failure:

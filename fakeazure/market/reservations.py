@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field
 
-from fakeazure.arm.errors import Failure
 from fakeazure.market.facts import Size
 from fakeazure.market.match import Subject
 from fakeazure.market.quota import MACHINES, Charge, Quota, Shortage, charge_of
@@ -138,8 +137,3 @@ class Reservations:
             self._stock.give_back(one.held.pop())
         while len(one.held) < units - one.free:
             one.held.append(self._stock.take(one.subject, one.size.vcpus))
-
-
-def refused(lacking: Shortage | Shelf, out_of_stock: Failure) -> Failure:
-    """What a request for a reservation is answered: the quota that it exceeds, or that there is no such capacity."""
-    return lacking.failure() if isinstance(lacking, Shortage) else out_of_stock

@@ -40,7 +40,7 @@ from fakeazure.market.prices import ON_DEMAND, SPOT, Prices
 from fakeazure.market.quota import GENERAL, Quota
 from fakeazure.market.restrictions import PRESETS, REASONS, Restriction, Restrictions, Sizes
 from fakeazure.market.stock import UNITS, Shelf, Stock
-from fakeazure.market.wording import MarketError, check_placement, families, hint, one_of
+from fakeazure.market.wording import MarketError, check_placement, families, hint, mistakes, one_of
 
 SECTIONS = ("preset", "quota", "restrictions", "capacity", "faults", "prices", "images")
 _AT_START = (*SECTIONS, *AMENDMENTS, RESERVATIONS, SUBNETS)
@@ -77,8 +77,8 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
 def market_mistakes(catalogue: CatalogueLike, spec: Mapping[str, Any], *, region: str = "eastus") -> list[MarketError]:
     """Every mistake in `spec`, of which `build_market` raises the first; empty when there is none. `region` is the world's."""
     catalogue, found = amendment_mistakes(catalogue, spec, region)
-    found += [one for one in declared_reservations(spec, catalogue, region) if isinstance(one, MarketError)]
-    found += [one for one in declared_subnets(spec) if isinstance(one, MarketError)]
+    found += mistakes(declared_reservations(spec, catalogue, region))
+    found += mistakes(declared_subnets(spec))
     for check in _checks(catalogue, spec):
         try:
             check()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.match import PRIORITIES, REGIONAL, zone_region
 
-__all__ = ["MarketError", "check_placement", "families", "hint", "one_of"]
+__all__ = ["MarketError", "check_placement", "families", "flawless", "hint", "mistakes", "one_of"]
+
+T = TypeVar("T")
 
 FEW = 60
 """As many known words as are worth a line."""
@@ -34,6 +36,21 @@ class MarketError(ValueError):
         """The path in steps: `("faults", 0, "what")` for `faults[0].what`."""
         steps = re.findall(r"[^.\[\]]+", self.path.removeprefix("azure"))
         return tuple(int(step) if step.isdecimal() else step for step in steps)
+
+
+def flawless(read: Iterable[T | MarketError]) -> list[T]:
+    """What was read of a part of the description. Raises the first MarketError among it."""
+    found: list[T] = []
+    for one in read:
+        if isinstance(one, MarketError):
+            raise one
+        found.append(one)
+    return found
+
+
+def mistakes(read: Iterable[object]) -> list[MarketError]:
+    """The mistakes among what was read."""
+    return [one for one in read if isinstance(one, MarketError)]
 
 
 def check_placement(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> None:

@@ -49,8 +49,8 @@ class Moves:
 
     def lines(self) -> Iterator[str]:
         """The same as a table."""
-        from harness.cli.output import counted
         from harness.kube.go.durations import print_duration
+        from harness.wording import counted
 
         if self.not_simulated:
             yield self.not_simulated

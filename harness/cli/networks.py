@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from harness.karpenter.launch.subnets import OWN, Subnet
 from harness.reading.manifests import Manifest
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
 
 __all__ = ["with_networks"]
-
-_SUBNET = re.compile(
-    r"/subscriptions/(?P<subscription>[^/]+)/resourceGroups/(?P<group>[^/]+)/providers/Microsoft.Network/virtualNetworks/(?P<vnet>[^/]+)/subnets/[^/]+",
-    re.IGNORECASE,
-)
-_MANAGED = re.compile(r"aks-vnet-\d{8}", re.IGNORECASE)
-_OWN = "aks-subnet"
 
 
 def with_networks(inputs: Inputs, manifests: Iterable[Manifest]) -> Inputs:
@@ -29,23 +22,23 @@ def with_networks(inputs: Inputs, manifests: Iterable[Manifest]) -> Inputs:
     the provider refuses subnets of other networks (kaz pkg/controllers/nodeclass/status/subnet.go).
     """
     named = [
-        (one, match)
+        (one, text, subnet)
         for one in manifests
-        if one.kind == "AKSNodeClass" and (match := _SUBNET.fullmatch(_named(one.object))) is not None
+        if one.kind == "AKSNodeClass" and (subnet := Subnet.read(text := _named(one.object))) is not None
     ]
     said = next((str(value) for name, value in inputs.options.items() if _is_subnet(name)), "")
-    subnets = dict.fromkeys(match[0] for _, match in named)
-    own = _SUBNET.fullmatch(said)
+    subnets = dict.fromkeys(text for _, text, _ in named)
+    own = Subnet.read(said)
     if own is not None:
-        options = {"subscription_id": own["subscription"], **inputs.options}
+        options = {"subscription_id": own.subscription, **inputs.options}
         return replace(inputs, options=options, subnets=tuple({said: None, **subnets}))
     if said or not named:
         return inputs
-    nodeclass, first = named[0]
-    options = {"subnet_id": first[0], "subscription_id": first["subscription"]}
-    if _MANAGED.fullmatch(first["vnet"]):
-        options |= {"subnet_id": f"{first[0].rpartition('/')[0]}/{_OWN}", "node_resource_group": first["group"]}
-    told = f"the cluster's network is {first['vnet']}, as of AKSNodeClass {nodeclass.name}"
+    nodeclass, text, first = named[0]
+    options = {"subnet_id": text, "subscription_id": first.subscription}
+    if first.in_managed_vnet:
+        options |= {"subnet_id": f"{text.rpartition('/')[0]}/{OWN}", "node_resource_group": first.resource_group}
+    told = f"the cluster's network is {first.vnet}, as of AKSNodeClass {nodeclass.name}"
     return replace(
         inputs,
         options={**options, **inputs.options},
@@ -56,7 +49,7 @@ def with_networks(inputs: Inputs, manifests: Iterable[Manifest]) -> Inputs:
 
 def _named(nodeclass: Mapping[str, Any]) -> str:
     spec = nodeclass.get("spec")
-    return str(spec.get("vnetSubnetID") or "") if isinstance(spec, Mapping) else ""
+    return str(spec.get("vnetSubnetID") or "").removesuffix("/") if isinstance(spec, Mapping) else ""
 
 
 def _is_subnet(name: str) -> bool:

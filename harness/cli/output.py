@@ -21,7 +21,6 @@ __all__ = [
     "add_forms",
     "bad_input",
     "colour",
-    "counted",
     "display_name",
     "fitted",
     "misplaced",
@@ -64,11 +63,6 @@ def colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 pod`, `2 pods`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def virtual(seconds: float) -> str:
     """A duration of the simulation's own clock, which no reader should take for time that they waited."""
     from harness.kube.go.durations import print_duration
@@ -109,7 +103,7 @@ def print_json(value: Any) -> None:
 
 
 def bad_input(error: ScenarioError | str, form: str = "text") -> int:
-    """Says what is wrong with the input, one line for each mistake, and returns exit code 2."""
+    """Prints what is wrong with the input, one line for each mistake. Returns exit code 2."""
     if isinstance(error, str):
         print(error, file=sys.stderr)
     elif form == "json":
@@ -138,7 +132,7 @@ def misplaced(path: Path) -> str:
 
 
 def no_environment(text: str) -> int:
-    """Says what this machine lacks, and returns exit code 3."""
+    """Prints what this machine lacks. Returns exit code 3."""
     print(text, file=sys.stderr)
     return NO_ENVIRONMENT
 

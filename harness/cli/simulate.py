@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_format, bad_input, counted, no_environment, print_json, show, virtual
+from harness.cli.output import add_format, bad_input, no_environment, print_json, show, virtual
 from harness.cli.pictures import add_html
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.wording import counted
 
 if TYPE_CHECKING:
     from fakeazure.journal import Call

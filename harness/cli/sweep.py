@@ -10,8 +10,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.output import bad_input, counted, display_name, misplaced, no_environment, print_json, show
+from harness.cli.output import bad_input, display_name, misplaced, no_environment, print_json, show
 from harness.cli.pictures import check_page
+from harness.wording import counted
 
 if TYPE_CHECKING:
     from harness.sweep.engines import Engine

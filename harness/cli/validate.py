@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.output import add_forms, bad_input, counted, display_name, print_found, print_json, show
+from harness.cli.output import add_forms, bad_input, display_name, print_found, print_json, show
+from harness.wording import counted
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
@@ -24,7 +24,6 @@ __all__ = ["add_arguments", "run"]
 REFUSED = 1
 
 _JUDGED = ("NodePool", "NodeClaim", "AKSNodeClass", "NodeOverlay", "Pod")
-_HEADER = re.compile(r"^scenario:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def _read(arguments: argparse.Namespace) -> _Given:
     from harness.reading.problems import ScenarioError
     from harness.reading.sources import files_in
     from harness.scenario.language.dumps import sorted_dump
-    from harness.sniffing import is_scenario_file
+    from harness.sniffing import is_scenario_file, is_scenario_text
 
     problems: list[Problem] = []
     cases: list[Case] = []
@@ -130,7 +129,7 @@ def _read(arguments: argparse.Namespace) -> _Given:
         try:
             if path == STDIN:
                 read = read_stream(sys.stdin.buffer, "stdin")
-                if _HEADER.search(read):
+                if is_scenario_text(read):
                     cases += _cases(path, read, arguments.release)
                 else:
                     texts += manifests_of_text(read, "stdin")

@@ -8,7 +8,7 @@ from typing import Any
 from harness.explain.fit import asked_by
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.requirements import Requirements
-from harness.kube.api.objects import labels_of, name_of, namespace_of, spec_of
+from harness.kube.api.objects import labels_of, name_of, namespace_of, owners_of, spec_of
 from harness.kube.api.resources import ResourceList
 from harness.kube.scheduling.pods import is_active, requests_for_pods
 from harness.world import World
@@ -33,7 +33,7 @@ def uncounted_daemons(world: World, node: Mapping[str, Any]) -> Iterator[str]:
     running: dict[tuple[str, str], Mapping[str, Any]] = {}
     for pod in world.list("Pod"):
         if spec_of(pod).get("nodeName") == name_of(node) and is_active(pod):
-            for owner in pod["metadata"].get("ownerReferences") or ():
+            for owner in owners_of(pod):
                 if owner.get("kind") == "DaemonSet":
                     running[(namespace_of(pod), str(owner["name"]))] = pod
     for daemonset in world.list("DaemonSet"):

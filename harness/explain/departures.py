@@ -28,7 +28,7 @@ from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.settling import consolidate_after, settles_in
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import condition, name_of, spec_of
+from harness.kube.api.objects import TIMES, condition, name_of, spec_of
 from harness.kube.go.durations import print_duration
 from harness.kube.go.text import quote
 
@@ -220,18 +220,6 @@ def _waits(situation: Situation, candidate: Candidate) -> str:
     return ""
 
 
-_TIMES = frozenset(
-    {
-        "creationTimestamp",
-        "deletionTimestamp",
-        "lastHeartbeatTime",
-        "lastPodEventTime",
-        "lastTransitionTime",
-        "startTime",
-    }
-)
-
-
 def latest_moment(snapshot: ClusterSnapshot) -> int:
     """The latest moment that objects know of, in nanoseconds since the start of a world: a dump was made about then."""
     found = [snapshot.now]
@@ -239,7 +227,7 @@ def latest_moment(snapshot: ClusterSnapshot) -> int:
     def walk(value: Any) -> None:
         if isinstance(value, Mapping):
             for key, item in value.items():
-                if key in _TIMES and isinstance(item, str):
+                if key in TIMES and isinstance(item, str):
                     found.append(parse(item))
                 else:
                     walk(item)

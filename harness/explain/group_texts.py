@@ -8,11 +8,11 @@ from typing import Any
 
 from harness.explain.grouping import Group
 from harness.trace.comparing import Comparison
+from harness.wording import counted
 
 __all__ = ["TITLES", "follow_text", "group_lines", "group_value", "kubernetes_line", "summary_text", "value_of", "whom"]
 
 TITLES: Mapping[str, str] = {"new": "new: only in B", "gone": "gone: only in A", "changed": "changed"}
-_SHORT: Mapping[str, str] = {"new": "new", "gone": "gone", "changed": "changed"}
 _PLURALS: Mapping[str, str] = {"workload": "workloads", "object": "objects"}
 _NAMED = 3
 _LIST = re.compile(r"\d+: ")  # a list, of which each side says what only it has
@@ -31,14 +31,12 @@ def summary_text(comparisons: Sequence[tuple[str, Comparison]], groups: Sequence
     also = f", but for {kept} that are kept" if kept else ""
     if not groups:
         return f"no difference{also}{between}; {same}"
-    counts = [
-        f"{count} {word}" for change, word in _SHORT.items() if (count := sum(one.change == change for one in own))
-    ]
+    counts = [f"{count} {change}" for change in TITLES if (count := sum(one.change == change for one in own))]
     facts = sum(len(comparison.real) for _, comparison in comparisons)
     with_some = sum(bool(comparison.real) for _, comparison in comparisons)
     where = f" in {with_some} of {len(comparisons)} cases" if len(comparisons) > 1 else ""
-    number = f"{len(own)} difference{'' if len(own) == 1 else 's'}"
-    return f"{number}{between}: {', '.join(counts)}; {facts} fact{'' if facts == 1 else 's'} differ{where}, {same}"
+    number, differ = counted(len(own), "difference"), f"{counted(facts, 'fact')} differ{where}"
+    return f"{number}{between}: {', '.join(counts)}; {differ}, {same}"
 
 
 def kubernetes_line(version: str, others: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from harness.kube.api.objects import Object, name_of, namespace_of
+from harness.kube.api.objects import Object
 from harness.reading.problems import Problem, ScenarioError
 from harness.scenario.language.cases import Case
 from harness.scenario.language.files import load
@@ -107,7 +107,7 @@ def _not_for_a_plan(case: Case) -> list[Problem]:
         if set(step.model_fields_set) - {"only"} not in ({"advance"}, {"scale"}):
             what = "a sweep knows the steps `advance`, which lets time pass, and `scale`"
             problems.append(Problem(mark, "when", what, "other steps are for `harness run`"))
-        elif step.scale is not None and not any(_is(step.scale.of, manifest.object) for manifest in case.manifests):
+        elif step.scale is not None and not any(manifest.is_named(step.scale.of) for manifest in case.manifests):
             problems.append(Problem(mark, "when.scale.of", f"there is no {step.scale.of} among the manifests"))
     if case.then:
         what = "a sweep has no expectations: its result is a table"
@@ -120,13 +120,6 @@ def _not_for_a_plan(case: Case) -> list[Problem]:
             Problem(case.given_mark("crds"), "given.crds", "CRD files are not sent to other machines; name a release")
         )
     return problems
-
-
-def _is(reference: str, obj: Object) -> bool:
-    """Whether `Kind/name` or `Kind/namespace/name` means the object."""
-    kind, _, name = reference.partition("/")
-    namespace, _, name = name.rpartition("/")
-    return (obj.get("kind"), namespace_of(obj) or "default", name_of(obj)) == (kind, namespace or "default", name)
 
 
 def _columns(cases: Sequence[Case], more: Mapping[str, object]) -> list[Problem]:

@@ -70,11 +70,9 @@ def _advance(world: World, settled: Settled, end: float) -> Settled:
 
 def _scale(world: World, scaled: Scaled) -> None:
     """Changes `spec.replicas` as kubectl scale does. Raises LookupError where there is no such workload."""
-    kind, _, name = scaled.of.partition("/")
-    namespace, _, name = name.rpartition("/")
-    found = next(
-        (one for one in world.list(kind) if (namespace_of(one), name_of(one)) == (namespace or "default", name)), None
-    )
+    kind, _, rest = scaled.of.partition("/")
+    namespace, _, name = rest.rpartition("/")
+    found = world.get(kind, name, namespace or None)
     if found is None:
         raise LookupError(f"there is no {scaled.of} to scale")
     metadata = {key: value for key, value in found["metadata"].items() if key != "resourceVersion"}

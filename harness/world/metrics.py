@@ -23,7 +23,7 @@ from harness.kube.api.resources import parse_list
 from harness.wording import did_you_mean
 from harness.world.condition_metrics import CONDITION_FAMILIES, condition_samples
 from harness.world.duration_metrics import DURATION_FAMILIES, duration_samples
-from harness.world.samples import Distributions, Sample, base_of, number
+from harness.world.samples import Distributions, Labels, Sample, base_of, number
 
 if TYPE_CHECKING:
     from harness.karpenter.disruption.tally import Tally
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FAMILIES", "Metrics", "Sample", "metrics_of"]
 
-Labels = tuple[tuple[str, str], ...]
 
 _GAUGE, _COUNTER = "gauge", "counter"
 _MOVES, _SCORES = "karpenter_consolidation_moves_total", "karpenter_consolidation_score"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Distributions", "Sample", "base_of", "number"]
+__all__ = ["Distributions", "Labels", "Sample", "base_of", "number"]
 
 Labels = tuple[tuple[str, str], ...]
 

@@ -25,7 +25,7 @@ from harness.karpenter.instancetypes.vmsize import GRAMMARS
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
 from harness.kube.api.resources import ResourceList
-from harness.latest import Latest
+from harness.latest import LatestOf
 from lazyrecords import dataclass
 
 __all__ = ["InstanceTypeList", "NoInstanceTypes", "Region", "SkuBook", "build"]
@@ -263,16 +263,14 @@ class SkuBook:
 
     def __init__(self, read: ReadRecords | None = None) -> None:
         self._read = read or ReadRecords()
-        self._regions: Latest[tuple[int, str, bool], tuple[Records, Region]] = Latest(_REGIONS)
+        self._regions: LatestOf[Records, Region] = LatestOf(_REGIONS)
 
     def region(
         self, records: Sequence[Mapping[str, Any]], release: ProviderRelease, region: str, *, use_sig: bool = False
     ) -> Region:
         """Returns the region as the release sees it."""
         read = self._read.of(records, region)
-        # what was read is kept so that its identity is not used again
-        key = (id(read), release.version, use_sig)
-        return self._regions.of(key, lambda: (read, Region(read, release, region, use_sig=use_sig)))[1]
+        return self._regions.of(read, lambda: Region(read, release, region, use_sig=use_sig), release.version, use_sig)
 
 
 def build(

@@ -9,7 +9,7 @@ from harness.karpenter.instancetypes.sku import Sku
 from harness.karpenter.instancetypes.vmsize import Grammar
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirement
-from harness.latest import Latest
+from harness.latest import LatestOf
 
 __all__ = ["ReadRecords", "Records"]
 
@@ -64,9 +64,8 @@ class ReadRecords:
     """Lists of records as they were read, the `most` last ones. A list is recognised by identity, so it must not change."""
 
     def __init__(self, most: int = 64) -> None:
-        self._found: Latest[tuple[int, str], tuple[Sequence[Mapping[str, Any]], Records]] = Latest(most)
+        self._found: LatestOf[Sequence[Mapping[str, Any]], Records] = LatestOf(most)
 
     def of(self, records: Sequence[Mapping[str, Any]], region: str) -> Records:
         """Returns what was read of a list for a region."""
-        # the list is kept so that its identity is not used again
-        return self._found.of((id(records), region), lambda: (records, Records(records, region)))[1]
+        return self._found.of(records, lambda: Records(records, region), region)

@@ -5,12 +5,14 @@ import re
 from harness.karpenter.launch.errors import LaunchError
 from lazyrecords import dataclass
 
-__all__ = ["Subnet"]
+__all__ = ["OWN", "Subnet"]
 
 _ID = re.compile(
     r"/subscriptions/([^/]+)/resourceGroups/([^/]+)/providers/Microsoft\.Network/virtualNetworks/([^/]+)/subnets/([^/]+)/?\Z",
     re.IGNORECASE,
 )
+OWN = "aks-subnet"
+"""The subnet that AKS makes in its own network."""
 _MANAGED_VNET = re.compile(r"aks-vnet-[0-9]{8}\Z", re.IGNORECASE)
 
 
@@ -31,10 +33,23 @@ class Subnet:
             raise LaunchError(f"invalid vnet subnet id: {text}")
         return cls(*match.groups())
 
+    @classmethod
+    def read(cls, text: str) -> "Subnet | None":
+        """The same, None when ``text`` is no subnet id."""
+        try:
+            return cls.parse(text)
+        except LaunchError:
+            return None
+
+    @property
+    def in_managed_vnet(self) -> bool:
+        """Whether its network has a name that AKS gives to those that it makes."""
+        return _MANAGED_VNET.match(self.vnet) is not None
+
     def managed_by_aks(self, node_resource_group: str) -> bool:
         """Whether AKS made the network itself, so that its network security group hangs on the subnet."""
         return (
-            _MANAGED_VNET.match(self.vnet) is not None
+            self.in_managed_vnet
             and self.resource_group.lower() == node_resource_group.lower()
-            and self.name.lower() == "aks-subnet"
+            and self.name.lower() == OWN
         )

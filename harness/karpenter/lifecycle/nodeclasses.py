@@ -162,7 +162,7 @@ class NodeClasses:
         """Checks the subnet. Returns what to retry on."""
         own = spec_of(nodeclass).get("vnetSubnetID")
         subnet_id = own or self._options.subnet_id
-        subnet, cluster = _parsed(subnet_id), _parsed(self._options.subnet_id)
+        subnet, cluster = Subnet.read(subnet_id), Subnet.read(self._options.subnet_id)
         if subnet is None:
             conditions.set_false("SubnetsReady", "SubnetIDInvalid", f"Failed to parse vnetSubnetID {subnet_id}")
             return None
@@ -201,13 +201,6 @@ class NodeClasses:
             )
         status["localDNSState"] = "Enabled" if enabled else "Disabled"
         conditions.set_true("LocalDNSReady")
-
-
-def _parsed(subnet_id: str) -> Subnet | None:
-    try:
-        return Subnet.parse(subnet_id)
-    except ValueError:
-        return None
 
 
 def _vnet(subnet: Subnet) -> tuple[str, ...]:

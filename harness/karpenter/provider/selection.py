@@ -18,7 +18,7 @@ from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object
-from harness.latest import Latest
+from harness.latest import LatestOf
 
 _CAPACITY_RANK: Mapping[str, int] = {SPOT: 0, ON_DEMAND: 1}
 
@@ -96,12 +96,11 @@ class PriceOrders:
 
     def __init__(self) -> None:
         self._best = BestRanks()
-        self._found: Latest[int, tuple[Sequence[InstanceType], PriceOrder]] = Latest(_ORDERS)
+        self._found: LatestOf[Sequence[InstanceType], PriceOrder] = LatestOf(_ORDERS)
 
     def of(self, types: Sequence[InstanceType]) -> PriceOrder:
         """The order of a list that does not change."""
-        # the list is kept so that its identity is not used again
-        return self._found.of(id(types), lambda: (types, PriceOrder(types, self._best)))[1]
+        return self._found.of(types, lambda: PriceOrder(types, self._best))
 
 
 def best_types(

@@ -10,7 +10,7 @@ from harness.karpenter.labels.core import REGISTERED
 from harness.karpenter.lifecycle.names import is_known_ephemeral, nodes_of
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Conflicts, Requirements, UndefinedKey
-from harness.kube.api.objects import Object, labels_of, metadata_of, name_of, namespace_of, spec_of, uid_of
+from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, owners_of, spec_of, uid_of
 from harness.kube.scheduling.filters import Filters
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import is_active
@@ -83,7 +83,7 @@ class PodRunaways:
         failure = Filters.of(pod, [info]).failure(info)
         if failure is None:
             return ""
-        owners = (owner for one in there for owner in metadata_of(one).get("ownerReferences") or ())
+        owners = (owner for one in there for owner in owners_of(one))
         daemons = sorted({str(owner["name"]) for owner in owners if owner.get("kind") == "DaemonSet"})
         beside = f" beside the pods of DaemonSet {', '.join(daemons)}" if daemons and not failure.helpless else ""
         return f": {', '.join(failure.reasons)}{beside}"

@@ -13,7 +13,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, RESERVED, SP
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Requirements
-from harness.latest import Latest
+from harness.latest import LatestOf
 
 NO_PRICE = float("inf")
 
@@ -308,17 +308,16 @@ class CatalogIndexes:
     """Indexes by identity of the list, the latest ones; give one to all simulations that share instance types."""
 
     def __init__(self, most: int = _KEPT) -> None:
-        self._found: Latest[tuple[int, bool], tuple[Sequence[InstanceType], CatalogIndex]] = Latest(most)
+        self._found: LatestOf[Sequence[InstanceType], CatalogIndex] = LatestOf(most)
 
     def of(self, types: Sequence[InstanceType], vocabulary: Vocabulary, *, launchable: bool = False) -> CatalogIndex:
         """The index over ``types``, which must not change afterwards."""
 
-        def make() -> tuple[Sequence[InstanceType], CatalogIndex]:
-            # the list is kept so that its identity is not used again
-            return types, CatalogIndex(types, vocabulary, launchable=launchable)
+        def make() -> CatalogIndex:
+            return CatalogIndex(types, vocabulary, launchable=launchable)
 
-        found = self._found.of((id(types), launchable), make)[1]
-        return found if found.vocabulary == vocabulary else make()[1]
+        found = self._found.of(types, make, launchable)
+        return found if found.vocabulary == vocabulary else make()
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -6,19 +6,19 @@ objects alone, never of the time or of a draw: a look with a memory and one with
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
-from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.state import StateNodes
-from harness.kube.api.objects import Object
+from harness.kube.api.objects import Object, same_objects
+from harness.latest import LatestOf
 
 if TYPE_CHECKING:
     from harness.karpenter.labels.vocabulary import Vocabulary
 
-__all__ = ["ClusterMemory", "same_objects"]
+__all__ = ["ClusterMemory"]
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -38,7 +38,7 @@ class ClusterMemory:
         self._algebra: Algebra | None = None
         self._volumes: list[Object] = []
         self._of_pods: dict[Hashable, dict[int, tuple[Any, Any]]] = {}
-        self._types: dict[int, tuple[Sequence[InstanceType], dict[str, InstanceType]]] = {}
+        self._types: LatestOf[Sequence[InstanceType], dict[str, InstanceType]] = LatestOf(_MOST_LISTS)
 
     def look(self, snapshot: ClusterSnapshot) -> None:
         """Begins a look: what rests on other volumes than these is forgotten, and what is about pods that are gone."""
@@ -79,14 +79,4 @@ class ClusterMemory:
 
     def by_name(self, types: Sequence[InstanceType]) -> dict[str, InstanceType]:
         """Instance types of a list by their names."""
-        known = self._types.get(id(types))
-        if known is None or known[0] is not types:
-            while len(self._types) >= _MOST_LISTS:
-                del self._types[next(iter(self._types))]
-            known = self._types[id(types)] = (types, {each.name: each for each in types})
-        return known[1]
-
-
-def same_objects(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether these are the very same objects, in the same order."""
-    return len(some) == len(others) and all(map(is_, some, others))
+        return self._types.of(types, lambda: {each.name: each for each in types})

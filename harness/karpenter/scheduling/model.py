@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from harness.karpenter.releases.scheduling import ClaimsIn, SchedulingRules
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.catalog import CatalogIndex
-from harness.karpenter.scheduling.memory import same_objects
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods, newest_daemon_pods
-from harness.kube.api.objects import Object, metadata_of, name_of, spec_of
+from harness.kube.api.objects import Object, metadata_of, name_of, same_objects, spec_of
 
 __all__ = ["Model"]
 

@@ -4,7 +4,6 @@ Core ``pkg/controllers/state/{cluster,statenode}.go``.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
@@ -21,6 +20,7 @@ from harness.kube.api.objects import (
     labels_of,
     name_of,
     namespace_of,
+    same_objects,
     spec_of,
     status_of,
 )
@@ -97,8 +97,7 @@ class StateNode:
             and self.nodeclaim is nodeclaim
             and self._marked == marked
             and self._csinode is csinode
-            and len(self.placed) == len(placed)
-            and all(map(is_, self.placed, placed))
+            and same_objects(self.placed, placed)
         )
 
     def attach(self, volumes: VolumeLookup, *, unlimited: bool) -> None:
@@ -171,7 +170,7 @@ class StateNodes:
 
     def places(self, pods: Sequence[Object]) -> tuple[dict[str, list[Object]], list[Object]]:
         """The pods by the name of their Node, and those without one."""
-        if len(pods) != len(self._pods) or not all(map(is_, pods, self._pods)):
+        if not same_objects(pods, self._pods):
             bound: dict[str, list[Object]] = {}
             unbound = []
             for pod in pods:

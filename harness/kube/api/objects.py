@@ -7,6 +7,7 @@ object builds one (`copy_json`, `assign`), and gives it to a Writer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
 from typing import Any, TypeAlias
 
 from lazyrecords import dataclass
@@ -15,6 +16,18 @@ Object: TypeAlias = Mapping[str, Any]
 """A Kubernetes object, or a part of one, as the API's JSON has it."""
 
 _NOTHING: Mapping[str, Any] = {}
+
+TIMES = frozenset(
+    {
+        "creationTimestamp",
+        "deletionTimestamp",
+        "lastHeartbeatTime",
+        "lastPodEventTime",
+        "lastTransitionTime",
+        "startTime",
+    }
+)
+"""Fields of metadata and status that say when something was (meta/v1 Time: RFC 3339)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -108,6 +121,11 @@ def spec_of(obj: Object) -> Mapping[str, Any]:
 def status_of(obj: Object) -> Mapping[str, Any]:
     """`status`, empty when absent."""
     return obj.get("status") or _NOTHING
+
+
+def same_objects(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether these are the very same objects, in the same order."""
+    return len(some) == len(others) and all(map(is_, some, others))
 
 
 def is_terminating(obj: Object) -> bool:

@@ -9,6 +9,7 @@ from harness.engine.clock import parse
 from harness.karpenter.validation.fields import unknown_fields
 from harness.kube.admission.core_types import TEXT_EXPECTED, shape_errors
 from harness.kube.api.field_errors import Pointer
+from harness.kube.api.objects import TIMES
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.go.durations import DurationError, parse_duration
 from harness.reading.manifests import Manifest
@@ -28,16 +29,6 @@ _DURATIONS = {
 """What Karpenter reads as Go durations, or `Never` (core pkg/apis/v1/duration.go); a budget's is never `Never` (metav1.Duration)."""
 
 _LISTS = ("requests", "limits")
-_MOMENTS = frozenset(
-    {
-        "creationTimestamp",
-        "deletionTimestamp",
-        "lastHeartbeatTime",
-        "lastPodEventTime",
-        "lastTransitionTime",
-        "startTime",
-    }
-)
 
 
 def core_problems(manifest: Manifest) -> Iterator[Problem]:
@@ -116,7 +107,7 @@ def _moments(value: Any, at: Pointer) -> Iterator[tuple[Pointer, str]]:
             yield from _moments(item, (*at, index))
     elif isinstance(value, dict):
         for key, item in value.items():
-            if key not in _MOMENTS:
+            if key not in TIMES:
                 yield from _moments(item, (*at, key))
             elif item is not None and not _is_moment(item):
                 yield (*at, key), f"a moment is expected, as 2026-03-01T10:00:00Z, not {str(item)!r}"

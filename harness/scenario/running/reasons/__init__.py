@@ -12,7 +12,7 @@ from shlex import quote
 
 from harness.explain.why import MOST, Why, listed
 from harness.scenario.language.cases import Case
-from harness.scenario.running.reasons.asked import Asked
+from harness.scenario.running.reasons.asked import ITEMS, Asked
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
@@ -41,8 +41,6 @@ MODULES: Mapping[str, str] = {
     "disrupted": "departures",
     "not_disrupted": "departures",
 }
-
-_ITEMS = 8
 
 
 def story_command(case: Case) -> str:
@@ -94,8 +92,8 @@ def _is_of(label: str, entry: str) -> bool:
 def _unexpected(run: Run, why: Why, verdict: Verdict) -> list[str]:
     """What nobody asked for and yet fails the case; of a refusal, the verdict says all."""
     if verdict.label in ("unexpected runaway", "unexpected motion"):
-        return listed(why.claims(), _ITEMS, "NodeClaims")
+        return listed(why.claims(), ITEMS, "NodeClaims")
     if ".azure.faults" in verdict.label:
         calls = why.calls(lambda call: call.method != "GET")
-        return listed(calls, _ITEMS, "calls") or ["Azure was asked to change nothing"]
+        return listed(calls, ITEMS, "calls") or ["Azure was asked to change nothing"]
     return []
