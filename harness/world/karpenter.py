@@ -73,8 +73,10 @@ class Karpenter:
         arm = Arm(cloud, options)
         promises = Promises(engine, view, writer, sink, arm)
         self.provider = AzureProvider(view, sink, engine.clock, arm, instance_types, promises, rng, around.region)
-        self._lifecycle = NodeClaimLifecycle(view, writer, sink, engine.clock, self.provider, release.core, around.pace)
         marks = Marks(engine.clock, options.batch_max_seconds)
+        self._lifecycle = NodeClaimLifecycle(
+            view, writer, sink, engine.clock, self.provider, release.core, around.pace, marks.expected_on
+        )
         self.scheduling = self._scheduling(rng, around)
         """How pods are placed."""
         simulations = Simulations(self.scheduling, around.indexes, ClusterMemory())

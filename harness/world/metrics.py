@@ -219,7 +219,11 @@ def _disrupted(world: Observations) -> Iterator[tuple[str, str]]:
     for each in world.disruptions:
         if each.ended is not None and not each.problem:
             yield from ((gone.nodeclaim, each.reason.lower()) for gone in each.nodes)
-    short = {event.object.name for event in world.events if event.reason == "InsufficientCapacityError"}
+    short = {
+        event.object.name
+        for event in world.events
+        if event.reason == "InsufficientCapacityError" and event.object.kind == "NodeClaim"
+    }
     for line in world.log:
         name = str(line.values.get("NodeClaim"))
         if line.message == "failed launching nodeclaim" and line.controller == "nodeclaim.lifecycle":

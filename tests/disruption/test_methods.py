@@ -8,6 +8,7 @@ import pytest
 
 from harness.engine.clock import SECOND, parse
 from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed_disruptions, unreadable
+from harness.karpenter.disruption.candidates import node_refusals
 from harness.karpenter.disruption.commands import Command
 from harness.karpenter.disruption.method_order import attempt, methods_of
 from harness.karpenter.disruption.situation import Situation, after_waiting
@@ -82,6 +83,29 @@ def test_a_static_nodepool_without_room_for_a_replacement_says_so_from_core_1_15
     roomy = situation([drifted], pools=[static(1, 2)], release=provider(release))
     assert len(found(roomy, "StaticDrift")) == 1
     assert said(roomy, "a") == []
+
+
+@pytest.mark.parametrize(
+    ("release", "starting", "deleting"),
+    [
+        ("next", "node isn't initialized nor registered", "node is deleting or marked for deletion"),
+        ("1.14.2", "node isn't initialized", "node isn't initialized"),
+    ],
+)
+def test_what_is_said_of_a_node_that_is_not_registered(release: str, starting: str, deleting: str) -> None:
+    """Core pkg/controllers/state/statenode.go, ValidateNodeDisruptable."""
+    node, claim = machine("a")
+    labels = {key: text for key, text in node["metadata"]["labels"].items() if not key.startswith("karpenter.sh/init")}
+    registered = {**node, "metadata": {**node["metadata"], "labels": labels}}
+    bare = {**node, "metadata": {**node["metadata"], "labels": {**labels, "karpenter.sh/registered": "false"}}}
+    gone = {**claim, "metadata": {**claim["metadata"], "deletionTimestamp": "2026-01-07T10:00:00Z"}}
+    for state, told in (
+        ((registered, claim), "node isn't initialized"),
+        ((bare, claim), starting),
+        ((registered, gone), deleting),
+    ):
+        made = situation([state], release=provider(release))
+        assert next(node_refusals(made, made.view.nodes[0])) == told
 
 
 def test_pods_move_to_a_node_that_has_room() -> None:

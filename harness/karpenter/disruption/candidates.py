@@ -222,10 +222,13 @@ def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
     if node.node is None:
         yield "nodeclaim does not have an associated node"
         return
-    if not node.initialized:
-        yield "node isn't initialized"
+    starting = "node isn't initialized" if not node.initialized else ""
+    if starting and not situation.rules.names_deleting_first:
+        yield starting
     if node.deleting:
         yield "node is deleting or marked for deletion"
+    if starting and situation.rules.names_deleting_first:
+        yield starting if node.registered else f"{starting} nor registered"
     if situation.view.is_nominated(node):
         yield "node is nominated for a pending pod"
     if node.annotations.get(DO_NOT_DISRUPT) == "true":

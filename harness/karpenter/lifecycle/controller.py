@@ -5,7 +5,7 @@ Source: core pkg/controllers/nodeclaim/lifecycle/controller.go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from harness.engine.clock import SECOND, Clock, nanoseconds, parse, render
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
@@ -18,6 +18,7 @@ from harness.karpenter.lifecycle.health import RegistrationHealth
 from harness.karpenter.lifecycle.initialization import Initialization, obstacle_of
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound, InstanceProvider
 from harness.karpenter.lifecycle.launch import Launch
+from harness.karpenter.lifecycle.launch_failures import LaunchFailures
 from harness.karpenter.lifecycle.liveness import Liveness
 from harness.karpenter.lifecycle.names import is_managed, nodes_of
 from harness.karpenter.lifecycle.pace import Pace
@@ -56,7 +57,9 @@ class NodeClaimLifecycle:
         provider: InstanceProvider,
         core: CoreRelease,
         pace: Pace | None = None,
+        expected_on: Callable[[str], Iterable[str]] = lambda nodeclaim: (),
     ) -> None:
+        """`expected_on`: the pods (``namespace/name``) that were meant for a NodeClaim's machine."""
         self._view = view
         self._writer = writer
         self._sink = sink
@@ -65,7 +68,8 @@ class NodeClaimLifecycle:
         self._core = core
         self.health = RegistrationHealth(view, writer, clock, core)
         self.pace = pace or Pace()
-        self._launch = Launch(provider, writer, sink, clock)
+        failures = LaunchFailures(view, sink, core, expected_on)
+        self._launch = Launch(provider, writer, sink, clock, failures)
         self._noticed: dict[tuple[str, str], int] = {}
         self._registration = Registration(view, writer, sink, core)
         self._initialization = Initialization(view, writer, sink, core)

@@ -10,25 +10,22 @@ from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch.errors import FailureKind, LaunchError, LaunchPanic
 from harness.karpenter.lifecycle.draft import Draft
 from harness.karpenter.lifecycle.instance_provider import Instance, InstanceProvider
+from harness.karpenter.lifecycle.launch_failures import LaunchFailures
 from harness.karpenter.lifecycle.pace import Pace
 from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, name_of, uid_of
 from harness.kube.api.status import ignoring
 
-_MESSAGE_LIMIT = 300
-
-
-def truncated(message: str, limit: int = _MESSAGE_LIMIT) -> str:
-    """A message cut to what a condition may carry."""
-    return message if len(message) < limit else message[:limit] + "..."
-
 
 class Launch:
     """Creates the instance once, then fills in what the provider resolved."""
 
-    def __init__(self, provider: InstanceProvider, writer: Writer, sink: Sink, clock: Clock) -> None:
+    def __init__(
+        self, provider: InstanceProvider, writer: Writer, sink: Sink, clock: Clock, failures: LaunchFailures
+    ) -> None:
         self._provider = provider
+        self._failures = failures
         self._writer = writer
         self._sink = sink
         self._clock = clock
@@ -103,7 +100,7 @@ class Launch:
                 if error.kind is FailureKind.CREATE:
                     conditions.set_unknown("Launched", error.condition_reason, error.condition_message)
                 else:
-                    conditions.set_unknown("Launched", "LaunchFailed", truncated(str(error)))
+                    conditions.set_unknown("Launched", "LaunchFailed", self._failures.shortened(str(error)))
                 return f"launching nodeclaim, {error}"
             self._sink.log(
                 "info",
@@ -125,8 +122,7 @@ class Launch:
     def _give_up(self, draft: Draft, error: LaunchError) -> None:
         claim = draft.stored
         if error.kind is FailureKind.CAPACITY:
-            text = f"NodeClaim {name_of(claim)} event: {truncated(str(error))}"
-            self._sink.event(claim, "Warning", "InsufficientCapacityError", text)
+            self._failures.tell(claim, str(error))
         self._sink.log(
             "error", "nodeclaim.lifecycle", "failed launching nodeclaim", NodeClaim=name_of(claim), error=str(error)
         )

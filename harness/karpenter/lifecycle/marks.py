@@ -1,4 +1,4 @@
-"""What Karpenter keeps in memory about machines: which are meant for pending pods, which are about to go.
+"""What Karpenter keeps in memory about machines: which are meant for which pending pods, which are about to go.
 
 A restart of its process forgets all of it. Source: core pkg/controllers/state/cluster.go.
 """
@@ -31,6 +31,20 @@ class Marks:
         self.changes = 0
         """Grows with every change of `deleting`."""
         self._unsettled = clock.now
+        self._expected: dict[str, str] = {}
+
+    def expect(self, nodeclaim: str, pods: Iterable[str]) -> None:
+        """These pods (``namespace/name``) are expected on a NodeClaim's machine, and no more on the one before."""
+        self._expected.update(dict.fromkeys(pods, nodeclaim))
+
+    def no_longer_expect(self, pods: Iterable[str]) -> None:
+        """There is no place for these pods, or they are gone."""
+        for pod in pods:
+            self._expected.pop(pod, None)
+
+    def expected_on(self, nodeclaim: str) -> Sequence[str]:
+        """The pods that the last simulation of each placed there, by name."""
+        return sorted(pod for pod, claim in self._expected.items() if claim == nodeclaim)
 
     def nominate(self, provider_id: str) -> None:
         """The machine is meant for a pending pod for a while from now on."""

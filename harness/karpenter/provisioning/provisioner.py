@@ -33,6 +33,7 @@ from harness.karpenter.scheduling import (
     SchedulingOptions,
     SchedulingResults,
     is_deferred,
+    pod_key,
     solve,
 )
 from harness.karpenter.scheduling.memory import ClusterMemory
@@ -97,6 +98,8 @@ class Provisioner:
         if kind == "NodeClaim":
             self._runaways.seen(obj)
         if change.type is ChangeType.DELETED:
+            if kind == "Pod":
+                self._marks.no_longer_expect((pod_key(obj),))
             return ()
         if (kind == "Pod" and is_provisionable(obj)) or (kind == "Node" and _disrupted(obj)):
             return ((kind, namespace_of(obj), name_of(obj)),)
@@ -228,6 +231,7 @@ class Provisioner:
                 "due to limited reserved offering capacity"
             )
             self._sink.log("info", self.name, message, Pods=", ".join(deferred))
+        self._marks.no_longer_expect((*results.ignored, *results.errors))
         for text_key, reason in results.errors.items():
             pod = self._pod(text_key)
             if pod is not None and text_key not in deferred:
@@ -243,6 +247,7 @@ class Provisioner:
         if machine:
             self._marks.nominate(str(machine))
         target = f"node/{name}" if node is not None else f"nodeclaim/{name}"
+        self._marks.expect(name, map(pod_key, pods))
         for pod in pods:
             self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: {target}")
 
@@ -255,7 +260,7 @@ class Provisioner:
 
     def create(self, planned: PlannedNodeClaim) -> Object:
         """Creates a NodeClaim. Raises NodeClaimRefused, EmptyRange."""
-        return create_nodeclaim(
+        claim = create_nodeclaim(
             self._view,
             self._writer,
             self._sink,
@@ -264,6 +269,8 @@ class Provisioner:
             controller=self.name,
             deleting=self._marks.deleting,
         )
+        self._marks.expect(name_of(claim), map(pod_key, planned.pods))
+        return claim
 
     def _create(self, planned: PlannedNodeClaim) -> None:
         try:

@@ -1,6 +1,7 @@
 """The releases of karpenter core that the provider's releases were built with, and core's part of the label vocabulary."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT
 from harness.karpenter.labels.vocabulary import Vocabulary
@@ -51,8 +52,12 @@ _GATES_V1_15 = _GATES_V1_7 | {
 }
 
 
+def _before_v1_15(version: str, **flags: Any) -> CoreRelease:
+    return CoreRelease(version, tells_pods_of_launch=False, long_messages=False, **flags)
+
+
 def _old(version: str) -> CoreRelease:
-    return CoreRelease(
+    return _before_v1_15(
         version,
         kubernetes=_KUBERNETES[version],
         validates_preferred_terms=version == "1.4.0",
@@ -77,7 +82,7 @@ def _old(version: str) -> CoreRelease:
 CORE_RELEASES: Mapping[str, CoreRelease] = {
     **{version: _old(version) for version in ("1.4.0", "1.5.0", "1.6.1", "1.6.2", "1.7.1")},
     **{
-        version: CoreRelease(
+        version: _before_v1_15(
             version,
             ephemeral_readiness=False,
             overlays_skip_broken_nodepools=False,
@@ -86,9 +91,9 @@ CORE_RELEASES: Mapping[str, CoreRelease] = {
         )
         for version in ("1.10.0", "1.12.0", "1.12.1")
     },
-    "1.13.0": CoreRelease("1.13.0", zone_in_metrics=False, gates=_GATES_V1_7),
-    "1.14.0": CoreRelease("1.14.0"),
-    "1.14.3": CoreRelease("1.14.3"),
+    "1.13.0": _before_v1_15("1.13.0", zone_in_metrics=False, gates=_GATES_V1_7),
+    "1.14.0": _before_v1_15("1.14.0"),
+    "1.14.3": _before_v1_15("1.14.3"),
     "1.15.0": CoreRelease("1.15.0", kubernetes="1.36", gates=_GATES_V1_15),
 }
 

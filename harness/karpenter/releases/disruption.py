@@ -39,6 +39,9 @@ class DisruptionRules:
     tells_unreplaceable: bool = True
     """Events tell of drifted nodes of a static NodePool whose limit leaves no room for a replacement (core
     ``pkg/controllers/disruption/staticdrift.go`` unreplaceableCommands, since 1.15.0)."""
+    names_deleting_first: bool = True
+    """Of a node that is being deleted before it was initialized, Events tell the deletion; a node that is not registered either is
+    told so (core ``pkg/controllers/state/statenode.go`` ValidateNodeDisruptable, since 1.15.0)."""
     saves_compatible: bool = True
     """And from those alone that the replacement may be launched into (core ``pkg/controllers/disruption/types.go``
     EstimatedSavings, since 1.14.3)."""
@@ -67,7 +70,13 @@ class DisruptionRules:
 
 
 _NEWEST = DisruptionRules()
-_V1_14_3 = replace(_NEWEST, repair_is_disruption=False, own_disruption_cost=False, tells_unreplaceable=False)
+_V1_14_3 = replace(
+    _NEWEST,
+    repair_is_disruption=False,
+    own_disruption_cost=False,
+    tells_unreplaceable=False,
+    names_deleting_first=False,
+)
 _V1_14 = replace(_V1_14_3, saves_compatible=False)
 _V1_13 = replace(
     _V1_14,

@@ -70,6 +70,12 @@ class CoreRelease:
         }
     )
     """The feature gates that can be switched."""
+    tells_pods_of_launch: bool = True
+    """Pods are told when the launch of the NodeClaim that they wait for finds no capacity (core
+    ``pkg/controllers/nodeclaim/lifecycle/launch.go`` publishPodInsufficientCapacityEvents, since 1.15.0)."""
+    long_messages: bool = True
+    """What Events and conditions say of a failed launch has up to 1,024 letters in all; before, 300 of the error (the same file,
+    truncateMessage, since 1.15.0)."""
     held_repair_looks_again: bool = True
     """A repair that is held back because too many Nodes are unhealthy is tried again after five minutes."""
 

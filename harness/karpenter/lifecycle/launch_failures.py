@@ -1,0 +1,53 @@
+"""Who is told of a launch that found no capacity: the NodeClaim, and the pods that wait for its machine.
+
+Source: core pkg/controllers/nodeclaim/lifecycle/{launch,events}.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from harness.engine.ports import Sink, View
+from harness.karpenter.releases.model import CoreRelease
+from harness.kube.api.objects import Object, is_terminating, name_of
+from harness.kube.scheduling.pods import is_scheduled, is_terminal
+
+__all__ = ["LaunchFailures"]
+
+_REASON = "InsufficientCapacityError"
+_OF_ERROR = 300
+_IN_ALL = 1024
+_CUT = "..."
+
+
+class LaunchFailures:
+    """Publishes Events, in the words of a release of core."""
+
+    def __init__(self, view: View, sink: Sink, core: CoreRelease, expected_on: Callable[[str], Iterable[str]]) -> None:
+        """`expected_on`: the pods (``namespace/name``) that were meant for a NodeClaim's machine."""
+        self._view, self._sink, self._core, self._expected_on = view, sink, core, expected_on
+
+    def shortened(self, message: str) -> str:
+        """A message as far as a condition or an Event carries it."""
+        if self._core.long_messages:
+            return message if len(message) <= _IN_ALL else message[: _IN_ALL - len(_CUT)] + _CUT
+        return message if len(message) < _OF_ERROR else message[:_OF_ERROR] + _CUT
+
+    def tell(self, claim: Object, error: str) -> None:
+        """Tells the NodeClaim, then its pods that have no Node yet and are not going."""
+        name = name_of(claim)
+        self._sink.event(claim, "Warning", _REASON, self._event(f"NodeClaim {name} event", error))
+        if not self._core.tells_pods_of_launch:
+            return
+        for key in self._expected_on(name):
+            namespace, _, pod_name = key.partition("/")
+            pod = self._view.get("Pod", pod_name, namespace)
+            if pod is None or is_scheduled(pod) or is_terminal(pod) or is_terminating(pod):
+                continue
+            text = self._event(f"NodeClaim {name} nominated for this pod failed to launch", error)
+            self._sink.event(pod, "Warning", _REASON, text)
+
+    def _event(self, what: str, error: str) -> str:
+        if self._core.long_messages:
+            return self.shortened(f"{what}: {error}")
+        return f"{what}: {self.shortened(error)}"
