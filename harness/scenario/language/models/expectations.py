@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Body, Reference, RejectionLayer, Text
+from harness.scenario.language.models.base import Body, Later, Reference, RejectionLayer, Text
 from harness.scenario.language.models.disruption import Disrupted, NotDisrupted
 from harness.scenario.language.models.labels import LabelTable
 from harness.scenario.language.models.matchers import CountMatch, TextMatch
@@ -90,16 +90,16 @@ class Limits(Body):
 class ExpectationMap(Looks):
     """One expectation: exactly one key."""
 
-    requirements: RequirementsExpectation | None = Field(None, description="What is computed for a size.")
-    rejected: Rejected | None = Field(None, description="An object that is refused.")
-    accepted: Accepted | None = Field(None, description="An object that is taken.")
-    labels: LabelTable | None = Field(None, description="A table of label keys.")
-    eventually: Eventually | None = Field(None, description="What holds at some moment.")
-    always: Always | None = Field(None, description="What holds at every moment.")
-    never: Never | None = Field(None, description="What holds at no moment.")
-    elapsed: Elapsed | None = Field(None, description="Virtual time between two moments.")
-    runaway: Runaway | None = Field(None, description="A loop without end.")
-    limits: Limits | None = Field(None, description="Documented limits that the cluster breaks.")
+    requirements: Later[RequirementsExpectation] | None = Field(None, description="What is computed for a size.")
+    rejected: Later[Rejected] | None = Field(None, description="An object that is refused.")
+    accepted: Later[Accepted] | None = Field(None, description="An object that is taken.")
+    labels: Later[LabelTable] | None = Field(None, description="A table of label keys.")
+    eventually: Later[Eventually] | None = Field(None, description="What holds at some moment.")
+    always: Later[Always] | None = Field(None, description="What holds at every moment.")
+    never: Later[Never] | None = Field(None, description="What holds at no moment.")
+    elapsed: Later[Elapsed] | None = Field(None, description="Virtual time between two moments.")
+    runaway: Later[Runaway] | None = Field(None, description="A loop without end.")
+    limits: Later[Limits] | None = Field(None, description="Documented limits that the cluster breaks.")
 
     @model_validator(mode="after")
     def _one(self) -> ExpectationMap:

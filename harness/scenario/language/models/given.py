@@ -7,7 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Duration, Flag, Integer, MaybeNever, Model, Text, Usd, read_integer
+from harness.scenario.language.models.base import (
+    Duration,
+    Flag,
+    Integer,
+    Later,
+    MaybeNever,
+    Model,
+    Text,
+    Usd,
+    read_integer,
+)
 from harness.scenario.language.models.matchers import value_or_conditions
 from harness.scenario.language.models.patch import Patch
 
@@ -303,16 +313,18 @@ class Given(Model):
     hosting: Literal["self-hosted", "nap"] | None = Field(
         None, description="Who runs Karpenter; self-hosted when absent."
     )
-    cluster: Cluster | None = Field(None, description="The AKS cluster, checked against documented limits.")
-    azure: Azure | None = Field(None, description="What Azure is short of, what it charges, and its lists of a day.")
-    simulation: Simulation | None = Field(None, description="How long the scheduling simulation takes.")
-    timing: Timing | None = Field(None, description="How long launches, boots and registrations take.")
+    cluster: Later[Cluster] | None = Field(None, description="The AKS cluster, checked against documented limits.")
+    azure: Later[Azure] | None = Field(
+        None, description="What Azure is short of, what it charges, and its lists of a day."
+    )
+    simulation: Later[Simulation] | None = Field(None, description="How long the scheduling simulation takes.")
+    timing: Later[Timing] | None = Field(None, description="How long launches, boots and registrations take.")
     seed: Integer | None = Field(None, description="Seed of all that is random upstream.")
     manifests: list[Text] = Field(
         default_factory=list,
         description="Files of manifests, from the scenario's folder: names, patterns such as ../pools/*.yaml, folders; dumps, too.",
     )
-    patches: list[Patch] = Field(
+    patches: list[Later[Patch]] = Field(
         default_factory=list,
         description="Merge patches on manifests of this file or of `manifests`, before anything is applied.",
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Integer, Model, Text
+from harness.scenario.language.models.base import Integer, Later, Model, Text
 from harness.scenario.language.models.expectations import ExpectationMap
 from harness.scenario.language.models.given import Given
 from harness.scenario.language.models.steps import Step, Texts
@@ -40,7 +40,7 @@ class CaseName(Model):
         default_factory=dict, description="Values for $(NAME) in the manifests and in `then`."
     )
     skip: Text | None = Field(None, description="Why this case is not run.")
-    xfail: ExpectedFailure | None = Field(None, description="This case is known to fail.")
+    xfail: Later[ExpectedFailure] | None = Field(None, description="This case is known to fail.")
 
 
 class Case(CaseName):
@@ -95,7 +95,7 @@ class Header(Model):
         default_factory=dict,
         description="Axis → values; one case for each combination. An axis is a key of `given`, or a name used as $(NAME).",
     )
-    cases: list[Case] = Field(default_factory=list, description="Named variants, combined with the matrix.")
+    cases: list[Later[Case]] = Field(default_factory=list, description="Named variants, combined with the matrix.")
     given: Given = Field(
         default_factory=lambda: Given.model_validate({}), description="Releases, region, options, the state of Azure."
     )
@@ -119,7 +119,7 @@ class Header(Model):
         description="What a cluster must offer for it to make sense; elsewhere it is skipped. kind has no `simulated-kubelets`.",
     )
     skip: Text | None = Field(None, description="Why it is not run.")
-    xfail: ExpectedFailure | None = Field(None, description="It is known to fail.")
+    xfail: Later[ExpectedFailure] | None = Field(None, description="It is known to fail.")
 
     @model_validator(mode="after")
     def _expects(self) -> Header:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Body, Flag, Integer, Model, Reference, Text
+from harness.scenario.language.models.base import Body, Flag, Integer, Later, Model, Reference, Text
 from harness.scenario.language.models.disruption import Disrupted, NotDisrupted
 from harness.scenario.language.models.labels import NodeLabel
 from harness.scenario.language.models.matchers import (
@@ -213,14 +213,14 @@ class Metric(Body):
 class Looks(Model):
     """The keys of what can be looked at at any moment."""
 
-    node: NodeExpectation | None = Field(None, description="A Node, its labels and who wrote them.")
-    pods: Pods | None = Field(None, description="Pods that run or wait.")
-    nodeclaims: NodeClaims | None = Field(None, description="NodeClaims.")
-    events: Events | None = Field(None, description="Events.")
-    log: Log | None = Field(None, description="Log lines.")
-    objects: Objects | None = Field(None, description="Any other object.")
-    azure: AzureExpectation | None = Field(None, description="Calls to Azure and quotas.")
-    cost: Cost | None = Field(None, description="What it costs.")
-    metric: Metric | None = Field(None, description="A metric of Karpenter's.")
-    disrupted: Disrupted | None = Field(None, description="Nodes that Karpenter made go.")
-    not_disrupted: NotDisrupted | None = Field(None, description="Nodes that stay, and what keeps them.")
+    node: Later[NodeExpectation] | None = Field(None, description="A Node, its labels and who wrote them.")
+    pods: Later[Pods] | None = Field(None, description="Pods that run or wait.")
+    nodeclaims: Later[NodeClaims] | None = Field(None, description="NodeClaims.")
+    events: Later[Events] | None = Field(None, description="Events.")
+    log: Later[Log] | None = Field(None, description="Log lines.")
+    objects: Later[Objects] | None = Field(None, description="Any other object.")
+    azure: Later[AzureExpectation] | None = Field(None, description="Calls to Azure and quotas.")
+    cost: Later[Cost] | None = Field(None, description="What it costs.")
+    metric: Later[Metric] | None = Field(None, description="A metric of Karpenter's.")
+    disrupted: Later[Disrupted] | None = Field(None, description="Nodes that Karpenter made go.")
+    not_disrupted: Later[NotDisrupted] | None = Field(None, description="Nodes that stay, and what keeps them.")
