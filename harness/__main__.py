@@ -11,7 +11,7 @@ from collections.abc import Sequence
 __all__ = ["main"]
 
 ENVIRONMENT, INTERRUPTED, NOBODY_READS = 3, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
-_SELDOM = 100_000  # objects made and not yet gone before cycles are looked for; Python's own 700 costs a third of a command's time
+_SELDOM = 1_000_000  # objects made and not yet gone before cycles are looked for; Python's own 700 costs a third of a command's time
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

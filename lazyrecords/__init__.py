@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Sequence
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
@@ -140,7 +141,13 @@ def _init(cls: type) -> Any:
             optional = made or field.default is not dataclasses.MISSING
             (by_name if field.kw_only else by_place).append(given if optional else name)
             annotations[name] = field.type
-        body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+        if not frozen:
+            body.append(f"self.{name} = {value}")
+        elif isinstance(place := getattr(cls, name, None), MemberDescriptorType):
+            known[f"_place{number}"] = place.__set__  # a third less time than by the attribute's name
+            body.append(f"_place{number}(self, {value})")
+        else:
+            body.append(f"_set(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     method = _compiled(cls, "__init__", [*by_place, *(["*", *by_name] if by_name else [])], body or ["pass"], known)
