@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.engine.clock import Clock
@@ -28,10 +28,27 @@ from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.preemption import MARK, Preemption
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
+from harness.kube.scheduling.standing import Standings, looks_at_nodes_alone
 from harness.kube.scheduling.volume_binding import SELECTED_NODE, PodVolumes
 
 _CYCLE = "cycle"
 _LONGEST_NOTE = 1024  # of an Event
+_MOST_TEXTS = 256
+
+
+class _Table:
+    """What is laid out for one cycle. ``refused`` is by what is equal of pods, until something changes for them; ``entangled``: a
+    node's answer may depend on other nodes, or on who waits for it."""
+
+    def __init__(self, infos: dict[str, NodeInfo], nominated: Mapping[str, list[Object]]) -> None:
+        self.infos, self.nominated = infos, nominated
+        self.refused: dict[Hashable, Unschedulable] = {}
+        self.entangled = False
+        self.entangle()
+
+    def entangle(self) -> None:
+        """Finds out whether it is."""
+        self.entangled = bool(self.nominated) or any(info.repelling for info in self.infos.values())
 
 
 class KubeScheduler:
@@ -48,6 +65,9 @@ class KubeScheduler:
         self._rng = rng
         self.version = version
         self._infos: dict[str, NodeInfo] = {}
+        self._standings = Standings()
+        self._looks: dict[str, tuple[Object, Mapping[str, str], Hashable]] = {}
+        self._worded: dict[int, tuple[Unschedulable, str]] = {}
         self._again: set[tuple[str, str]] = set()
         self._all = False
 
@@ -63,9 +83,11 @@ class KubeScheduler:
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
         pod, old = change.object, change.old
         node = spec_of(pod).get("nodeName")
+        if node or change.type is ChangeType.DELETED:
+            self._looks.pop(uid_of(pod), None)
         if node:
             if change.type is ChangeType.DELETED or old is None or _weighs_differently(pod, old):
-                self._infos.pop(node, None)
+                self._forget(node)
                 if change.type is ChangeType.DELETED or is_terminal(pod) or old is None:
                     self._all = True
                     return (_CYCLE,)
@@ -83,12 +105,13 @@ class KubeScheduler:
     def _of_node(self, change: Change) -> Iterable[Hashable]:
         node, old = change.object, change.old
         if change.type is ChangeType.DELETED:
-            self._infos.pop(name_of(node), None)
+            self._forget(name_of(node))
+            self._standings.gone(name_of(node))
             self._all = True
             return (_CYCLE,)
         if old is not None and not _offers_differently(node, old):
             return ()
-        self._infos.pop(name_of(node), None)
+        self._forget(name_of(node))
         self._all = True
         return (_CYCLE,)
 
@@ -102,45 +125,60 @@ class KubeScheduler:
         if not pending:
             return DONE
         pending.sort(key=lambda pod: -priority_of(pod))
-        infos = {name_of(node): self._info(node) for node in self._view.list("Node")}
-        nodes = list(infos.values())
-        nominated = self._nominated()
-        budgets = self._view.list("PodDisruptionBudget")
-        refused: dict[Hashable, Unschedulable] = {}  # by what is equal of pods, until something changes for them
+        table = self._table()
         for pod in pending:
-            look = _look(pod)
+            look = self._look(pod)
             volumes = PodVolumes.of(pod, self._view.get)
-            verdict: str | Unschedulable = refused.get(look) or schedule(
-                pod,
-                nodes,
-                choose=lambda names: names[0] if len(names) == 1 else self._rng.choice("kube-scheduler", names),
-                version=self.version,
-                volumes=volumes,
-                nominated=nominated,
-                budgets=budgets,
-            )
+            verdict = self._verdict(table, pod, look, volumes)
             if isinstance(verdict, Unschedulable):
                 self._mark(pod, verdict)
                 if isinstance(verdict.preemption, Preemption):
-                    refused.clear()
-                    self._preempt(pod, verdict.preemption, nominated)
-                    nominated = self._nominated()
-                    infos = {name_of(node): self._info(node) for node in self._view.list("Node")}
-                    nodes = list(infos.values())
+                    self._preempt(pod, verdict.preemption, table.nominated)
+                    table = self._table()
                 elif look is not None:
-                    refused[look] = verdict
+                    table.refused[look] = verdict
             else:
-                refused.clear()
+                table.refused.clear()
                 for claim in volumes.waiting if volumes is not None else ():
                     self._select(claim, verdict)
                 self._bind(pod, verdict)
-                bound = self._view.get("Pod", name_of(pod), namespace_of(pod))
-                if bound is not None:
-                    infos[verdict].add(bound)
-                    self._infos[verdict] = infos[verdict]
-                if status_of(pod).get("nominatedNodeName"):
-                    nominated = self._nominated()
+                self._count(table, pod, verdict)
         return DONE
+
+    def _table(self) -> _Table:
+        return _Table({name_of(node): self._info(node) for node in self._view.list("Node")}, self._nominated())
+
+    def _verdict(self, table: _Table, pod: Object, look: Hashable, volumes: PodVolumes | None) -> str | Unschedulable:
+        """The node for the pod, or why there is none."""
+        budgets = self._view.list("PodDisruptionBudget")
+        if look is not None and not table.entangled and looks_at_nodes_alone(pod):
+            standing = self._standings.of(look, pod, table.infos, self.version)
+            return standing.verdict(table.infos, self._choose, budgets)
+        return table.refused.get(look) or schedule(
+            pod,
+            list(table.infos.values()),
+            choose=self._choose,
+            version=self.version,
+            volumes=volumes,
+            nominated=table.nominated,
+            budgets=budgets,
+        )
+
+    def _choose(self, names: Sequence[str]) -> str:
+        return names[0] if len(names) == 1 else self._rng.choice("kube-scheduler", names)
+
+    def _count(self, table: _Table, pod: Object, node: str) -> None:
+        """Takes note of a pod that was bound just now."""
+        bound = self._view.get("Pod", name_of(pod), namespace_of(pod))
+        if bound is not None:
+            info = table.infos[node]
+            info.add(bound)
+            self._infos[node] = info
+            self._standings.changed(node)
+            table.entangled = table.entangled or bool(info.repelling)
+        if status_of(pod).get("nominatedNodeName"):
+            table.nominated = self._nominated()
+            table.entangle()
 
     def _nominated(self) -> dict[str, list[Object]]:
         """The pending pods for whose sake others leave, by the node that they leave."""
@@ -157,6 +195,21 @@ class KubeScheduler:
         if found is None:
             found = self._infos[name] = NodeInfo(node, self._view.indexed("pods-by-node", name))
         return found
+
+    def _forget(self, node: str) -> None:
+        """The node is another one than before, or gone."""
+        self._infos.pop(node, None)
+        self._standings.changed(node)
+
+    def _look(self, pod: Object) -> Hashable:
+        """What decides about a pod, equal for the pods of a workload; None for one that is promised a node or has volumes of its own."""
+        uid, spec, labels = uid_of(pod), spec_of(pod), labels_of(pod)
+        if spec.get("volumes") or status_of(pod).get("nominatedNodeName"):
+            return None
+        known = self._looks.get(uid)
+        if known is None or known[0] is not spec or known[1] is not labels:
+            known = self._looks[uid] = spec, labels, fingerprint((namespace_of(pod), labels, spec))
+        return known[2]
 
     def _select(self, claim: Object, node: str) -> None:
         """Writes on a claim where its volume is to be made. The real one then waits for it before it binds the pod."""
@@ -176,7 +229,7 @@ class KubeScheduler:
 
     def _mark(self, pod: Object, verdict: Unschedulable) -> None:
         """Writes why the pod has no node, and which one is being emptied for it."""
-        message = verdict.message
+        message = self._message(verdict)
         present = condition(pod, "PodScheduled")
         nominated = status_of(pod).get("nominatedNodeName")
         node = nominated
@@ -202,6 +255,15 @@ class KubeScheduler:
         self._patch(pod, status)
         note = message if len(message) <= _LONGEST_NOTE else f"{message[: _LONGEST_NOTE - 4]} ..."
         self._sink.event(pod, "Warning", "FailedScheduling", note, source="default-scheduler", dedupe_seconds=0)
+
+    def _message(self, verdict: Unschedulable) -> str:
+        """Its text, which the pods of a workload share."""
+        known = self._worded.get(id(verdict))
+        if known is None:
+            if len(self._worded) >= _MOST_TEXTS:
+                self._worded.clear()
+            known = self._worded[id(verdict)] = verdict, verdict.message
+        return known[1]
 
     def _preempt(self, pod: Object, preemption: Preemption, nominated: Mapping[str, list[Object]]) -> None:
         """Lets the victims go, and takes the node from pods of lower priority that were promised it."""
@@ -233,14 +295,6 @@ class KubeScheduler:
     def _delete(self, pod: Object) -> None:
         with ignoring(404, 409):
             self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod), uid=uid_of(pod))
-
-
-def _look(pod: Object) -> Hashable:
-    """What decides about a pod, equal for the pods of a workload; None for one that is promised a node or has volumes of its own."""
-    spec = spec_of(pod)
-    if spec.get("volumes") or status_of(pod).get("nominatedNodeName"):
-        return None
-    return fingerprint((namespace_of(pod), labels_of(pod), spec))
 
 
 def _waits(pod: Object) -> bool:

@@ -50,15 +50,19 @@ class Filters:
     @staticmethod
     def of(pod: Object, nodes: Sequence[NodeInfo], volumes: PodVolumes | None = None) -> Filters:
         """The filters of a pod over these nodes. Raises QuantityError."""
-        return Filters(
-            pod,
-            pod_requests(pod),
-            host_ports(pod),
-            spec_of(pod).get("tolerations") or (),
-            volumes,
-            TopologySpread.of(pod, nodes),
-            InterPodAffinity.of(pod, nodes),
-        )
+        return Filters._made(pod, volumes, TopologySpread.of(pod, nodes), InterPodAffinity.of(pod, nodes))
+
+    @staticmethod
+    def alone(pod: Object) -> Filters:
+        """The filters of a pod that looks at each node alone. Raises QuantityError."""
+        return Filters._made(pod, None, None, None)
+
+    @staticmethod
+    def _made(
+        pod: Object, volumes: PodVolumes | None, spread: TopologySpread | None, affinity: InterPodAffinity | None
+    ) -> Filters:
+        tolerations = spec_of(pod).get("tolerations") or ()
+        return Filters(pod, pod_requests(pod), host_ports(pod), tolerations, volumes, spread, affinity)
 
     def failure(self, info: NodeInfo) -> Failure | None:
         """Why this node cannot take the pod, None when it can."""

@@ -19,7 +19,7 @@ from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, tolerates
 from harness.kube.scheduling.volume_binding import PodVolumes
 from lazyrecords import dataclass
 
-__all__ = ["NO_NODES", "Unschedulable", "schedule"]
+__all__ = ["NO_NODES", "Choose", "Unschedulable", "schedule", "score"]
 
 NO_NODES = "no nodes available to schedule pods"
 
@@ -103,7 +103,7 @@ def schedule(
     own: str | None = status_of(pod).get("nominatedNodeName")
     if own and any(info.name == own for info in fitting):
         return own
-    scores = {info.name: _score(filters, info) for info in fitting}
+    scores = {info.name: score(filters, info) for info in fitting}
     best = max(scores.values())
     return choose(sorted(name for name, score in scores.items() if score == best))
 
@@ -126,7 +126,7 @@ def _beside(
     return Filters.of(pod, [*nodes[:index], crowded, *nodes[index + 1 :]], volumes).failure(crowded)
 
 
-def _score(asking: Filters, info: NodeInfo) -> tuple[float, ...]:
+def score(asking: Filters, info: NodeInfo) -> tuple[float, ...]:
     """What makes a node better, the weightier first: the pod's own wishes, then room.
 
     The real scheduler adds normalised scores; the order of wishes here follows their weights (3, 2, 2, 2, 1).

@@ -1,0 +1,80 @@
+"""Equal pods are answered from what the nodes said before: random nodes, pods and changes, against asking every node anew."""
+
+from random import Random
+
+import pytest
+
+from harness.kube.api.versions import KNOWN
+from harness.kube.scheduling.placement import NodeInfo
+from harness.kube.scheduling.scheduler import Unschedulable, schedule
+from harness.kube.scheduling.standing import Standings
+
+TAINT = {"key": "team", "value": "a", "effect": "NoSchedule"}
+SOFT = {"key": "soft", "effect": "PreferNoSchedule"}
+
+
+def node(random, name):
+    spec = {"taints": [each for each in (TAINT, SOFT) if random.random() < 0.2], "unschedulable": random.random() < 0.1}
+    amounts = {"cpu": random.choice(["1", "2", "4"]), "memory": "8Gi", "pods": random.choice(["2", "5", "110"])}
+    labels = {"zone": random.choice("123")}
+    return {"metadata": {"name": name, "labels": labels}, "spec": spec, "status": {"allocatable": amounts}}
+
+
+def pod(random, name):
+    requests = {"cpu": random.choice(["250m", "500m", "1"]), "memory": random.choice(["128Mi", "1Gi"])}
+    container = {"resources": {"requests": requests}, "ports": [{"hostPort": 80}] if random.random() < 0.1 else []}
+    spec = {"containers": [container], "priority": random.choice([0, 0, 10])}
+    if random.random() < 0.3:
+        spec["tolerations"] = [{"operator": "Exists"}]
+    if random.random() < 0.3:
+        spec["nodeSelector"] = {"zone": random.choice("123")}
+    return {"metadata": {"name": name, "namespace": "default", "uid": name, "labels": {}}, "spec": spec}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_answers_are_those_of_asking_every_node(seed):
+    random = Random(seed)
+    kinds = [pod(random, f"kind-{number}") for number in range(6)]
+    infos = {f"node-{number}": NodeInfo(node(random, f"node-{number}")) for number in range(8)}
+    standings, placed, refused = Standings(), 0, 0
+    for step in range(250):
+        change = random.random()
+        name = f"node-{random.randrange(10)}"
+        if change < 0.1:
+            infos[name] = NodeInfo(node(random, name))
+            standings.changed(name)
+        elif change < 0.15 and infos.pop(name, None) is not None:
+            standings.gone(name)
+        elif change < 0.3 and name in infos and infos[name].pods:
+            infos[name] = infos[name].without([random.choice(infos[name].pods)])
+            standings.changed(name)
+        number = random.randrange(len(kinds))
+        asking = kinds[number]
+        offered = []
+
+        def choose(names, offered=offered):
+            offered.append(list(names))
+            return names[0]
+
+        found = standings.of(number, asking, infos, KNOWN[1]).verdict(infos, choose)
+        mine = offered.pop() if offered else None
+        wanted = schedule(asking, list(infos.values()), choose=choose, version=KNOWN[1])
+        assert found == wanted
+        assert mine == (offered[0] if offered else None) or mine == [wanted]
+        if isinstance(found, Unschedulable):
+            assert found.message == wanted.message
+            refused += 1
+        else:
+            placed += 1
+            bound = {**asking, "metadata": {**asking["metadata"], "uid": f"bound-{step}"}}
+            infos[found].add(bound)
+            standings.changed(found)
+    assert placed > 20
+    assert refused > 20
+
+
+def test_another_version_words_its_refusals_anew():
+    standings, asking = Standings(), pod(Random(0), "p")
+    older, newer = (standings.of("p", asking, {}, version) for version in (KNOWN[0], KNOWN[-1]))
+    assert older is not newer
+    assert standings.of("p", asking, {}, KNOWN[0]) is older
