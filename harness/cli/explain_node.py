@@ -120,14 +120,17 @@ def _made(claim: Mapping[str, Any], otherwise: str) -> str:
 
 
 def _lines(found: Departure) -> Iterator[str]:
+    from harness.trace.prices import price_text, saving_text
+
     facts = found.facts
     what = ", ".join(str(facts[key]) for key in ("size", "zone", "capacity_type") if facts.get(key))
     price = f", {facts['price']:g} USD/h" if facts.get("price") else ""
+    if "reckoned" in facts:
+        price = f", {price_text(facts['reckoned'], unpriced=True)}"
     pods = "1 pod" if facts["pods"] == 1 else f"{facts['pods']} pods"
     yield f"Node {found.node} ({what}{price}) of NodePool {facts['nodepool'] or '-'}, {pods}, at {facts['at']}"
     if found.command:
-        saved = f"saves {found.savings:g} USD/h" if found.savings >= 0 else f"costs {-found.savings:g} USD/h more"
-        yield f"It can go: {found.reason}, {found.command}, {saved}"
+        yield f"It can go: {found.reason}, {found.command}, {saving_text(found.savings, found.unpriced)}"
         if found.sizes:
             more = f" and {len(found.sizes) - _FEW} more" if len(found.sizes) > _FEW else ""
             yield f"In its place: {', '.join(found.sizes[:_FEW])}{more}"

@@ -22,7 +22,10 @@ _LONGEST = 7 * _DAY
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """What happened in `seconds`: one row for each decision that nodes go. Prices are in USD per hour."""
+    """What happened in `seconds`: one row for each decision that nodes go. Prices are in USD per hour.
+
+    The `price` of a row is None where no price is known of a size; in the sums such machines count as nothing, `unpriced` names the sizes.
+    """
 
     seconds: float
     before: float
@@ -38,6 +41,7 @@ class Moves:
     """The circle in which the world went meanwhile."""
     stopped: str = ""
     """Why less time passed than was asked for."""
+    unpriced: tuple[str, ...] = ()
 
     def value(self) -> dict[str, Any]:
         """The same for JSON."""
@@ -45,7 +49,8 @@ class Moves:
         meanwhile = {"price_most": round(self.most, 6), "extra_usd": round(self.extra, 4)}
         found = {"seconds": self.seconds, **prices, **meanwhile, "moves": list(self.rows)}
         told = {"not_simulated": self.not_simulated, "circle": self.circle, "stopped": self.stopped}
-        return {**found, **{name: text for name, text in told.items() if text}}
+        unpriced = {"unpriced": list(self.unpriced)} if self.unpriced else {}
+        return {**found, **{name: text for name, text in told.items() if text}, **unpriced}
 
     def lines(self) -> Iterator[str]:
         """The same as a table."""
@@ -66,7 +71,8 @@ class Moves:
             if row["problem"]:
                 comes += f" (taken back: {row['problem']})"
             at = print_duration(round(row["at"]) * 10**9)
-            cells.append((at, row["reason"], ", ".join(row["nodes"]), comes, f"{row['price']:+.3f}"))
+            price = "not known" if row["price"] is None else f"{row['price']:+.3f}"
+            cells.append((at, row["reason"], ", ".join(row["nodes"]), comes, price))
         widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]) - 1)]
         for number, line in enumerate(cells if self.rows else ()):
             if number == _FEW + 1 and len(shown) < len(self.rows):
@@ -77,6 +83,8 @@ class Moves:
         if self.most > max(self.before, self.after) + 1e-9:
             text += f", at most {self.most:.3f} meanwhile: {self.extra:.3f} USD for what is there twice"
         yield text
+        if self.unpriced:
+            yield f"no price is known of {', '.join(self.unpriced)}: counted as nothing in these sums"
 
 
 def moves_until(world: World, seconds: float | None, *, circling: bool = False) -> Moves:
@@ -98,7 +106,18 @@ def moves_until(world: World, seconds: float | None, *, circling: bool = False) 
     rows = tuple(_row(world, one, start) for one in world.disruptions[known:])
     text = "" if world.karpenter.disrupts else _UNKNOWN.format(world.release.version)
     took = world.clock.seconds - start
-    return Moves(took, meter.before, meter.now, rows, meter.most, meter.extra, text, circle, stopped)
+    return Moves(
+        took,
+        meter.before,
+        meter.now,
+        rows,
+        meter.most,
+        meter.extra,
+        text,
+        circle,
+        stopped,
+        tuple(sorted(meter.unpriced)),
+    )
 
 
 class _Meter:
@@ -109,6 +128,7 @@ class _Meter:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self.unpriced: set[str] = set()
         self.before = self.now = self.most = self._price()
         self._samples = [(world.clock.seconds, self.before)]
         self._known = world.engine.revision
@@ -118,6 +138,7 @@ class _Meter:
         from harness.world.prices import totals
 
         found = totals(self._world)
+        self.unpriced.update(found.unpriced)
         return found.existing + found.new
 
     def _look(self) -> None:
@@ -155,8 +176,10 @@ def _row(world: World, one: Disruption, start: float) -> dict[str, Any]:
     sizes = [(labels.get(INSTANCE_TYPE, ""), labels.get(CAPACITY_TYPE, "")) for labels in launched.values()]
     gone = [(each.labels.get(INSTANCE_TYPE, ""), each.labels.get(CAPACITY_TYPE, "")) for each in one.nodes]
 
+    prices = {kind: world.price(*kind).usd for kind in (*sizes, *gone) if kind[0]}
+
     def price(kinds: list[tuple[str, str]]) -> float:
-        return sum(world.price(size, kind).usd or 0.0 for size, kind in kinds if size)
+        return sum(prices[kind] or 0.0 for kind in kinds if kind[0])
 
     return {
         "at": one.at - start,
@@ -165,5 +188,5 @@ def _row(world: World, one: Disruption, start: float) -> dict[str, Any]:
         "nodes": [f"{each.node or each.nodeclaim} ({each.labels.get(INSTANCE_TYPE, '?')})" for each in one.nodes],
         "replacements": [f"{size or '?'}" for size, _ in sizes],
         "problem": one.problem,
-        "price": 0.0 if one.problem else round(price(sizes) - price(gone), 6),
+        "price": 0.0 if one.problem else None if None in prices.values() else round(price(sizes) - price(gone), 6),
     }

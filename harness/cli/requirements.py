@@ -151,6 +151,7 @@ def _instance_type(found: InstanceType, requirements: Requirements) -> dict[str,
                 "zone": offering.zone,
                 "capacityType": offering.capacity_type,
                 "price": offering.price,
+                **({"unpriced": True} if offering.unpriced else {}),
                 "available": offering.available,
             }
             for offering in found.offerings
@@ -169,6 +170,8 @@ def _requirement(requirements: Requirements, key: str) -> dict[str, Any]:
 
 
 def _print(value: Mapping[str, Any]) -> None:
+    from harness.trace.prices import price_text
+
     print(f"{value['size']} in {value['region']}, provider {value['release']}")
     if value["dropped"] is not None:
         details = ", ".join(f"{name}: {fact}" for name, fact in value["dropped"].items() if name != "filter")
@@ -190,7 +193,8 @@ def _print(value: Mapping[str, Any]) -> None:
     print("offerings")
     for offering in value["offerings"]:
         state = "" if offering["available"] else "  not available"
-        print(f"  {offering['zone']:20} {offering['capacityType']:10} {offering['price']:.4f} USD/h{state}")
+        price = price_text(offering["price"], unpriced="unpriced" in offering)
+        print(f"  {offering['zone']:20} {offering['capacityType']:10} {price}{state}")
     _print_guesses(value)
 
 

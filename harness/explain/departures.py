@@ -18,6 +18,7 @@ from harness.karpenter.disruption.candidates import (
 from harness.karpenter.disruption.commands import Command, UnpricedError
 from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED
 from harness.karpenter.disruption.consolidation import consolidate, should_consolidate
+from harness.karpenter.disruption.costs import is_unpriced
 from harness.karpenter.disruption.events import sentence
 from harness.karpenter.disruption.simulating import Outcome, SimulationError, simulate
 from harness.karpenter.disruption.situation import Situation, View
@@ -37,7 +38,8 @@ __all__ = ["Departure", "departure_of", "latest_moment"]
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """The answer about one node. ``blocked`` is empty when it can go: then ``command`` says how, ``savings`` what that saves per hour.
+    """The answer about one node. ``blocked`` is empty when it can go: then ``command`` says how, ``savings`` what that saves per hour
+    in Karpenter's figures; ``unpriced`` are sizes without a known price, each with the figure that stands for it.
 
     ``others`` are its reasons to go that do not hold.
     """
@@ -49,6 +51,7 @@ class Departure:
     command: str = ""
     sizes: tuple[str, ...] = ()
     savings: float = 0.0
+    unpriced: Mapping[str, float] = field(default_factory=dict)
     others: tuple[str, ...] = field(default=())
 
 
@@ -72,6 +75,8 @@ def departure_of(view: View, name: str) -> Departure | None:
         return Departure(node.name, facts, refusals)
     candidate = candidate_of(situation, node)
     facts["price"] = candidate.price
+    if is_unpriced(candidate.state.labels, candidate.instance_type):
+        facts |= {"price": None, "reckoned": candidate.price}
     found = _methods(situation, candidate)
     if refusals or found.command is None:
         return Departure(node.name, facts, (*refusals, *found.blocked), others=found.others)
@@ -83,6 +88,7 @@ def departure_of(view: View, name: str) -> Departure | None:
         command=str(found.command),
         sizes=tuple(first.index.types[each].name for each in first.ordered) if first is not None else (),
         savings=found.command.savings(situation.rules, view.release.vocabulary),
+        unpriced=found.command.unpriced(situation.rules),
         others=found.others,
     )
 

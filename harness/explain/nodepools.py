@@ -21,7 +21,7 @@ _SHOWN = 10  # sizes that are named
 
 @dataclass(frozen=True, slots=True)
 class NodePoolSizes:
-    """One NodePool. `sizes` are those that it allows, the cheapest first, with their USD per hour.
+    """One NodePool. `sizes` are those that it allows, the cheapest first, with their USD per hour, None where no price is known.
 
     `pool` says what keeps the others away; None when Karpenter did not come to the NodePool, for the reason of `sentence`.
     """
@@ -29,7 +29,7 @@ class NodePoolSizes:
     nodepool: str
     sentence: str
     pool: PoolExplanation | None
-    sizes: tuple[tuple[str, float], ...]
+    sizes: tuple[tuple[str, float | None], ...]
 
 
 def nodepool_sizes(world: World, explainer: Explainer) -> list[NodePoolSizes]:
@@ -45,10 +45,10 @@ def nodepool_sizes(world: World, explainer: Explainer) -> list[NodePoolSizes]:
         # Of a NodePool that is left out, or at its limits, no size is made, whatever suits it.
         open_ = pool is not None and not pool.filtered and not pool.sentence
         kept = [one for one in pool.verdicts if one.kept] if pool is not None and open_ else []
-        sizes = sorted((_price(one), one.instance_type.name) for one in kept)
+        sizes = sorted(((*_price(one),) for one in kept), key=lambda one: one[:2])
         why = f"not used, because {unused[name]}" if name in unused else ""
         sentence = why or asked.sentence or next(iter(asked.waiting), "")
-        found.append(NodePoolSizes(name, sentence, pool, tuple((size, price) for price, size in sizes)))
+        found.append(NodePoolSizes(name, sentence, pool, tuple((size, usd) for _, size, usd in sizes)))
     return found
 
 
@@ -69,8 +69,10 @@ def _asking(nodepool: str) -> dict[str, Any]:
     }
 
 
-def _price(verdict: TypeVerdict) -> float:
-    return min(one.offering.price for one in verdict.offerings if one.usable)
+def _price(verdict: TypeVerdict) -> tuple[float, str, float | None]:
+    """What it is sorted by, its name, its price."""
+    best = min((one.offering for one in verdict.offerings if one.usable), key=lambda one: one.price)
+    return best.price, verdict.instance_type.name, None if best.unpriced else best.price
 
 
 def sizes_text(pools: Sequence[NodePoolSizes], size: str | None = None) -> str:
@@ -85,7 +87,10 @@ def _lines(one: NodePoolSizes, size: str | None) -> Iterator[str]:
     first, *others = (line.removeprefix("  ") for line in pool_lines(one.pool, size))
     yield first
     if one.sizes:
-        named = ", ".join(f"{size} at {price:.4f} USD/h" for size, price in one.sizes[:_SHOWN])
+        named = ", ".join(
+            f"{size} at {price:.4f} USD/h" if price is not None else f"{size} without a known price"
+            for size, price in one.sizes[:_SHOWN]
+        )
         more = len(one.sizes) - _SHOWN
         yield f"  {named}" + (f", and {more} more (--format json has all)" if more > 0 else "")
     yield from others

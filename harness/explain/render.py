@@ -9,6 +9,7 @@ from typing import Any
 from harness.explain.changes import Change
 from harness.explain.reasons import offering_text
 from harness.explain.scheduling import PodExplanation, PoolExplanation
+from harness.trace.prices import price_text
 
 __all__ = ["advice_lines", "as_text", "as_value", "change_text", "names_text", "pool_lines", "pool_value"]
 
@@ -111,7 +112,8 @@ def change_text(change: Change) -> str:
     some = f" for {change.pods} of {change.wanted} pods" if change.pods < change.wanted else ""
     place = f"NodePool {change.nodepool}" if change.nodes else "Nodes that are there"
     count = f"{change.nodes} Nodes, most of them " if change.nodes > 1 else ""
-    bought = f", {count}{change.size} at {change.price:.4f} USD/h" if change.size else ""
+    price = f"at {change.price:.4f} USD/h" if change.price else "of which no price is known"
+    bought = f", {count}{change.size} {price}" if change.size else ""
     together = " in all" if change.nodes > 1 else ""
     rest = f"; of the others Karpenter then says: {_short(change.rest)}" if some and change.rest else ""
     return f"{meant}{dear} would help{some} to {change.text}{alters} (then: {place}{bought}{together}{rest})"
@@ -153,7 +155,8 @@ def pool_lines(pool: PoolExplanation, size: str | None, *, verbose: bool = True)
             yield f"    {size}: {'; '.join(texts)}"
             for one in verdict.offerings:
                 text = offering_text(size, one, pool.why)
-                yield f"      {one.offering.zone} {one.offering.capacity_type} {one.offering.price:.4f} USD/h: {text}"
+                price = price_text(one.offering.price, unpriced=one.offering.unpriced)
+                yield f"      {one.offering.zone} {one.offering.capacity_type} {price}: {text}"
 
 
 def _all_causes(pool: PoolExplanation) -> Iterator[str]:

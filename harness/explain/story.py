@@ -119,7 +119,8 @@ def _told(fact: Fact, funnels: dict[int, Funnel], sizes: dict[int, Sizes]) -> It
             yield from _machine(fact)
         case Cost():
             count = f"{fact.machines} machine{'' if fact.machines == 1 else 's'}"
-            yield _line(fact.t, "cost", f"{count}, {fact.price:.4f} USD per hour")
+            nothing = f" (no price is known of {', '.join(fact.unpriced)})" if fact.unpriced else ""
+            yield _line(fact.t, "cost", f"{count}, {fact.price:.4f} USD per hour{nothing}")
         case Disruption():
             names = ", ".join(str(each.get("node") or each.get("claim")) for each in fact.nodes)
             replaced = f", replaced by {', '.join(fact.replacements)}" if fact.replacements else ""

@@ -228,6 +228,7 @@ class Why(Said):
         """What all machines cost together, whenever it changed."""
         return [
             f"from {moment(one.t)} {one.price:.4f} USD/h for {one.machines} machine{'' if one.machines == 1 else 's'}"
+            + (f", without {', '.join(one.unpriced)}: no price is known" if one.unpriced else "")
             for one in self._trace.of(Cost)
         ]
 

@@ -29,7 +29,7 @@ class Offering:
 
     ``available`` is false while the cloud is known not to have it (marked after a failure, over quota, without a price).
     ``reservation_capacity``: how many machines the reservation behind a reserved offering still takes. ``price_overlaid``: the price is
-    what a NodeOverlay makes of it.
+    what a NodeOverlay makes of it. ``unpriced``: nobody knows a price, and this figure stands for it.
     """
 
     requirements: Requirements
@@ -37,6 +37,7 @@ class Offering:
     available: bool = True
     reservation_capacity: int = 0
     price_overlaid: bool = False
+    unpriced: bool = False
 
     @property
     def zone(self) -> str:

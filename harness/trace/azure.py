@@ -114,7 +114,7 @@ def costs(power: Power, nodes: Iterable[NodeState]) -> Iterator[Cost]:
             moves.append((node.t, f"Node/{node.node}", (node.size, node.capacity_type)))
     moves += [(price.t, "", None) for price in power.prices]
     there: dict[str, tuple[str, str]] = {}
-    last = (0.0, 0)
+    last: tuple[float, int, tuple[str, ...]] = (0.0, 0, ())
     moves.sort(key=lambda move: move[0])
     for position, (t, machine, kind) in enumerate(moves):
         if kind is not None:
@@ -123,9 +123,11 @@ def costs(power: Power, nodes: Iterable[NodeState]) -> Iterator[Cost]:
             there.pop(machine, None)
         if position + 1 < len(moves) and moves[position + 1][0] == t:
             continue  # told once for each moment
-        total = round(sum(power.price(t, *each) or 0.0 for each in there.values()), 6)
-        if (total, len(there)) != last:
-            last = (total, len(there))
+        prices = {kind: power.price(t, *kind) for kind in set(there.values())}
+        total = round(sum(prices[kind] or 0.0 for kind in there.values()), 6)
+        found = total, len(there), tuple(sorted({size for (size, _), price in prices.items() if price is None}))
+        if found != last:
+            last = found
             yield Cost(t, *last)
 
 

@@ -137,11 +137,12 @@ class Usage(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Cost(Fact):
-    """What all machines cost together that have power, and how many they are."""
+    """What all machines cost together that have power, and how many they are. `unpriced`: sizes of some that count as nothing."""
 
     fact: ClassVar[str] = "cost"
     price: float
     machines: int
+    unpriced: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +258,7 @@ class Funnel(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Disruption(Fact):
-    """Karpenter decided that nodes go. `ended`: when they were told to; `problem`: why they stay after all."""
+    """Karpenter decided that nodes go. `problem`: why they stay after all. `savings` has a figure for the price of `unpriced` sizes."""
 
     fact: ClassVar[str] = "disruption"
     nodes: Sequence[Leaving]
@@ -269,6 +270,7 @@ class Disruption(Fact):
     drift: str = ""
     ended: float | None = None
     problem: str = ""
+    unpriced: Amounts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

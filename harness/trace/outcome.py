@@ -25,6 +25,7 @@ from harness.trace.facts import (
     Usage,
 )
 from harness.trace.files import Trace
+from harness.trace.prices import saving_text
 from harness.world.facts import RETOLD
 from harness.world.naming import renamed
 
@@ -250,7 +251,7 @@ def _disruption(fact: Disruption, sources: bool) -> str:
         return f"{fact.decision} {nodes}: {fact.reason}{replaced}"
     end = f", taken back: {fact.problem}" if fact.problem else ""
     drift = f" ({fact.drift})" if fact.drift else ""
-    return f"{fact.decision} {nodes}: {fact.reason}{drift}{replaced}, saves {round(fact.savings, 6)} USD/h{end}"
+    return f"{fact.decision} {nodes}: {fact.reason}{drift}{replaced}, {saving_text(fact.savings, fact.unpriced)}{end}"
 
 
 def _without_zone(one: dict[str, Any], states: Sequence[ClaimState], region: str) -> dict[str, Any]:

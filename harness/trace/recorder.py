@@ -192,6 +192,7 @@ class Recording:
                 one.drift,
                 None if one.ended is None else _rounded(one.ended),
                 one.problem,
+                one.unpriced,
             )
 
     def _header(self, scenario: Mapping[str, Any], command: str) -> Header:

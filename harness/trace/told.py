@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.karpenter.instancetypes import MISSING_PRICE
 from harness.karpenter.validation.rejections import RejectionLayer
 from harness.trace.facts import ClaimState, Disruption, NodeState, Refused
 from harness.trace.parts import Leaving
@@ -27,17 +28,21 @@ def told_disruptions(
     lines: Sequence[LogLine], nodes: Iterable[NodeState], claims: Iterable[ClaimState]
 ) -> Iterator[Disruption]:
     """Each decision that nodes go. What became of it is not told: `ended` and `problem` stay empty, `savings` have two decimals."""
-    prices = {fact.node: fact.price for fact in nodes if fact.price is not None}
+    made = {fact.node: fact for fact in nodes if fact.size}
     pools = {fact.claim: fact.nodepool for fact in claims}
     for line in lines:
         if line.message != _DISRUPTING:
             continue
         said = _COMMAND.match(str(line.values.get("command") or ""))
         going: list[Leaving] = []
+        unpriced: dict[str, float] = {}
         gone: Any = line.values.get("disrupted-nodes") or ()
         for each in gone:
             node, claim = _name(each, "Node"), _name(each, "NodeClaim")
-            price = prices.get(node, 0.0)
+            known = made[node].price if node in made else None
+            if known is None and node in made:
+                unpriced[made[node].size] = MISSING_PRICE
+            price = known or 0.0
             going.append({"node": node, "claim": claim, "nodepool": pools.get(claim, ""), "price": price})
         yield Disruption(
             round(line.at, 6),
@@ -46,6 +51,7 @@ def told_disruptions(
             said["reason"] if said else str(line.values.get("reason") or "").capitalize(),
             tuple(_made(lines, line)),
             float(said["savings"]) if said else 0.0,
+            unpriced=unpriced,
         )
 
 

@@ -51,21 +51,16 @@ function taken(world) {
 function costs(world) {
   if (!world.cost.length) return null;
   const [, usd, machines] = world.cost.at(-1);
-  const alone = world.machines.flatMap((one) => (one.prices.length && one.prices.at(-1)[1] === null ? [one.size] : []));
   const dear = world.machines.filter((one) => stateAt(one, world.end)?.on && asOnDemand(one, world.end)).length;
   return h("div.answer", h("h3", `${price(usd)} per hour at the end`), h("p", `${counted(machines, "machine")}; ${price(world.spent)} over ${duration(world.end)}`),
     dear ? h("p.note", `upper bound: ${counted(dear, "spot machine")} at on-demand price`) : null,
-    alone.length ? h("p.note", `without a known price, so counted as nothing: ${[...new Set(alone)].join(", ")}`) : null);
+    world.unpriced.map((text) => h("p.note", text)));
 }
 
 function left(world) {
   if (!world.disruptions.length) return null;
-  const reasons = Map.groupBy(world.disruptions, (one) => `${one.decision} for ${one.reason}`);
-  return h("div.answer", h("h3", `${counted(world.disruptions.length, "decision")} to remove nodes`), [...reasons].map(([reason, all]) => {
-    const saved = all.reduce((sum, one) => sum + (one.savings ?? 0), 0);
-    const problem = all.find((one) => one.problem)?.problem;
-    return h("p", h("b", reason), ` ×${all.length}`, saved ? `, ${saved < 0 ? "costs" : "saves"} ${price(Math.abs(saved))} per hour` : "", problem ? h("span.note", ` ${problem}`) : null);
-  }));
+  return h("div.answer", h("h3", `${counted(world.disruptions.length, "decision")} to remove nodes`), world.departures.map(({ what, count, savings, notes }) => [
+    h("p", h("b", what), ` ×${count}`, savings ? `, ${savings < 0 ? "costs" : "saves"} ${price(Math.abs(savings))} per hour` : ""), notes.map((text) => h("p.note", text))]));
 }
 
 function rejected(world) {

@@ -57,8 +57,11 @@ def _reasons(names: Sequence[str], where: Trial, when: str) -> tuple[str, ...]:
 
 def choice_finding(name: str, what: str, old: Trial, new: Trial) -> Finding:
     """Another machine for the same pod."""
-    effect = Effect.WORSE if new.price > old.price + 1e-9 else Effect.CHANGED
-    price = f", {old.price:.4f} → {new.price:.4f} USD/h" if abs(new.price - old.price) > 1e-9 else ""
+    known = old.price > 0 and new.price > 0  # a machine without a price counts as nothing
+    effect = Effect.WORSE if known and new.price > old.price + 1e-9 else Effect.CHANGED
+    price = f", {old.price:.4f} → {new.price:.4f} USD/h" if known and abs(new.price - old.price) > 1e-9 else ""
+    if not known:
+        price = f", no price is known of {' and '.join(dict.fromkeys(one.size for one in (old, new) if not one.price))}"
     before, after = (f"{one.size} {one.zone} {one.capacity_type}" for one in (old, new))
     return Finding(effect, name, "choice", f"{what}: {before} → {after}{price}", before=before, after=after)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.costs import (
     BASE_COST,
+    is_unpriced,
     labelled_price,
     lifetime_remaining,
     moving_cost,
@@ -73,12 +74,22 @@ class Candidate:
         return name_of(self.nodepool)
 
     @property
+    def size(self) -> str:
+        """What its label says."""
+        return self.state.labels.get(INSTANCE_TYPE) or ""
+
+    @property
     def zone(self) -> str:
         return self.state.labels.get(ZONE) or ""
 
     @property
     def capacity_type(self) -> str:
         return self.state.labels.get(CAPACITY_TYPE) or ""
+
+    @property
+    def known_price(self) -> float:
+        """USD per hour; 0 where nobody knows a price, whatever Karpenter reckons with."""
+        return 0.0 if is_unpriced(self.state.labels, self.instance_type) else self.price
 
     @property
     def is_static(self) -> bool:

@@ -4,11 +4,12 @@ Core ``pkg/controllers/disruption/types.go`` (Command), ``pkg/controllers/provis
 (RemoveInstanceTypeOptionsByPriceAndMinValues).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
+from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.disruption.candidates import Candidate
-from harness.karpenter.disruption.costs import lowest_price
+from harness.karpenter.disruption.costs import is_unpriced, lowest_price
 from harness.karpenter.disruption.simulating import Outcome
 from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
 from harness.karpenter.labels.vocabulary import Vocabulary
@@ -69,6 +70,12 @@ class Command:
         if not self.replacements:
             return price
         cost = 0.0
+        for _, offering in self._bought(rules):
+            cost += offering.price
+        return price - cost
+
+    def _bought(self, rules: DisruptionRules) -> Iterator[tuple[str, Offering]]:
+        """The offering that each replacement is reckoned with, and its size."""
         for planned in self.replacements:
             if planned.ordered:
                 first = planned.index.types[planned.ordered[0]]
@@ -77,8 +84,13 @@ class Command:
                     offerings = tuple(
                         each for each in first.compatible_offerings(planned.requirements) if each.available
                     )
-                cost += min((each.price for each in offerings), default=0.0)
-        return price - cost
+                if offerings:
+                    yield first.name, min(offerings, key=lambda each: each.price)
+
+    def unpriced(self, rules: DisruptionRules) -> dict[str, float]:
+        """Sizes whose price nobody knows, each with the USD per hour that stand for it in :meth:`savings`."""
+        gone = {each.size: each.price for each in self.candidates if is_unpriced(each.state.labels, each.instance_type)}
+        return {**gone, **{size: each.price for size, each in self._bought(rules) if each.unpriced}}
 
 
 def source_price(candidates: Sequence[Candidate], rules: DisruptionRules, vocabulary: Vocabulary) -> float:

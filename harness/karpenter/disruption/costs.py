@@ -3,11 +3,11 @@
 Core ``pkg/utils/disruption/disruption.go``, ``pkg/controllers/disruption/types.go``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 
 from harness.engine.clock import parse
-from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.releases.disruption import DisruptionRules
@@ -22,6 +22,7 @@ from harness.kube.go.text import parse_int
 __all__ = [
     "BASE_COST",
     "eviction_cost",
+    "is_unpriced",
     "labelled_price",
     "lifetime_remaining",
     "lowest_price",
@@ -102,10 +103,21 @@ def labelled_price(node: StateNode, instance_type: InstanceType | None) -> float
 
 def offered_price(instance_type: InstanceType | None, zone: str, kind: str) -> float:
     """USD per hour of an instance type in a zone, of a capacity type; 0 where it is not offered."""
+    offering = _offered(instance_type, zone, kind)
+    return offering.price if offering is not None else 0.0
+
+
+def is_unpriced(labels: Mapping[str, str], instance_type: InstanceType | None) -> bool:
+    """Whether nobody knows what a node with these labels costs, so that Karpenter's figure for it stands for a price only."""
+    offering = _offered(instance_type, labels.get(ZONE) or "", labels.get(CAPACITY_TYPE) or "")
+    return offering is None or offering.unpriced
+
+
+def _offered(instance_type: InstanceType | None, zone: str, kind: str) -> Offering | None:
     for offering in instance_type.offerings if instance_type is not None else ():
         if offering.zone == zone and offering.capacity_type == kind:
-            return offering.price
-    return 0.0
+            return offering
+    return None
 
 
 def lowest_price(node: StateNode, instance_type: InstanceType, vocabulary: Vocabulary) -> float | None:

@@ -246,7 +246,7 @@ class DisruptionController:
         self._sink.log("info", self.name, "disrupting node(s)", command=str(command), reason=method.reason, nodes=names)
         savings = command.savings(self._rules, self._instance_types.release.vocabulary)
         gone = tuple(
-            Disrupted(name_of(each.nodeclaim), name_of(each.node), each.pool, dict(each.state.labels), each.price)
+            Disrupted(name_of(each.nodeclaim), name_of(each.node), each.pool, dict(each.state.labels), each.known_price)
             for each in command.candidates
         )
         at = self._engine.clock.seconds
@@ -260,6 +260,7 @@ class DisruptionController:
             method.name,
             savings,
             drift=str((found or {}).get("reason") or ""),
+            unpriced=command.unpriced(self._rules),
         )
         self._sink.disrupted(record)
         self._executions.add(started, record)

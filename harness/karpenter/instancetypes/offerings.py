@@ -143,7 +143,8 @@ class OfferingFactory:
             price, available = on_demand if capacity_type == ON_DEMAND else spot
             if failed and failed[number]:
                 available = False
-            yield Offering(self._requirements(zone, capacity_type, ultra), price, available)
+            unpriced = price in (0.0, MISSING_PRICE)
+            yield Offering(self._requirements(zone, capacity_type, ultra), price, available, unpriced=unpriced)
 
     def _price(self, name: str, prices: Mapping[str, float]) -> tuple[float, bool]:
         release = self._release

@@ -212,4 +212,5 @@ def _repriced(offering: Offering, update: _Update) -> Offering:
     found = update.prices.get(str(offering.requirements))
     if found is None:
         return offering
-    return replace(offering, price=adjusted_price(offering.price, found[0]), price_overlaid=True)
+    unpriced = offering.unpriced and found[0][:1] in ("", "+", "-")  # an adjusted stand-in is one still
+    return replace(offering, price=adjusted_price(offering.price, found[0]), price_overlaid=True, unpriced=unpriced)

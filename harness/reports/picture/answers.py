@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.reports.picture.left_alone import after_boot, after_call, left_alone
 from harness.reports.picture.sizes import closed_texts
 from harness.reports.picture.story import Line, Story
+from harness.reports.picture.times import duration
 from harness.reports.picture.tries import Tries
+from harness.trace.prices import unpriced_text
 
-__all__ = ["cost_steps", "gist", "pending", "refusals", "rejections", "spent", "taken"]
+__all__ = [
+    "cost_steps",
+    "departures",
+    "gist",
+    "pending",
+    "refusals",
+    "rejections",
+    "spent",
+    "taken",
+    "unpriced",
+]
 
 _ALIKE = 20
 _TOLD_ELSEWHERE = frozenset({"launch", "nodepool-filter"})
@@ -158,6 +170,62 @@ def rejections(story: Story) -> list[dict[str, Any]]:
 def cost_steps(story: Story) -> list[list[float]]:
     """[t, USD per hour, machines] whenever it changed."""
     return [[fact["t"], fact["price"], fact.get("machines", fact.get("nodes", 0))] for fact in story.facts("cost")]
+
+
+def unpriced(story: Story) -> list[str]:
+    """Since when until when machines count as nothing in what all cost, for no price of their size is known."""
+    lasting: dict[str, list[list[float]]] = {}
+    steps = story.facts("cost")
+    for one, after in zip(steps, [*(each["t"] for each in steps[1:]), story.end], strict=False):
+        for size in one.get("unpriced", ()):
+            spans = lasting.setdefault(size, [])
+            if spans and spans[-1][1] == one["t"]:
+                spans[-1][1] = after
+            else:
+                spans.append([one["t"], after])
+    return [
+        f"{_spans(spans, story.end)} {size} counts as nothing: no price of it is known"
+        for size, spans in lasting.items()
+    ]
+
+
+def _spans(spans: Sequence[Sequence[float]], end: float) -> str:
+    """`from 51s to 3m6s and from 10m on`."""
+    return " and ".join(
+        f"from {duration(start)} {'on' if stop >= end else f'to {duration(stop)}'}" for start, stop in spans
+    )
+
+
+def departures(story: Story) -> list[dict[str, Any]]:
+    """Decisions that nodes go, by what and why: their `count`, the `savings` of those that are known, and in `notes` what else to know.
+
+    What was taken back saves nothing.
+    """
+    groups: dict[tuple[str, str], list[Line]] = {}
+    for fact in story.facts("disruption"):
+        groups.setdefault((fact["decision"], fact["reason"]), []).append(fact)
+    return [_departure(decision, reason, facts) for (decision, reason), facts in groups.items()]
+
+
+def _departure(decision: str, reason: str, facts: Sequence[Line]) -> dict[str, Any]:
+    kept = [fact for fact in facts if fact.get("problem")]
+    gone = [fact for fact in facts if not fact.get("problem")]
+    guessed = [fact for fact in gone if fact.get("unpriced")]
+    known = [fact["savings"] for fact in gone if not fact.get("unpriced")]
+    notes = [f"{_times(len(kept), len(facts), 'taken back')}: {kept[0]['problem']}"] if kept else []
+    if guessed:
+        sizes = {size: usd for fact in guessed for size, usd in fact["unpriced"].items()}
+        notes.append(f"{_times(len(guessed), len(facts), 'what it saves is not known')}: {unpriced_text(sizes)}")
+    return {
+        "what": f"{decision} for {reason}",
+        "count": len(facts),
+        "savings": round(sum(known), 6) if any(known) else None,
+        "notes": notes,
+    }
+
+
+def _times(count: int, of: int, text: str) -> str:
+    return text if count == of else f"{count} of them {text}"
 
 
 def spent(story: Story) -> float:

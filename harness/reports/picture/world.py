@@ -8,7 +8,17 @@ from typing import Any
 import yaml
 
 from harness.karpenter.scheduling.funnel import FILTERS
-from harness.reports.picture.answers import cost_steps, gist, pending, refusals, rejections, spent, taken
+from harness.reports.picture.answers import (
+    cost_steps,
+    departures,
+    gist,
+    pending,
+    refusals,
+    rejections,
+    spent,
+    taken,
+    unpriced,
+)
 from harness.reports.picture.corridor import blocked_lanes, claim_lanes, node_lanes, pod_lanes
 from harness.reports.picture.labels import label_tables, source_words
 from harness.reports.picture.machines import machines, moments
@@ -46,6 +56,7 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
         "taken": taken(story),
         "cost": cost_steps(story),
         "spent": spent(story),
+        "unpriced": unpriced(story),
         "lanes": [*claim_lanes(story), *node_lanes(story), *pod_lanes(story), *blocked_lanes(story)],
         "machines": machines(story),
         "requests": {fact["pod"]: fact["requests"] for fact in story.facts("pod") if fact.get("requests")},
@@ -53,6 +64,7 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
         "disruptions": [
             {key: value for key, value in fact.items() if key != "fact"} for fact in story.facts("disruption")
         ],
+        "departures": departures(story),
         "filters": dict(FILTERS),
         "sizes": size_lists(story),
         "funnels": funnels(story),

@@ -19,6 +19,7 @@ from harness.scenario.running.checks.requirement_match import render
 from harness.scenario.running.checks.requirements import refusal_of
 from harness.scenario.running.matching import show
 from harness.scenario.running.reasons.asked import ITEMS, Asked
+from harness.trace.prices import price_text
 
 __all__ = ["amounts", "tell"]
 
@@ -217,5 +218,6 @@ def _offerings(asked: Asked, result: InstanceType) -> list[str]:
     lines = []
     for one in result.offerings:
         state = "available" if one.available else f"not available: {shortages.why(asked.body.of, one)}"
-        lines.append(f"{one.zone or 'no zone'} {one.capacity_type} at {one.price:g} USD/h: {state}")
+        price = f"with {price_text(one.price, unpriced=True)}" if one.unpriced else f"at {one.price:g} USD/h"
+        lines.append(f"{one.zone or 'no zone'} {one.capacity_type} {price}: {state}")
     return listed(lines, ITEMS + 2, "offerings")

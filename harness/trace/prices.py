@@ -1,0 +1,28 @@
+"""Prices in words, so that a figure that only stands for a price is never taken for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["price_text", "saving_text", "unpriced_text"]
+
+
+def price_text(usd: float, *, unpriced: bool = False) -> str:
+    """`0.0960 USD/h`; of an offering without a price what Karpenter reckons with."""
+    return f"no known price (Karpenter reckons with {usd:g} USD/h)" if unpriced else f"{usd:.4f} USD/h"
+
+
+def unpriced_text(unpriced: Mapping[str, float]) -> str:
+    """`Karpenter knows no price of Standard_D8s_v5 and reckons with 999 USD/h`: sizes, each with what stands for its price."""
+    by_figure: dict[float, list[str]] = {}
+    for size, usd in sorted(unpriced.items()):
+        by_figure.setdefault(usd, []).append(size or "a size that is not sold")
+    told = [f"of {' and '.join(sizes)} and reckons with {usd:g} USD/h" for usd, sizes in by_figure.items()]
+    return f"Karpenter knows no price {', '.join(told)}"
+
+
+def saving_text(savings: float, unpriced: Mapping[str, float]) -> str:
+    """`saves 0.288 USD/h`, `costs 0.1 USD/h more`, or that nobody knows: a decision about nodes in Karpenter's figures."""
+    if unpriced:
+        return f"what it saves is not known: {unpriced_text(unpriced)}"
+    return f"saves {round(savings, 6):g} USD/h" if savings >= 0 else f"costs {round(-savings, 6):g} USD/h more"
