@@ -7,26 +7,36 @@ export function answers(world) {
   return h("section.answers", { id: "short", "aria-label": "In short" }, [rejected(world), waiting(world), refused(world), taken(world), costs(world), left(world)].filter(Boolean));
 }
 
-const REASONS = 20; // shown at once; the others are folded
+const REFUSALS = 3; // with their words, shown at once; the others are folded
+const REASONS = 3; // told whole; of more the others are a line each, which opens
+const LINES = 3; // of these, shown at once
 const link = (object, text) => h("a", { href: `#object=${encodeURIComponent(object)}` }, text);
 
 function waiting(world) {
   const pods = world.lanes.filter((lane) => lane.kind === "pod").reduce((sum, lane) => sum + lane.pods.length, 0);
   if (!world.pending.length) return pods ? h("div.answer.good", h("h3", "Pods"), h("p", "No pod waits at the end.")) : null;
   const count = world.pending.reduce((sum, one) => sum + one.count, 0);
-  return h("div.answer.bad", h("h3", `${counted(count, "pod")} waiting`), world.pending.slice(0, REASONS).map(reasonOf),
-    world.pending.length > REASONS ? folded(counted(world.pending.length - REASONS, "more reason"), () => world.pending.slice(REASONS).map(reasonOf)) : null);
+  const all = world.pending;
+  const whole = all.length <= REASONS ? all : all.slice(0, 2);
+  const rest = all.slice(whole.length);
+  const line = (one) => folded([h("b", told(one)), " ", h("span.note", cut(one.advice?.[0] ?? one.why ?? one.scheduler))], () => reasonOf(one));
+  return h(`div.answer.bad${all.length > 1 ? ".wide" : ""}`, h("h3", `${counted(count, "pod")} waiting`), h("div.items", whole.map(reasonOf)), rest.slice(0, LINES).map(line),
+    rest.length > LINES ? folded(counted(rest.length - LINES, "more reason"), () => rest.slice(LINES).map(line)) : null);
 }
 
+const told = (one) => `${one.pods[0]}${one.count > 1 ? ` and ${one.count - 1} more` : ""}`;
+const cut = (text) => (text.length > 110 ? `${text.slice(0, 108)}…` : text);
+
 function reasonOf(one) {
+  const each = one.tried.length > 1 ? one.tried.filter((tried) => tried.why) : []; // Karpenter joins these to one sentence
   return h("div.item",
-    h("p", h("b", one.pods[0], one.count > 1 ? ` and ${one.count - 1} more` : ""), h("span.place", ` since ${duration(one.since)} ${place(one.place)}`)),
-    one.why ? h("p.said", h("span.note", "Karpenter: "), one.why) : null,
+    h("p", h("b", told(one)), h("span.place", ` since ${duration(one.since)} ${place(one.place)}`)),
+    one.why && !each.length ? h("p.said", h("span.note", "Karpenter: "), one.why) : null,
+    each.length ? [h("p.said", h("span.note", "Karpenter, of each NodePool:")), h("ul", each.slice(0, 6).map((tried) => h("li.said", h("b", tried.nodepool), ` ${tried.why}`)), each.length > 6 ? h("li.note", `and ${each.length - 6} more`) : null)] : null,
     one.tries || one.target ? h("p.said", h("span.note", "Karpenter: "), one.tries || `has a place for ${one.count > 1 ? "them" : "it"} on ${one.target}`) : null,
     (one.closed ?? []).map((text) => h("p.said", text)),
     one.scheduler ? h("p.said", h("span.note", "kube-scheduler: "), one.scheduler) : null,
-    (one.advice ?? []).slice(0, 4).map((text) => h("p.said.advice", text)),
-    one.tried.some((tried) => tried.why) && one.tried.length > 1 ? h("ul", one.tried.filter((tried) => tried.why).slice(0, 6).map((tried) => h("li", h("b", tried.nodepool), ` ${tried.why}`))) : null);
+    (one.advice ?? []).slice(0, 4).map((text) => h("p.said.advice", text)));
 }
 
 function refused(world) {
@@ -75,13 +85,16 @@ function rejected(world) {
 /** Every refusal of Azure in its own words. */
 export function refusals(world) {
   if (!world.refusals.length) return null;
-  return h("section", { id: "refusals" }, h("h2", "What Azure refused"), table("What Azure refused", [
+  const columns = [
     { head: "at", numeric: true, cell: (one) => [duration(one.t), one.count > 1 ? h("b", ` ×${one.count}`) : null] },
     { head: "code", cell: (one) => [h("b", one.error || one.status), one.fault ? h("span.note", ` fault ${one.fault}`) : null] },
     { head: "asked for", cell: (one) => [offer(one) || `${one.operation} ${one.name}`, one.claim ? h("span.place.line", one.claim) : null] },
     { head: "Karpenter then leaves alone", cell: (one) => (one.blocked.length ? one.blocked.map(({ time, what }) => h("span.line", h("b", time), ` ${what}`)) : h("span.note", "nothing")) },
     { head: "in Azure's words", cell: (one) => (one.message.length > 260 ? folded(`${one.message.slice(0, 200)}…`, () => h("p", one.message)) : one.message) },
-  ], alike(world.refusals).slice(0, 400)));
+  ];
+  const all = alike(world.refusals);
+  return h("section", { id: "refusals" }, h("h2", "What Azure refused"), table("What Azure refused", columns, all.slice(0, REFUSALS)),
+    all.length > REFUSALS ? folded(counted(all.length - REFUSALS, "more refusal"), () => table("More of what Azure refused", columns, all.slice(REFUSALS, 400))) : null);
 }
 
 /** Refusals of the same in the same words are one, the first, with their number. */

@@ -2,12 +2,14 @@
 import { select } from "d3-selection";
 import { zoom as zooming, zoomIdentity } from "d3-zoom";
 import { folded, h, put, s, table, toggle } from "./dom.js";
-import { counted, duration, place, short } from "./text.js";
+import { FEW, rows, title } from "./lanes.js";
+import { counted, duration, place } from "./text.js";
 import { tip } from "./tip.js";
 import { axis, ticks } from "./view.js";
 
 const ROW = 22;
-const LANES = 120; // drawn at once
+const LANES = 16; // of a large world, drawn at once
+const ROWS = 600; // of the table
 const WORDS = {
   pending: "pod waits", launching: "claim, machine asked for", booting: "machine boots", initializing: "node registered", ready: "node initialized",
   bound: "pod bound", running: "pod runs", ended: "pod ended", leaving: "leaves", unready: "not ready", blocked: "left alone", lost: "machine gone",
@@ -20,14 +22,20 @@ const MARK_WORDS = {
 };
 
 export function corridor(world, own, times, { id = "corridor", title: name = "Corridor", linked = true, told = true } = {}) {
-  const lanes = ordered(world.lanes);
+  const opened = new Set(); // groups of lanes
   const box = h("div.chart");
-  const legend = legendOf(lanes, world);
-  let shown = Math.min(lanes.length, LANES);
-  const more = h("button.more", { type: "button", onclick: () => { shown = Math.min(lanes.length, shown + LANES); draw(); } });
+  const legend = legendOf(world.lanes, world);
+  let shown = world.lanes.length > FEW ? LANES : world.lanes.length;
+  const more = h("button.more", { type: "button", onclick: () => { shown += 5 * LANES; draw(); } });
+  const turn = (lane) => {
+    if (opened.delete(lane.group)) shown -= lane.members.length;
+    else shown += (opened.add(lane.group), lane.members.length);
+    draw();
+    [...box.querySelectorAll("[aria-expanded]")].find((one) => one.dataset.group === lane.group)?.focus();
+  };
   const draw = () => {
-    const width = box.clientWidth || 900;
-    put(box, chart(lanes.slice(0, shown), width, world, own, times, linked));
+    const lanes = rows(world.lanes, opened);
+    put(box, chart(lanes.slice(0, shown), box.clientWidth || 900, world, own, times, linked, turn));
     more.hidden = shown >= lanes.length;
     more.textContent = `${lanes.length - shown} more lanes`;
   };
@@ -37,7 +45,7 @@ export function corridor(world, own, times, { id = "corridor", title: name = "Co
     told && h("p.note", `From a pod that waits to the node that it runs on. Ctrl and wheel, or + and −, zoom; drag moves; a click, on a bar too, ${linked ? "sets the moment that Nodes and Cost show" : "marks a moment in both corridors"}.`),
     h("div.tools", zoomButtons(own),
       toggle("Draw quiet times short", own.even, (on) => own.change({ even: on, transform: zoomIdentity }))),
-    legend, box, more, folded("The same as a table", () => asTable(lanes)));
+    legend, box, more, folded("The same as a table", () => asTable(world.lanes)));
 }
 
 /** Every sign that is drawn, in the order of the corridor. */
@@ -56,25 +64,7 @@ function zoomButtons(own) {
     h("button", { type: "button", onclick: () => own.change({ transform: zoomIdentity }) }, "All"));
 }
 
-/** Claims and nodes in their order, each with its pods; pods of no node first, for they are what one looks for. */
-function ordered(lanes) {
-  const pods = lanes.filter((lane) => lane.kind === "pod");
-  const machines = lanes.filter((lane) => lane.kind === "claim" || lane.kind === "node");
-  const nodes = new Set(machines.map((lane) => lane.node));
-  return [
-    ...pods.filter((lane) => !nodes.has(lane.node)),
-    ...machines.flatMap((lane) => [lane, ...pods.filter((pod) => lane.node && pod.node === lane.node).map((pod) => ({ ...pod, below: true }))]),
-    ...lanes.filter((lane) => lane.kind === "blocked"),
-  ];
-}
-
-function title(lane) {
-  if (lane.kind === "pod") return `${(lane.pods.length > 1 && lane.owner ? short(lane.owner) : lane.name.replace(/^default\//, ""))}${lane.pods.length > 1 ? ` ×${lane.pods.length}` : ""}`;
-  if (lane.kind === "blocked") return lane.name.replace("Standard_", "");
-  return `${lane.name}${lane.size ? ` ${lane.size.replace("Standard_", "")}` : ""}${lane.capacity_type === "spot" ? " spot" : ""}`;
-}
-
-function chart(lanes, whole, world, own, times, linked) {
+function chart(lanes, whole, world, own, times, linked, turn) {
   const narrow = whole < 560;
   const left = narrow ? 0 : Math.min(260, whole * 0.27);
   const row = narrow ? ROW + 14 : ROW;
@@ -94,7 +84,7 @@ function chart(lanes, whole, world, own, times, linked) {
   const names = s("g");
   lanes.forEach((lane, index) => {
     const y = index * row;
-    names.append(laneName(linked ? lane : { ...lane, place: undefined, line: lane.place }, y, left, narrow));
+    names.append(laneName(linked ? lane : { ...lane, place: undefined, line: lane.place }, y, left, narrow, turn));
     for (const part of lane.parts) plot.append(partOf(lane, part, y + (narrow ? 17 : 4), scale, own));
     for (const mark of lane.marks) if (MARKS[mark[1]] !== "") plot.append(markOf(lane, mark, y + (narrow ? 17 : 4), scale));
   });
@@ -105,17 +95,32 @@ function chart(lanes, whole, world, own, times, linked) {
   return svg;
 }
 
-function laneName(lane, y, left, narrow) {
+function laneName(lane, y, left, narrow, turn) {
   const x = lane.below ? 12 : 0;
-  const text = title(lane);
+  const text = `${lane.group ? (lane.opened ? "▾ " : "▸ ") : ""}${title(lane)}`;
   const room = Math.floor((narrow ? 360 : left - x - 10) / 6.9);
   const told = s(`text.name.${lane.kind}`, { x, y: y + (narrow ? 12 : 16) }, text.length > room ? `${text.slice(0, room - 1)}…` : text);
   tip(told, () => [text, place(lane.place ?? lane.line), lane.zone ?? "", lane.pods && lane.pods.length > 1 ? lane.pods.slice(0, 8).join(", ") : ""].filter(Boolean));
+  if (lane.group) return opener(told, lane, () => turn(lane));
   if (!lane.place) return told;
   return s("a", { href: `#object=${encodeURIComponent(lane.owner || `Pod/${lane.name.replace(/^default\//, "")}`)}` }, told);
 }
 
-function partOf(lane, [what, from, to, ...said], y, scale, own) {
+/** The name of a group as the button that opens and closes it. */
+function opener(told, lane, turn) {
+  for (const [name, value] of Object.entries({ role: "button", tabindex: 0, "aria-expanded": String(lane.opened), "data-group": lane.group, class: `${told.getAttribute("class")} group` })) told.setAttribute(name, value);
+  told.addEventListener("click", turn);
+  told.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    event.stopPropagation();
+    turn();
+  });
+  return told;
+}
+
+function partOf(lane, part, y, scale, own) {
+  const [what, from, to, ...said] = part;
   const x = scale(from);
   const width = Math.max(what === "pending" || what === "blocked" ? 2 : 1, scale(Math.min(to, own.end)) - x);
   const zones = what === "blocked" ? [...new Set(lane.parts.map((part) => part[3]))] : [""];
@@ -123,7 +128,7 @@ function partOf(lane, [what, from, to, ...said], y, scale, own) {
   const rect = s(`rect.part.${what}`, { x, y: y + (what === "blocked" ? zones.indexOf(said[0]) * height : 0), width, height: zones.length > 1 ? height - 1 : height });
   return tip(rect, () => {
     const last = lane.marks.filter(([t, kind, text]) => text && t <= to && t >= from && (kind === "waits" || kind === "unplaced")).at(-1);
-    return [`${title(lane)}: ${WORDS[what] ?? what}`, `${duration(from)} – ${duration(to)} (${duration(to - from)})`, ...said.filter(Boolean), what === "pending" && last ? last[2] : ""].filter(Boolean);
+    return [`${title(lane)}: ${WORDS[what] ?? what}`, part.spread && part.spread[1] > part.spread[0] ? `from ${duration(part.spread[0])} to ${duration(part.spread[1])} on` : `${duration(from)} – ${duration(to)} (${duration(to - from)})`, ...said.filter(Boolean), what === "pending" && last ? last[2] : ""].filter(Boolean);
   });
 }
 
@@ -156,13 +161,14 @@ function movable(svg, inner, left, width, own) {
 }
 
 function asTable(lanes) {
-  const rows = lanes.flatMap((lane) => [...lane.parts.map(([what, from, to, ...said]) => ({ lane, t: from, what: WORDS[what] ?? what, to, said: said.filter(Boolean).join(", ") })),
+  const found = lanes.flatMap((lane) => [...lane.parts.map(([what, from, to, ...said]) => ({ lane, t: from, what: WORDS[what] ?? what, to, said: said.filter(Boolean).join(", ") })),
     ...lane.marks.filter(([, , text]) => text).map(([t, what, text]) => ({ lane, t, what: what === "waits" ? "kube-scheduler" : MARK_WORDS[what] ?? what, to: null, said: text }))].sort((a, b) => a.t - b.t));
-  return table("Corridor as a table", [
+  const all = table("Corridor as a table", [
     { head: "lane", cell: (row) => title(row.lane) },
     { head: "from", numeric: true, cell: (row) => duration(row.t) },
     { head: "for", numeric: true, cell: (row) => (row.to === null ? "" : duration(row.to - row.t)) },
     { head: "what", cell: (row) => row.what },
     { head: "said", cell: (row) => row.said },
-  ], rows.slice(0, 600));
+  ], found.slice(0, ROWS));
+  return [all, found.length > ROWS ? h("p.note", `${counted(found.length - ROWS, "later row")} ${found.length - ROWS === 1 ? "is" : "are"} not on this page; the trace has all.`) : null];
 }

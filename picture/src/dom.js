@@ -51,6 +51,10 @@ export function folded(summary, content, { open = false, name = "details" } = {}
   box.addEventListener("toggle", make);
   box.open = open;
   make();
+  box.unfold = () => { // at once, where a toggle is told later
+    box.open = true;
+    make();
+  };
   return box;
 }
 

@@ -29,7 +29,7 @@ function key(world, sources) {
   const by = new Set(writes.map((one) => named(one.by)));
   const from = new Set(writes.map((one) => one.from));
   const items = [...Object.entries(WRITERS).filter(([name]) => by.has(name)), ...Object.entries(sources).filter(([name]) => from.has(name)).map(([name, one]) => [[one.name, h("span.note", ` (from: ${name})`)], one.text])];
-  return folded("Who the writers are, and where values come from", () => h("dl.key", items.map(([name, text]) => [h("dt", name), h("dd", text)])), { open: true, name: "details.sources" });
+  return folded("Who the writers are, and where values come from", () => h("dl.key", items.map(([name, text]) => h("div", h("dt", name), h("dd", text)))), { open: world.machines.length <= 12, name: "details.sources" });
 }
 
 const contested = (row) => row.writes.some((one) => ["overwrote", "removed", "refused", "withheld"].includes(one.kind));
@@ -55,7 +55,11 @@ function rows(node, state, sources) {
   const removed = node.gone === null ? null : h("p.bad", `This Node is not there any more: it was removed at ${duration(node.gone)}.`);
   const told = h("p.note", asked ? `${counted(found.length, "key")} of ${node.keys.length}` : counted(node.keys.length, "key"));
   if (asked) return [removed, told, labelTable(`Labels of ${node.node}`, found, sources)];
-  return [removed, told, groups(node, sources).map(([name, all, open]) => folded([h("b", name), h("span.note", ` ${all.length}`)], () => labelTable(name, all, sources), { open, name: "details.group" }))];
+  const group = ([name, all, open]) => folded([h("b", name), h("span.note", ` ${all.length}`)], () => labelTable(name, all, sources), { open, name: "details.group" });
+  const all = groups(node, sources);
+  const rest = all.filter(([, , open]) => !open);
+  return [removed, told, all.filter(([, , open]) => open).map(group),
+    rest.length ? folded([h("b", "Karpenter's, kubelet's and Azure's own"), h("span.note", ` ${rest.reduce((sum, [, some]) => sum + some.length, 0)}`)], () => rest.map(group), { name: "details.group.others" }) : null];
 }
 
 const labelTable = (caption, found, sources) => table(caption, [

@@ -1,10 +1,10 @@
 // Nodes as bars at one moment: what they hold, what they cost, what is new, gone, empty or kept; before and after are two moments.
-import { h, put } from "./dom.js";
+import { folded, h, put } from "./dom.js";
 import { at as costAt } from "./cost.js";
 import { bytes, cores, counted, duration, price, zoneName } from "./text.js";
 import { tip } from "./tip.js";
 
-const CARDS = 60;
+const CARDS = 12; // at once; where there are more, those that are alike are one card
 const BARS = [["cpu", "cpu", cores], ["memory", "memory", bytes], ["pods", "pods", String], ["nvidia.com/gpu", "GPU", String]];
 
 /** What holds at a time of a list of [t, ...]. */
@@ -39,7 +39,7 @@ export function stateAt(machine, t) {
 export function machines(world, own) {
   const stops = stopsOf(world);
   let index = stops.length - 1;
-  let many = CARDS;
+  let many = CARDS / 2; // of cards of many
   const grid = h("div.cards");
   const head = h("p.moment", { "aria-live": "polite" });
   const total = h("p.total");
@@ -52,7 +52,7 @@ export function machines(world, own) {
     const before = index ? stops[index - 1] : null;
     put(head, h("b", duration(stops[index].t)), " ", stops[index].texts.map((one) => h(`span.what.${one.kind}`, one.text)));
     slider.setAttribute("aria-valuetext", `${duration(stops[index].t)} ${stops[index].texts.map((one) => one.text).join("; ")}`);
-    cards(world, grid, total, stops[index].t, before?.t, many, () => { many += CARDS; draw(); });
+    cards(world, grid, total, stops[index].t, before?.t, many, () => { many += MORE; draw(); });
   };
   own.listen(draw);
   draw();
@@ -85,22 +85,38 @@ function cards(world, grid, total, t, before, many, more) {
   const was = before === undefined ? usd : costAt(world.cost, before)[1];
   const waiting = world.lanes.filter((lane) => lane.kind === "pod" && lane.parts.some(([what, from, to]) => what === "pending" && from <= t && (to > t || to === world.end))).reduce((sum, lane) => sum + lane.pods.length, 0);
   put(total, h("b.usd", { "data-usd": usd }, `${price(usd)} per hour`), was !== usd ? ` (was ${price(was)})` : "", ` · ${counted(there.length, "node")}`, ` · ${counted(there.reduce((sum, one) => sum + one.now.pods.length, 0), "pod")} on them`, waiting ? [" · ", h("b.bad", `${counted(waiting, "pod")} waiting`)] : "");
-  put(grid, all.slice(0, many).map((one) => card(one, world)), all.length ? null : h("p.note", "No node is there at this moment."),
-    all.length > many ? h("button.more", { type: "button", onclick: more }, `${all.length - many} more`) : null);
+  const groups = all.length > CARDS ? [...Map.groupBy(all, look).values()] : all.map((one) => [one]);
+  put(grid, groups.slice(0, all.length > CARDS ? many : CARDS).map((some) => card(some, world)), all.length ? null : h("p.note", "No node is there at this moment."),
+    all.length > CARDS && groups.length > many ? h("button.more", { type: "button", onclick: more }, `${groups.slice(many).flat().length} more`) : null);
 }
 
-function card({ machine, now, was }, world) {
+const MORE = 48; // cards that a click on "more" adds
+const kindOf = ({ now, was }) => (!now ? "gone" : was ? "same" : "new");
+
+/** What a card shows but its name and zone. */
+function look(one) {
+  const shown = one.now ?? one.was;
+  const { nodepool, size, capacity_type: type } = one.machine;
+  return JSON.stringify([kindOf(one), nodepool, size, type, shown.state, shown.on, shown.price, shown.initialized, shown.note?.[2], shown.requests, [...tally(shown.pods)].map(([name, pods]) => [name, pods.length])]);
+}
+
+/** A card of machines that look alike, mostly one. */
+function card(some, world) {
+  const { machine, now, was } = some[0];
   const shown = now ?? was;
-  const kind = !now ? "gone" : was ? "same" : "new";
+  const kind = kindOf(some[0]);
+  const count = some.length > 1 ? ` ×${some.length}` : "";
+  const zones = [...Map.groupBy(some, (one) => zoneName(one.machine.zone))].map(([zone, all]) => (zone && count ? `${zone} ×${all.length}` : zone)).filter(Boolean).join(", ");
   const spot = machine.capacity_type === "spot";
-  return h(`article.card.${kind}${now?.dark ? ".dark" : ""}`, { "data-node": machine.name, "data-usd": now ? now.price ?? 0 : 0 },
-    h("header", h("h3", machine.size.replace("Standard_", "") || machine.name, " ", spot ? h("span.badge.spot", "spot") : null, kind === "same" ? null : h(`span.badge.${kind}`, kind)),
-      h("span.usd", now && !now.on ? "$0" : price(shown.price))),
+  return h(`article.card.${kind}${now?.dark ? ".dark" : ""}`, { "data-node": machine.name, "data-usd": now ? (now.price ?? 0) * some.length : 0 },
+    h("header", h("h3", machine.size.replace("Standard_", "") || machine.name, count, " ", spot ? h("span.badge.spot", "spot") : null, kind === "same" ? null : h(`span.badge.${kind}`, kind)),
+      h("span.usd", now && !now.on ? "$0" : price(shown.price), count ? h("span.note", " each") : null)),
     shown.dear ? h("p.note", "on-demand price; no spot price known") : null,
-    h("p.place", machine.name, machine.zone ? ` · ${zoneName(machine.zone)}` : "", machine.nodepool ? (shown.registered ? ` · ${machine.nodepool}` : ` · NodePool ${machine.nodepool}, not registered yet`) : " · not Karpenter's"),
+    h("p.place", count ? `${some.length} nodes` : machine.name, zones ? ` · ${zones}` : "", machine.nodepool ? (shown.registered ? ` · ${machine.nodepool}` : ` · NodePool ${machine.nodepool}, not registered yet`) : " · not Karpenter's"),
     bars(shown, world),
     podList(shown, was && now ? was : null),
-    reason(now, shown, was));
+    reason(now, shown, was),
+    count ? folded("each of them", () => h("p.pods", some.map((one) => h("span.line.place", one.machine.name, one.machine.zone ? ` · ${zoneName(one.machine.zone)}` : "")))) : null);
 }
 
 function bars(shown, world) {
@@ -114,15 +130,13 @@ function bars(shown, world) {
   });
 }
 
+/** Pods by the workload that their names tell. */
+const tally = (pods) => Map.groupBy(pods, (pod) => pod.replace(/^default\//, "").replace(/-[a-z0-9]{5,10}-[a-z0-9]{5}$/, ""));
+
 function podList(shown, was) {
   if (!shown.pods.length) return null;
-  const names = new Map();
   const before = new Set(was?.pods ?? []);
-  for (const pod of shown.pods) {
-    const name = pod.replace(/^default\//, "").replace(/-[a-z0-9]{5,10}-[a-z0-9]{5}$/, "");
-    names.set(name, [...(names.get(name) ?? []), pod]);
-  }
-  const all = [...names];
+  const all = [...tally(shown.pods)];
   return h("p.pods", all.slice(0, 6).map(([name, pods]) => h(`span.pod${was && pods.some((pod) => !before.has(pod)) ? ".new" : ""}`, { title: pods.slice(0, 20).join(", ") }, name, pods.length > 1 ? ` ×${pods.length}` : "")), all.length > 6 ? ` +${all.length - 6}` : "");
 }
 

@@ -32,7 +32,9 @@ addEventListener("hashchange", (event) => {
 
 /** Opens and shows the manifest that a link names. */
 function open(hash) {
-  const found = document.getElementById(decodeURIComponent(hash.slice(1)));
+  const id = decodeURIComponent(hash.slice(1));
+  document.getElementById("manifests")?.dispatchEvent(new CustomEvent("reveal", { detail: id }));
+  const found = document.getElementById(id);
   if (!found) return;
   if (found.tagName === "DETAILS") found.open = true;
   found.scrollIntoView({ block: "start" });

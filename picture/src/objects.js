@@ -2,14 +2,25 @@
 import { folded, h, put, table } from "./dom.js";
 import { counted, duration, place } from "./text.js";
 
+const FIRST = 4; // manifests shown at once; the others are folded
+
 export function objects(world) {
   if (!world.objects.length) return null;
-  return h("section", { id: "manifests" }, h("h2", "Manifests"), world.objects.slice(0, 300).map((one) => {
-    const box = folded([h("b", one.object), " ", one.verb === "delete" ? "deleted " : one.text ? null : "changed ", h("span.place", `${place(one.place)} at ${duration(one.t)}`), one.refused.length ? h("span.bad", " refused") : null],
-      () => [one.refused.map((text) => h("p.bad", text)), one.text ? h("pre", one.text) : null]);
-    box.id = `object=${one.object}`;
-    return box;
-  }));
+  const rest = world.objects.length > FIRST ? folded(counted(world.objects.length - FIRST, "more manifest"), () => world.objects.slice(FIRST).map(manifest), { name: "details.rest" }) : null;
+  const section = h("section", { id: "manifests" }, h("h2", "Manifests"), world.objects.slice(0, FIRST).map(manifest), rest);
+  section.addEventListener("reveal", (event) => { // what a link names may be folded
+    if (world.objects.slice(FIRST).some((one) => idOf(one) === event.detail)) rest.unfold();
+  });
+  return section;
+}
+
+const idOf = (one) => `object=${one.object}`;
+
+function manifest(one) {
+  const box = folded([h("b", one.object), " ", one.verb === "delete" ? "deleted " : one.text ? null : "changed ", h("span.place", `${place(one.place)} at ${duration(one.t)}`), one.refused.length ? h("span.bad", " refused") : null],
+    () => [one.refused.map((text) => h("p.bad", text)), one.text ? h("pre", one.text) : null]);
+  box.id = idOf(one);
+  return box;
 }
 
 const LINES = 400; // of what was said, shown at once

@@ -2,7 +2,7 @@
 import { answers, refusals } from "./answers.js";
 import { corridor } from "./corridor.js";
 import { cost } from "./cost.js";
-import { h } from "./dom.js";
+import { folded, h } from "./dom.js";
 import { funnel } from "./funnel.js";
 import { labels } from "./labels.js";
 import { machines } from "./machines.js";
@@ -33,7 +33,15 @@ function head(given) {
     scenario.description ? h("p.said", coded(scenario.description)) : null,
     scenario.file ? h("p.place", place(scenario)) : null,
     h("p.facts", facts.map(([name, value]) => h("span", h("span.note", `${name} `), value))), header.command ? h("p", h("code", header.command)) : null,
-    (given.notes ?? []).map((text) => h("p.note", text)));
+    notes(given.notes ?? []));
+}
+
+const NOTES = 3; // shown at once
+
+/** What is assumed and guessed. */
+function notes(all) {
+  const said = (some) => some.map((text) => h("p.note", text));
+  return all.length <= NOTES ? said(all) : [said(all.slice(0, NOTES - 1)), folded(`${all.length - NOTES + 1} more that are assumed or guessed`, () => said(all.slice(NOTES - 1)))];
 }
 
 function expectations(given) {

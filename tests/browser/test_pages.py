@@ -128,17 +128,22 @@ def test_a_lane_leads_to_its_manifest(made: Made, open_page: Open) -> None:
 
 def test_the_funnel_says_where_a_size_went(made: Made, open_page: Open) -> None:
     page = open_page(made("refused"))
-    funnel, sizes = page.world["funnels"][0], page.world["sizes"]["1"]
+    group, number = page.world["opens"]
+    tried = page.world["asked"][group]["tries"][number]
+    launched, sizes = page.world["claims"][tried["claim"]]["launched"], page.world["sizes"]["1"]
     left = [int(text.replace(",", "")) for text in page.tab.locator("#sizes .n.left").all_inner_texts()]
     assert left[0] == sizes["sold"]
-    assert left[len(sizes["dropped"])] == len(sizes["offered"])
+    assert left[1] == len(sizes["offered"])
     assert left[-1] == 1
     assert left == sorted(left, reverse=True)
+    page.tab.locator("#sizes details.filter > summary").first.click()
+    inner = page.tab.locator("#sizes .inner .n.left").all_inner_texts()
+    assert (len(inner), int(inner[-1].replace(",", ""))) == (len(sizes["dropped"]), left[1])
     filter_, gone = next((name, names[0]) for name, names in sizes["dropped"].items() if names)
     page.tab.fill("#sizes input", gone)
     assert page.tab.locator("#sizes .find .line").first.inner_text() == f"{gone} taken away by: {filter_}"
-    page.tab.fill("#sizes input", funnel["launched"])
-    assert page.tab.locator("#sizes .find .line").first.inner_text() == f"{funnel['launched']} launched"
+    page.tab.fill("#sizes input", launched)
+    assert page.tab.locator("#sizes .find .line").first.inner_text() == f"{launched} launched"
 
 
 def test_labels_strike_through_what_was_overwritten(made: Made, open_page: Open) -> None:

@@ -148,9 +148,15 @@ def test_what_it_costs() -> None:
 
 
 def test_the_funnel_ends_with_what_was_launched() -> None:
-    (funnel,) = VALUE["funnels"]
-    assert funnel["steps"] == [{"filter": "NodePool", "left": 2, "removed": "2"}]
-    assert (funnel["claim"], funnel["ordered"], funnel["launched"]) == ("one", [SMALL, LARGE], SMALL)
+    assert VALUE["funnels"]["1"]["steps"] == [{"filter": "NodePool", "left": 2, "removed": "2"}]
+    web = VALUE["asked"][1]
+    assert (web["name"], web["count"], web["waits"], [one["claim"] for one in web["tries"]]) == (
+        "Deployment/web",
+        2,
+        False,
+        ["one"],
+    )
+    assert VALUE["claims"] == {"one": {"ordered": [SMALL, LARGE], "launched": SMALL}}
     assert VALUE["sizes"]["1"]["dropped"] == {"confidential": ["a", "b"]}
 
 
@@ -309,7 +315,7 @@ def test_a_pod_that_waits_says_which_sizes_would_do_and_cannot_be_had() -> None:
         "Azure refused it, and Karpenter leaves it alone until 1h (its word for that: SKUNotAvailable)",
         "NodePool default would take D4s_v5, not to be had: Azure's quota standardDSv5Family has 0 of 4 vCPUs left",
     ]
-    (funnel,) = value["funnels"]
+    (funnel,) = value["funnels"].values()
     assert list(funnel["steps"][1]["closed"].values()) == [[0], [1]]
 
 
@@ -325,42 +331,6 @@ def test_the_last_reason_to_keep_a_node_reaches_its_card() -> None:
         "blocked",
         "SpotToSpotConsolidation is disabled",
     ]
-
-
-def test_the_sizes_open_on_the_last_decision_on_a_pod_that_waits() -> None:
-    def decided(t: float, number: int, pod: str, result: str = "refused") -> list[dict[str, Any]]:
-        return [
-            fact(t, "funnel", number=number, nodepool="default", sizes=1, steps=[]),
-            fact(
-                t,
-                "decision",
-                pods=[pod],
-                result=result,
-                simulation=number,
-                tried=[{"nodepool": "default", "funnel": number}],
-            ),
-        ]
-
-    begin = [line for line in STORY[:-1] if line.get("fact") not in ("decision", "funnel")]
-    found = [decided(10 + number, number, "default/huge") for number in range(2, 70)]
-    again = fact(
-        90,
-        "decision",
-        pods=["default/huge"],
-        result="refused",
-        simulation=90,
-        tried=[{"nodepool": "default", "funnel": 30, "why": "no"}],
-    )
-    other = decided(95, 99, "default/web-1", "nodeclaim")
-    lines = [*begin, *(one for some in found for one in some), again, *other, STORY[-1]]
-    funnels = world_value(lines)["funnels"]
-    assert [(one["number"], one["t"], one["last"], one["said"], one["why"]) for one in funnels if one["opens"]] == [
-        (30, 40, 90, 90, "no")
-    ]
-    numbers = [one["number"] for one in funnels]  # of many the first and the last ones
-    assert numbers == [*range(2, 22), 30, *range(51, 70), 99]
-    placed = world_value([line for line in lines if line.get("pod") != "default/huge"])["funnels"]
-    assert [one["number"] for one in placed if one["opens"]] == [99]
 
 
 def test_a_page_says_how_much_that_was_said_it_leaves_off() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harness.reports.picture.story import Line, Story
 from harness.reports.picture.times import duration
 
 __all__ = ["closed_texts", "funnels", "size_lists"]
-
-_FUNNELS = 40
-_PODS = 5
 
 
 def size_lists(story: Story) -> dict[str, dict[str, Any]]:
@@ -22,83 +19,15 @@ def size_lists(story: Story) -> dict[str, dict[str, Any]]:
     }
 
 
-def funnels(story: Story) -> list[dict[str, Any]]:
-    """The funnels in the order in which they were needed, each with the pods that it was for and what came of it."""
+def funnels(story: Story, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
+    """Some funnels by their number: when each was first needed, its NodePool, the list that it begins with, and its filters."""
     known = {fact["number"]: fact for fact in story.facts("funnel")}
-    claims = {fact["claim"]: fact for fact in story.facts("claim") if fact["state"] == "created"}
-    launched = {fact["claim"]: fact for fact in story.facts("claim") if fact["state"] == "launched"}
-    opens = _opens(story, known)
-    shown = _some(story, known, opens)
-    found: dict[int, dict[str, Any]] = {}
-    for decision in story.facts("decision"):
-        kind, _, name = decision.get("target", "").partition("/")
-        own = name if kind == "NodeClaim" and decision["result"] == "nodeclaim" else ""
-        for tried in decision.get("tried", ()):
-            number = tried.get("funnel")
-            if number not in shown:
-                continue
-            one = found.setdefault(number, _funnel(known[number]))
-            one["last"] = decision["t"]
-            if tried.get("why"):
-                one |= {"why": tried["why"], "said": decision["t"]}
-            one["pods"] += [pod for pod in decision["pods"] if pod not in one["pods"]][
-                : max(0, _PODS - len(one["pods"]))
-            ]
-            claim = claims.get(own)
-            if claim is not None and claim["nodepool"] == one["nodepool"] and not one["claim"]:
-                one |= {
-                    "claim": own,
-                    "ordered": list(claim.get("sizes", ())),
-                    "launched": launched.get(own, {}).get("size", ""),
-                }
-    if opens in found:
-        found[opens]["opens"] = True
-    return list(found.values())
-
-
-def _opens(story: Story, known: Container[int]) -> int | None:
-    """The funnel that is shown first: of the last decision on a pod that still waits, else of the last decision."""
-    waits = story.pending_pods()
-    funnels = [
-        ([one["funnel"] for one in decision.get("tried", ()) if one.get("funnel") in known], decision)
-        for decision in story.facts("decision")
-    ]
-    of_all = [(numbers, decision) for numbers, decision in funnels if numbers]
-    of_waiting = [one for one in of_all if any(pod in waits for pod in one[1]["pods"])]
-    for numbers, decision in reversed(of_waiting or of_all):
-        return int(numbers[-1 if decision["result"] == "nodeclaim" else 0])  # the one that it was made for comes last
-    return None
-
-
-def _some(story: Story, known: Container[int], opens: int | None) -> set[int]:
-    """At most _FUNNELS of those that decisions name: the first and the last ones."""
-    order = list(
-        dict.fromkeys(
-            one["funnel"]
-            for decision in story.facts("decision")
-            for one in decision.get("tried", ())
-            if one.get("funnel") in known
-        )
-    )
-    half = _FUNNELS // 2
     return {
-        *(order if len(order) <= _FUNNELS else [*order[:half], *order[-half:]]),
-        *([] if opens is None else [opens]),
-    }
-
-
-def _funnel(fact: Line) -> dict[str, Any]:
-    shown = {key: fact[key] for key in ("t", "number", "nodepool", "sizes")}
-    return {
-        **shown,
-        "steps": [_step(step) for step in fact["steps"]],
-        "pods": [],
-        "why": "",
-        "said": fact["t"],
-        "claim": "",
-        "ordered": [],
-        "launched": "",
-        "opens": False,
+        str(number): {
+            **{key: known[number][key] for key in ("t", "nodepool", "sizes")},
+            "steps": [_step(step) for step in known[number]["steps"]],
+        }
+        for number in sorted(set(numbers))
     }
 
 

@@ -19,6 +19,7 @@ from harness.reports.picture.answers import (
     taken,
     unpriced,
 )
+from harness.reports.picture.asked import asked, claims_of, opens
 from harness.reports.picture.corridor import blocked_lanes, claim_lanes, node_lanes, pod_lanes
 from harness.reports.picture.labels import label_tables, source_words
 from harness.reports.picture.machines import machines, moments
@@ -41,7 +42,8 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
     """What the page draws, as JSON; only from the trace's lines."""
     story = Story.of(lines)
     end = story.facts("end")
-    told, tables = _told(story), label_tables(story)
+    told, tables, waiting, groups = _told(story), label_tables(story), pending(story), asked(story)
+    tried = [one["funnel"] for group in groups for one in group["tries"] if one["funnel"] is not None]
     found = {
         "header": dict(story.header),
         "outcome": end[-1]["outcome"] if end else "",
@@ -50,7 +52,7 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
             {key: value for key, value in fact.items() if key not in ("fact", "t")}
             for fact in story.facts("expectation")
         ],
-        "pending": pending(story),
+        "pending": waiting,
         "refusals": refusals(story),
         "rejections": rejections(story),
         "taken": taken(story),
@@ -67,7 +69,10 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
         "departures": departures(story),
         "filters": dict(FILTERS),
         "sizes": size_lists(story),
-        "funnels": funnels(story),
+        "funnels": funnels(story, tried),
+        "asked": groups,
+        "opens": opens(story, groups, waiting[0]["pods"][0] if waiting else ""),
+        "claims": claims_of(story, groups),
         "labels": tables,
         "unlabelled": len({fact["node"] for fact in story.facts("label")}) - len(tables),
         "objects": _objects(story),
