@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from harness.engine.ports import View
 from harness.karpenter.validation.rejections import Rejection, RejectionLayer, schema_layer
 from harness.kube.admission.defaults import missing_priority_class, priority_classes
+from harness.kube.admission.runtime_class import missing_runtime_class
 from harness.kube.api.field_errors import FieldError
-from harness.kube.api.objects import Key
+from harness.kube.api.objects import Key, name_of
 from harness.kube.api.status import ApiError
 from harness.wording import did_you_mean
 
@@ -48,9 +49,14 @@ def is_mistake(rejection: Rejection) -> bool:
 
 
 def class_hint(said: str, view: View) -> str:
-    """`did you mean 'high'?` where a refusal says that a PriorityClass is not there which is called nearly so; "" elsewhere."""
-    name = missing_priority_class(said)
-    return did_you_mean(name, priority_classes(view.list("PriorityClass")), limit=0) if name else ""
+    """`did you mean 'high'?` where a refusal says that a PriorityClass or RuntimeClass is not there which is called nearly so.
+
+    Returns "" elsewhere.
+    """
+    if name := missing_priority_class(said):
+        return did_you_mean(name, priority_classes(view.list("PriorityClass")), limit=0)
+    name = missing_runtime_class(said)
+    return did_you_mean(name, map(name_of, view.list("RuntimeClass")), limit=0) if name else ""
 
 
 def rejections_of(error: ApiError, key: Key) -> list[Rejection]:

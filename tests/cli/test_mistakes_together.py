@@ -110,3 +110,14 @@ def test_a_workload_without_pods_says_why(here: Path, capsys: pytest.CaptureFixt
     assert code == 1
     assert "why       Deployment/web gets no pods: " in out
     assert "no PriorityClass with name hihg was found; did you mean 'high'?" in out
+
+
+def test_a_runtime_class_of_nearly_that_name(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "web.yaml").write_text(
+        "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata-mshv-vm-isolation}\nhandler: kata\n---\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n"
+        "spec: {runtimeClassName: kata-vm-isolation, containers: [{name: c, image: c}]}\n"
+    )
+    code, _, err = call(capsys, "explain", "web.yaml")
+    assert code == 2
+    assert "RuntimeClass \"kata-vm-isolation\" not found; did you mean 'kata-mshv-vm-isolation'?" in err

@@ -20,11 +20,13 @@ __all__ = [
     "RuntimeClassRefused",
     "check_overhead",
     "default_runtime_class",
+    "missing_runtime_class",
     "runtime_class_errors",
     "with_runtime_class",
 ]
 
 _Part = Mapping[str, Any]
+_MISSING, _NOT_FOUND = 'pod rejected: RuntimeClass "', '" not found'
 _OTHER_OVERHEAD = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
 
@@ -34,7 +36,13 @@ class RuntimeClassRefused(LookupError):
     @classmethod
     def not_found(cls, name: str) -> RuntimeClassRefused:
         """There is no such class."""
-        return cls(f'pod rejected: RuntimeClass "{name}" not found')
+        return cls(f"{_MISSING}{name}{_NOT_FOUND}")
+
+
+def missing_runtime_class(said: str) -> str:
+    """The name of the RuntimeClass that a refusal says is not there; "" where it says something else."""
+    name, told, _ = said.partition(_MISSING)[2].partition(_NOT_FOUND)
+    return name if told else ""
 
 
 def with_runtime_class(pod: dict[str, Any], runtime_class: _Part) -> dict[str, Any]:
