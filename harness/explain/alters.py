@@ -36,12 +36,15 @@ def alterations(
     if CAPACITY_TYPE not in asked and AKS_SCALE_SET_PRIORITY in asked:
         kinds = [CAPACITY_TYPES[one] for one in asked[AKS_SCALE_SET_PRIORITY].values if one in CAPACITY_TYPES]
         asked = asked.add(Requirement.of(CAPACITY_TYPE, IN, kinds, vocabulary=vocabulary)) if kinds else asked
+    known = {one.name: one for one in types}
     for key, noun in _MEANS.items():
         wanted = _wanted(key, asked, pools, vocabulary)
+        if wanted is None and key in (ARCH, OS):
+            wanted = _of_named_sizes(key, asked, pools, vocabulary, known)
         for value in dict.fromkeys(labels[key] for labels in outcome.nodes.values() if key in labels):
             if wanted is not None and not any(one.has(value) for one in wanted):
                 yield f"{noun} {value}, not {' or '.join(dict.fromkeys(_values(one) for one in wanted))}"
-    with_gpu = frozenset(one.name for one in types if _of_size(one, SKU_GPU_NAME))
+    with_gpu = frozenset(name for name, one in known.items() if _of_size(one, SKU_GPU_NAME))
     yield from _gpus(pod, asked, outcome, with_gpu)
 
 
@@ -59,6 +62,23 @@ def _wanted(
         return of_pools if len(of_pools) == len(pools) and of_pools else None
     together = [one.intersection(of_pod) for one in of_pools if one.has_intersection(of_pod)]
     return together or [of_pod]
+
+
+def _of_named_sizes(
+    key: str,
+    asked: Requirements,
+    pools: Sequence[Mapping[str, Any]],
+    vocabulary: Vocabulary,
+    known: Mapping[str, InstanceType],
+) -> list[Requirement] | None:
+    """What the sizes have that pod or NodePools ask for by name; None when some ask for none."""
+    together = [_own(each, INSTANCE_TYPE) for each in (asked, *(asked_by(pool, vocabulary) for pool in pools))]
+    of_pod, *of_pools = together
+    naming = [of_pod] if of_pod is not None else of_pools
+    sizes = [known.get(name) for one in naming if one is not None and not one.complement for name in one.values]
+    if not sizes or any(one is None or one.complement for one in naming) or None in sizes:
+        return None
+    return [one.requirements[key] for one in sizes if one is not None and key in one.requirements] or None
 
 
 def _own(requirements: Requirements, key: str) -> Requirement | None:

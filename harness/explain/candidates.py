@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.explain.amounts import rounded_down
-from harness.explain.edits import Edit, requesting, tolerating, without
+from harness.explain.edits import Edit, preferring, requesting, tolerating, without
 from harness.explain.reasons import causes_of
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling.ledger import PoolFiltered, PoolTried, TooSmall, TypeReason, TypeVerdict
@@ -88,7 +88,7 @@ def pod_candidates(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Itera
     """What the pod could do: tolerate, ask for less, do without. Of those of one list the first parts first."""
     tried = [entry for entry in looked_at if isinstance(entry, PoolTried)]
     yield from _tolerations(tried)
-    if tried:
+    if tried or not looked_at:  # of a pod that Karpenter leaves alone no NodePool is looked at
         yield from _selectors(pod)
     for entry in tried:
         yield from _requests(pod, entry)
@@ -117,6 +117,26 @@ def _selectors(pod: Mapping[str, Any]) -> Iterator[Candidate]:
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         told = f"remove the topology spread over {constraint.get('topologyKey')}"
         yield Candidate(Rank.REMOVE_RULE, told, without(("spec", "topologySpreadConstraints"), index))
+    yield from _pod_affinities(spec.get("affinity") or {})
+
+
+def _pod_affinities(affinity: Mapping[str, Any]) -> Iterator[Candidate]:
+    """Required terms about other pods made preferences: pods that wait for each other, or of which one alone has room in each domain."""
+    for kind, what in (("podAffinity", "beside"), ("podAntiAffinity", "apart from")):
+        terms = (affinity.get(kind) or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        for index, term in enumerate(terms):
+            told = f"prefer, and not require, to be {what} {_pods_text(term.get('labelSelector'))} by {term.get('topologyKey')}"
+            # the other pods of the workload, which have Nodes, say the same: only a whole world can tell
+            yield Candidate(Rank.REMOVE_RULE, told, preferring(kind, index), solver=False)
+
+
+def _pods_text(selector: Mapping[str, Any] | None) -> str:
+    """`pods with app=web, tier In [a, b]`."""
+    if selector is None:
+        return "no pods"
+    told = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
+    told += [expression_text(one) for one in selector.get("matchExpressions") or ()]
+    return f"pods with {', '.join(told)}" if told else "any pods"
 
 
 def required_terms(pod: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], int, Mapping[str, Any]]]:

@@ -25,7 +25,7 @@ Alter = Callable[[Outcome], Sequence[str]]
 LIMIT = 32  # candidates tried for one pod
 PAIRS = 48  # pairs tried for one pod that no single candidate helps
 TOLD = 3
-_INCOMPATIBLE = "incompatible requirements"  # how Karpenter's sentence about a label begins
+_UNKNOWN_KEY = "incompatible requirements, label"  # how Karpenter's sentence about a label that no Node has begins
 _OTHERS = 6  # candidates of other kinds than the smallest that are tried in worlds
 
 
@@ -35,7 +35,8 @@ class Change:
 
     `nodepool` is that of most of their Nodes, `size` likewise, `price` USD per hour of all `nodes`; no new Node when `nodes` is 0.
     `region`: the one that it would be done in, where that is another. `meant`: the word that was probably meant. `alters`: what of
-    the machines becomes other than was asked for. `rest`: what Karpenter then says of the pods that still wait.
+    the machines becomes other than was asked for. `rest`: what Karpenter then says of the pods that still wait. `lost`: how many pods
+    of other workloads have a Node without it, and none with it.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Change:
     alters: tuple[str, ...] = ()
     region: str = ""
     rest: str = ""
+    lost: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ def smallest_changes(
     spare: Callable[[], bool] = lambda: True,
 ) -> Advice:
     """The changes that work: those of the smallest kind, those that alter nothing else first, then by price; then one of other kinds each.
+
+    One with which other pods lose their Nodes does not work, unless a word was meant: had it been right, they would have got none.
 
     A candidate is tried by the scheduler alone with `decide`, which is quick, and then in a world with `confirm`. Two together are
     tried when no single one is enough. None works when not even two are. Other kinds are tried while `spare` says that there is time.
@@ -113,8 +117,8 @@ def smallest_changes(
                 refused |= dict.fromkeys(outcome.refused)
                 continue
             change = _change(parts, outcome, alter)
-            if beyond and (change.alters or not outcome.complete):
-                continue
+            if (change.lost and not change.meant) or (beyond and (change.alters or not outcome.complete)):
+                continue  # a word that was meant only gives the others the place back that they would have had without the mistake
             found.append((_kind(parts), change))
             # a change for some of the pods, or to other machines than were asked for, leaves room for a better one
             rank = weight if rank is None and outcome.complete and not change.alters else rank
@@ -129,7 +133,7 @@ def meant_but_short(singles: Sequence[Candidate], confirm: Confirm) -> tuple[Cha
     outcome = confirm((likeliest,)) if likeliest is not None else None
     if likeliest is None or outcome is None or outcome.bound:
         return ()
-    if not outcome.rest or outcome.rest.startswith(_INCOMPATIBLE):
+    if not outcome.rest or outcome.rest.startswith(_UNKNOWN_KEY):
         return ()
     return (Change(likeliest.text, "", "", 0.0, 0, 0, outcome.wanted, likeliest.meant, rest=outcome.rest),)
 
@@ -161,8 +165,8 @@ def _told(found: Sequence[tuple[_Kind, Change]]) -> list[Change]:
 
 
 def _is_whole(change: Change) -> bool:
-    """Whether it helps all pods and gives what was asked for."""
-    return change.pods >= change.wanted and not change.alters
+    """Whether it helps all pods, gives what was asked for and takes no other pod's place."""
+    return change.pods >= change.wanted and not change.alters and not change.lost
 
 
 def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Change:
@@ -182,6 +186,7 @@ def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Chang
         () if all(part.meant for part in parts) else tuple(alter(outcome)),
         next((str(part.market["region"]) for part in parts if part.market and "region" in part.market), ""),
         outcome.rest,
+        tuple(outcome.lost.items()),
     )
 
 

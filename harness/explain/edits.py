@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Edit", "in_spec", "of_requirement", "renaming", "requesting", "setting", "tolerating", "without"]
+__all__ = [
+    "Edit",
+    "in_spec",
+    "of_requirement",
+    "preferring",
+    "renaming",
+    "requesting",
+    "setting",
+    "tolerating",
+    "without",
+]
 
 Edit = Callable[[dict[str, Any]], None]
 """Changes a pod (or the template of a workload's pods), a NodePool, an AKSNodeClass or a claim in place."""
@@ -81,6 +91,21 @@ def requesting(container: int, resource: str, amount: str) -> Edit:
     def edit(pod: dict[str, Any]) -> None:
         resources = pod["spec"]["containers"][container].setdefault("resources", {})
         resources["requests"] = {**(resources.get("requests") or {}), resource: amount}
+
+    return edit
+
+
+def preferring(kind: str, index: int) -> Edit:
+    """Makes a required term of a pod's `podAffinity` or `podAntiAffinity` a preferred one."""
+
+    def edit(pod: dict[str, Any]) -> None:
+        rules = pod["spec"]["affinity"][kind]
+        term = rules["requiredDuringSchedulingIgnoredDuringExecution"].pop(index)
+        preferred = rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        rules["preferredDuringSchedulingIgnoredDuringExecution"] = [
+            *preferred,
+            {"weight": 100, "podAffinityTerm": term},
+        ]
 
     return edit
 

@@ -12,6 +12,7 @@ from harness.karpenter.instancetypes.vmsize import GRAMMARS
 from harness.karpenter.scheduling.ledger import NodePoolExcludes, PodExcludes
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import name_of, spec_of
+from harness.kube.api.quantity import NANO
 from harness.world import World
 
 __all__ = ["other_regions", "other_sizes", "other_zones"]
@@ -49,11 +50,17 @@ def other_sizes(
             and any(each.available for each in one.offerings)
         )
     }
+    sizes = (each.instance_type for entry in looked_at for each in entry.types())
+    cpus = {one.name: one.capacity["cpu"].nano // NANO for one in sizes}
+
+    def order(size: str, wanted: str) -> tuple[object, ...]:
+        return *_unlike(size, wanted, cpus, grammar), fitting[size], size
+
     for edit, nodepool, where, present in _asked(pod, nodepools, INSTANCE_TYPE):
         if len(present) > _MANY:
             continue
         others = [one for one in fitting if one not in present]
-        for size in sorted(others, key=lambda one: (_unlike(one, present[0], grammar), fitting[one], one))[:_FEW]:
+        for size in sorted(others, key=lambda one: order(one, present[0]))[:_FEW]:
             text = f"ask for {INSTANCE_TYPE}: {size} in place of {' or '.join(present)} in {where}"
             yield Candidate(Rank.OTHER, text, edit(size), nodepool, subject=INSTANCE_TYPE if nodepool else "")
 
@@ -111,8 +118,8 @@ def _of(requirement: Mapping[str, Any], value: str) -> Edit:
     return of_requirement(requirement, write)
 
 
-def _unlike(size: str, wanted: str, grammar: str) -> tuple[bool, bool, int, bool, int, bool]:
-    """How far a size is from another: architecture, family, vCPUs, accelerator, features, version."""
+def _unlike(size: str, wanted: str, cpus: Mapping[str, int], grammar: str) -> tuple[bool, bool, int, bool, int, bool]:
+    """How far a size is from another: architecture, family, vCPUs (old names do not say them), accelerator, features, version."""
     parse = GRAMMARS[grammar].parse
     own, other = parse(size.partition("_")[2]), parse(wanted.partition("_")[2])
     if own is None or other is None:
@@ -121,7 +128,7 @@ def _unlike(size: str, wanted: str, grammar: str) -> tuple[bool, bool, int, bool
     return (
         (_ARM in letters) != (_ARM in others),
         own.family != other.family,
-        abs(int(own.cpus) - int(other.cpus)),
+        abs(cpus.get(size, int(own.cpus)) - cpus.get(wanted, int(other.cpus))),
         own.accelerator != other.accelerator,
         len(letters ^ others),
         own.version != other.version,

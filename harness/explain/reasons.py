@@ -24,6 +24,7 @@ from harness.karpenter.scheduling.ledger import (
     TypeVerdict,
 )
 from harness.kube.api.labels import ZONE
+from harness.kube.api.quantity import Quantity
 
 __all__ = ["Cause", "Why", "causes_of", "nobody_knows", "offering_text"]
 
@@ -38,6 +39,7 @@ class Cause:
 
 
 _OFFERED = (ZONE, CAPACITY_TYPE)
+_NAMED = 3  # DaemonSets that are named
 Why = Callable[[str, Offering], str]
 """Size and offering → what stands in the way of it at Azure."""
 
@@ -62,9 +64,8 @@ def _causes(reason: TypeReason, verdict: TypeVerdict, why: Why) -> list[Cause]:
         return _conflicts("pod", "pod and NodePool together want", reason.conflicts, verdict, why)
     if isinstance(reason, TooSmall):
         requested = amount_text(reason.resource, reason.requested)
-        return [
-            Cause("resources", reason.resource, f"too small: {requested} {reason.resource} requested (with DaemonSets)")
-        ]
+        text = f"too small: {requested} {reason.resource} requested{_of_daemons(reason)}"
+        return [Cause("resources", reason.resource, text)]
     if isinstance(reason, BeyondLimit):
         left = amount_text(reason.resource, reason.remaining)
         return [Cause("limits", reason.resource, f"the NodePool's limit leaves {left} {reason.resource}")]
@@ -74,6 +75,20 @@ def _causes(reason: TypeReason, verdict: TypeVerdict, why: Why) -> list[Cause]:
         return [Cause("host-port", "", f"a DaemonSet holds the host port: {reason.conflict}")]
     assert isinstance(reason, NotOffered)
     return [_not_offered(verdict, why)]
+
+
+def _of_daemons(reason: TooSmall) -> str:
+    """` (of it 1 for DaemonSet agent)`: who besides the pod takes of the size, those that take the most by name."""
+    if not reason.daemons:
+        return ""
+    told = [f"{amount_text(reason.resource, amount)} for {name}" for name, amount in reason.daemons[:_NAMED]]
+    if more := reason.daemons[_NAMED:]:
+        total = amount_text(reason.resource, Quantity(sum(amount.nano for _, amount in more), more[0][1].format))
+        told.append(f"{total} for {len(more)} more")
+    first, *others = told
+    noun = "DaemonSets" if others else "DaemonSet"
+    first = first.replace(" for ", f" for {noun} ", 1)
+    return f" (of it {first}{''.join(f', {one}' for one in others)})"
 
 
 def _conflicts(rule: str, who: str, conflicts: Conflicts, verdict: TypeVerdict, why: Why) -> list[Cause]:

@@ -116,6 +116,8 @@ def change_text(change: Change) -> str:
     bought = f", {count}{change.size} {price}" if change.size else ""
     together = " in all" if change.nodes > 1 else ""
     rest = f"; of the others Karpenter then says: {_short(change.rest)}" if some and change.rest else ""
+    lost = ", ".join(f"{count} {'pod' if count == 1 else 'pods'} of {name}" for name, count in change.lost)
+    rest += f"; without a Node then: {lost}" if lost else ""
     return f"{meant}{dear} would help{some} to {change.text}{alters} (then: {place}{bought}{together}{rest})"
 
 
@@ -206,6 +208,7 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
                     "alters": list(one.alters),
                     "region": one.region or None,
                     "rest": one.rest or None,
+                    "lost": dict(one.lost),
                 }
                 for one in pod.changes
             ],

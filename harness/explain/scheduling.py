@@ -143,7 +143,7 @@ class Explainer(Listener):
         looked_at = [*filtered, *tried.values()]
         asked = {entry.node: entry.reason for entry in entries if isinstance(entry, NodeTried)}  # of the last step
         advice = Advice()
-        if not node and key not in results.ignored and (sentence or self._is_stuck(pod)):
+        if not node and (sentence or self._is_stuck(pod)):
             advised = self._advised(pod, snapshot, results, list(tried.values())) or together
             advice = self._advice(advised, snapshot, types, [*tried.values(), *filtered])
         explained = replace(

@@ -32,7 +32,8 @@ class Outcome:
     """What a trial came to: how many of the pods got Nodes, on which new ones, and what Azure refused meanwhile.
 
     `nodes` are the Nodes with their labels, `price` is USD per hour for all of them. `use`: what the Nodes of each NodePool have;
-    `quota`: usage name → vCPUs in use. `rest`: what Karpenter says of a pod that got none.
+    `quota`: usage name → vCPUs in use. `rest`: what Karpenter says of a pod that got none. `lost`: how many pods of other workloads have
+    a Node in the world and none here.
     """
 
     bound: int
@@ -43,11 +44,12 @@ class Outcome:
     use: Mapping[str, ResourceList] = field(default_factory=dict)
     quota: Mapping[str, int] = field(default_factory=dict)
     rest: str = ""
+    lost: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
-        """Whether all pods got a Node."""
-        return self.bound == self.wanted > 0
+        """Whether all pods got a Node, and no other lost its own."""
+        return self.bound == self.wanted > 0 and not self.lost
 
 
 class Trials:
@@ -178,7 +180,21 @@ class Trials:
             _use(trial),
             _quota_use(trial),
             _said(trial, pods),
+            {} if self._alone else self._lost(trial, wanted),
         )
+
+    def _lost(self, trial: World, wanted: Mapping[Workload, int]) -> dict[str, int]:
+        bound = _bound(trial)
+        return {
+            str(one): count - bound[one]
+            for one, count in sorted(_bound(self._world).items())
+            if one not in wanted and one.kind != "DaemonSet" and count > bound[one]
+        }
+
+
+def _bound(world: World) -> Counter[Workload]:
+    """How many pods of each workload have a Node."""
+    return Counter(workload_of(pod) for pod in world.view.list("Pod") if spec_of(pod).get("nodeName"))
 
 
 def _said(world: World, pods: Sequence[Mapping[str, Any]]) -> str:

@@ -73,7 +73,8 @@ class Words:
 
     def values(self, key: str) -> list[str]:
         """Values of a key that some Node could have."""
-        return list(dict.fromkeys([*self._values.get(key, ()), *sorted(self.of_sizes(key))]))
+        known = self._vocabulary.known_values.get(key, ())
+        return list(dict.fromkeys([*self._values.get(key, ()), *sorted(self.of_sizes(key)), *sorted(known)]))
 
     def of_sizes(self, key: str) -> frozenset[str]:
         """Values of a key that sizes have."""

@@ -424,3 +424,107 @@ def test_spot_by_the_label_of_aks_is_a_wish_for_spot() -> None:
     (allow,) = explained.changes  # without the label it would be another machine than was asked for
     assert allow.text == f"also allow spot for {CAPACITY} in NodePool default"
     assert allow.alters == ()
+
+
+REFUSED = [
+    # a selector that Karpenter refuses before it looks at any NodePool, the word that was meant, and what is told of it
+    ({"karpenter.azure.com/sku-familly": "D"}, FAMILY, f"It would help to ask for {FAMILY}: D in place of"),
+    ({"karpenter.sh/capacitytype": "on-demand"}, CAPACITY, f"It would help to ask for {CAPACITY}: on-demand in place"),
+    ({CAPACITY: "spott"}, "spot", f"is not enough: Karpenter then says: incompatible requirements, key {CAPACITY}"),
+    (
+        {"kubernetes.azure.com/os-sku": "Ubunto"},
+        "Ubuntu",
+        "It would help to ask for kubernetes.azure.com/os-sku: Ubuntu",
+    ),
+]
+
+
+@pytest.mark.parametrize(("selector", "meant", "told"), REFUSED, ids=lambda one: one if isinstance(one, str) else "")
+def test_what_was_meant_by_a_pod_that_is_left_alone(selector: dict[str, str], meant: str, told: str) -> None:
+    explained = first(AMD64, deployment(nodeSelector=selector))
+    assert explained.state == "ignored"
+    text = as_text([explained])
+    assert f"Did you mean {meant}?" in text
+    assert told in text
+
+
+def test_a_selector_that_means_nothing_is_told_to_go() -> None:
+    explained = first(AMD64, deployment(nodeSelector={"karpenter.sh/of-mine": "yes"}))
+    assert explained.state == "ignored"
+    assert [one.text for one in explained.changes] == ["remove karpenter.sh/of-mine: yes from the pod's nodeSelector"]
+
+
+def test_daemonsets_are_named_that_leave_too_little() -> None:
+    small = nodepool((SIZE, "Standard_D2s_v5"))
+    names = {"agent": "500m", "log": "300m", "net": "200m", "proxy": "100m", "csi": "50m"}
+    explained = first(small, *(testing.daemonset(name, cpu) for name, cpu in names.items()), deployment(1, "1"))
+    text = as_text([explained])
+    assert (
+        "1 too small: 2150m cpu requested (of it 500m for DaemonSets agent, 300m for log, 200m for net, 150m for 2 more)"
+        in text
+    )
+    assert [one.text.partition(" in container")[0] for one in explained.changes] == [
+        "request at most 750m cpu",
+        # with what the DaemonSets take there: no size of 2 vCPUs, and none of another architecture
+        f"ask for {SIZE}: Standard_D4s_v5 in place of Standard_D2s_v5 in NodePool default",
+    ]
+
+
+def test_without_daemonsets_nothing_is_said_of_them() -> None:
+    text = as_text([first(nodepool((SIZE, "Standard_D2s_v5")), deployment(1, "2"))])
+    assert "too small: 2 cpu requested\n" in text
+
+
+def test_a_size_that_is_asked_for_says_the_architecture() -> None:
+    """To be allowed any size gives an Arm machine; the NodePool had an amd64 one."""
+    small = nodepool((SIZE, "Standard_D2s_v5"))
+    for change in first(small, deployment(1, "3")).changes:
+        assert "Standard_B4pls_v2" not in change.size or "architecture arm64, not amd64" in change.alters
+
+
+def beside(kind: str, label: str, key: str = "kubernetes.io/hostname") -> dict[str, Any]:
+    """A required rule about pods with `app: label`."""
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": label}}}
+    return {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def test_pods_that_wait_for_each_other() -> None:
+    a = testing.pod("a", "1", labels={"app": "a"}, affinity=beside("podAffinity", "b"))
+    b = testing.pod("b", "1", labels={"app": "b"}, affinity=beside("podAffinity", "a"))
+    explained = first(AMD64, a, b)
+    (change,) = explained.changes
+    assert change.text == "prefer, and not require, to be beside pods with app=b by kubernetes.io/hostname"
+
+
+def test_more_pods_that_keep_apart_than_zones() -> None:
+    """The pods that have Nodes keep others away, too: the change is made to all of the Deployment."""
+    web = deployment(5, affinity=beside("podAntiAffinity", "web", ZONE))
+    (change,) = first(AMD64, web).changes
+    assert change.text == f"prefer, and not require, to be apart from pods with app=web by {ZONE}"
+    assert (change.pods, change.wanted) == (1, 1)
+
+
+def test_no_advice_takes_the_room_of_others() -> None:
+    """Without the selector kube-scheduler would put web on the Node that db has alone, and no NodePool has one for db."""
+    room = {"cpu": "2", "memory": "8Gi", "pods": "110"}
+    there = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "aks-system-1", "labels": {"pool": "system", "kubernetes.io/hostname": "aks-system-1"}},
+        "status": {"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+    db = testing.deployment("db", 1, "1500m", nodeSelector={"pool": "system"})
+    web = testing.deployment("a-web", 1, "1500m", nodeSelector={"kubernetes.io/hostname": "gone"})
+    explained = first(there, AMD64, web, db)
+    assert explained.workload == "Deployment/a-web"
+    assert not [one.text for one in explained.changes if one.text.startswith("remove")]
+
+
+def test_a_word_that_was_meant_says_whose_room_it_takes() -> None:
+    pool = nodepool((SIZE, "Standard_D2s_v5"), limits={"cpu": "2"}, labels={"team": "blue"})
+    web = testing.deployment("a-web", 1, "1600m", nodeSelector={"taem": "blue"})
+    explained = first(pool, web, testing.deployment("db", 1, "1500m"))
+    assert explained.workload == "Deployment/a-web"
+    change = explained.changes[0]
+    assert (change.meant, change.lost) == ("team", (("Deployment/db", 1),))
+    assert "; without a Node then: 1 pod of Deployment/db)" in as_text([explained])

@@ -62,11 +62,12 @@ class BeyondLimit:
 
 @dataclass(frozen=True, slots=True)
 class TooSmall:
-    """``requested`` (pod and DaemonSets) is more than the size's allocatable amount."""
+    """``requested`` (pod and DaemonSets) is more than the size's allocatable amount; of it ``daemons`` take so much, by name."""
 
     resource: str
     requested: Quantity
     allocatable: Quantity
+    daemons: tuple[tuple[str, Quantity], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,14 +199,15 @@ class PoolTried:
             yield NotOffered()
 
     def _room(self, index: int, instance_type: InstanceType) -> Iterator[TypeReason]:
-        group = next((group for group in self._template.groups if group.mask >> index & 1), None)
-        if group is not None and (conflict := port_conflict(self._shape, group.host_ports)) is not None:
+        groups = (group for group in self._template.groups if group.mask >> index & 1)
+        group = next(groups, self._template.everywhere)
+        if (conflict := port_conflict(self._shape, group.host_ports)) is not None:
             yield PortTaken(conflict)
-        total = merge(self.requests, group.overhead) if group is not None else self.requests
+        total = merge(self.requests, group.overhead)
         for name, requested in total.items():
             allocatable = instance_type.allocatable.get(name, ZERO)
             if requested > allocatable:
-                yield TooSmall(name, requested, allocatable)
+                yield TooSmall(name, requested, allocatable, group.takes(name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Core ``pkg/controllers/provisioning/scheduling/{nodeclaimtemplate,scheduler}.go`
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from functools import cached_property
 from typing import Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
@@ -26,12 +27,23 @@ SIMULATION_KEYS = frozenset({REGISTERED, INITIALIZED})
 
 @dataclass(frozen=True, slots=True)
 class DaemonGroup:
-    """Instance types (``mask``) on which the same DaemonSet pods run, what these request, and the host ports they bind."""
+    """Instance types (``mask``) on which the same DaemonSet ``pods`` run, what these request, and the host ports they bind."""
 
     mask: int
     overhead: ResourceList
     amounts: tuple[tuple[str, int], ...]
     host_ports: tuple[HostPort, ...]
+    pods: tuple[Object, ...] = ()
+
+    def takes(self, resource: str) -> tuple[tuple[str, Quantity], ...]:
+        """What each DaemonSet takes of a resource, by its name, the most first; those that take nothing are left out."""
+        taken: dict[str, Quantity] = {}
+        for pod in self.pods:
+            amount = requests_for_pods((pod,)).get(resource)
+            if amount is not None and not amount.is_zero():
+                owner = controller_of(pod)
+                taken[str(owner["name"]) if owner is not None else name_of(pod)] = amount
+        return tuple(sorted(taken.items(), key=lambda one: (-one[1].nano, one[0])))
 
 
 class DaemonPod:
@@ -160,6 +172,13 @@ class Template:
         made.shared_ports, made.min_values_relaxed = [], False
         return made
 
+    @cached_property
+    def everywhere(self) -> DaemonGroup:
+        """The DaemonSets that run on all of its sizes: on one that its own requirements keep out they would run, too."""
+        first, *others = self.groups
+        pods = tuple(pod for pod in first.pods if all(any(pod is each for each in one.pods) for one in others))
+        return DaemonGroup(self.index.full, requests_for_pods(pods) if pods else {}, (), (), pods)
+
     def common_overhead(self) -> ResourceList:
         """What DaemonSets request where they are the same on all instance types."""
         return self.groups[0].overhead or requests_for_pods(())
@@ -203,6 +222,7 @@ class Template:
                     overhead,
                     tuple(sorted((name, quantity.nano) for name, quantity in overhead.items())),
                     tuple(port for each in ports.values() for port in each),
+                    tuple(member.pod for member in members),
                 )
             )
         self.groups = tuple(groups)
