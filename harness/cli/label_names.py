@@ -14,6 +14,7 @@ _NAME_ALIKE = 0.7  # `mdoe` is like `mode`; within a domain names are short
 _DOMAIN_ALIKE = 0.85
 _OWN = frozenset({core.GROUP, azure.GROUP, azure.AKS_DOMAIN})
 """Domains in which users name no keys: a name that another of them has stands in the wrong one."""
+_CLOSED = _OWN | {"kubernetes.io"}
 
 
 def key_mistakes(
@@ -35,22 +36,27 @@ def key_mistakes(
 
 def _meant(key: str, known: Iterable[str]) -> str:
     """The known key of the same domain with a like name, or of a like domain with the same name; else, of a key of Karpenter's or AKS's
-    domains, one of another of them with a like name.
+    domains, one of another of them with a like name. A name that one domain of Kubernetes, Karpenter or AKS has means the same in all.
     """
     from difflib import SequenceMatcher  # only a key that nobody knows needs it
 
     domain, _, name = key.rpartition("/")
-    best = ("", (False, 0.0))
+    best = ("", (False, False, 0.0))
     for other in sorted(known):
         its_domain, _, its_name = other.rpartition("/")
         own = its_domain != domain and {domain, its_domain} <= _OWN
         if its_domain == domain or own:
             likeness, enough = SequenceMatcher(None, name, its_name).ratio(), _NAME_ALIKE
         elif its_name == name and domain:
-            likeness, enough = SequenceMatcher(None, domain, its_domain).ratio(), _DOMAIN_ALIKE
+            likeness = SequenceMatcher(None, domain, its_domain).ratio()
+            enough = 0.0 if domain in _CLOSED and _of_kubernetes(its_domain) else _DOMAIN_ALIKE
         else:
             continue
-        found = (not own, likeness)
+        found = (not own, "beta." not in its_domain, likeness)
         if likeness >= enough and found > best[1]:
             best = other, found
     return best[0]
+
+
+def _of_kubernetes(domain: str) -> bool:
+    return domain in _OWN or domain == "kubernetes.io" or domain.endswith(".kubernetes.io")

@@ -336,6 +336,14 @@ def test_a_mistake_on_the_command_line_is_one_line(
             ("karpenter.azure.com/mdoe",),
             "unknown key 'karpenter.azure.com/mdoe'; did you mean 'kubernetes.azure.com/mode'? (--as-",
         ),
+        (
+            ("kubernetes.azure.com/zone",),
+            "unknown key 'kubernetes.azure.com/zone'; did you mean 'topology.kubernetes.io/zone'? (--as-",
+        ),
+        (
+            ("kubernetes.io/instance-type",),
+            "unknown key 'kubernetes.io/instance-type'; did you mean 'node.kubernetes.io/instance-type'? (--as-",
+        ),
         (("bad key!!",), "'bad key!!' is no label key: name part must consist of"),
         (("team", "a/b/c"), "'a/b/c' is no label key: a valid label key"),
     ],
