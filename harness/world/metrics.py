@@ -18,11 +18,11 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, MIN_VALUES_RELAXED, NOD
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, labels_of, name_of, spec_of, status_of
-from harness.kube.api.quantity import NANO
 from harness.kube.api.resources import parse_list
 from harness.wording import did_you_mean
 from harness.world.condition_metrics import CONDITION_FAMILIES, condition_samples
 from harness.world.duration_metrics import DURATION_FAMILIES, duration_samples
+from harness.world.object_metrics import OBJECT_FAMILIES, PER_OBJECT, object_samples, resource_name, resource_number
 from harness.world.samples import Distributions, Labels, Sample, base_of, number
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ FAMILIES: Mapping[str, str] = {
     _SCORES: "histogram",
     **DURATION_FAMILIES,
     **CONDITION_FAMILIES,
+    **OBJECT_FAMILIES,
 }
 """The metrics that are told, and their type."""
 
@@ -67,7 +68,7 @@ _TIMEOUTS = {"multi-node consolidation": "multi", "single-node consolidation": "
 
 
 class Metrics(Sequence[Sample]):
-    """All samples, by name and labels. Printed, it is a table."""
+    """All samples, by name and labels. Printed, it is a table, without the series of each Node and pod."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
         self._samples = tuple(sorted(samples, key=_place))
@@ -108,10 +109,9 @@ class Metrics(Sequence[Sample]):
         return "".join(f"{line}\n" for line in lines)
 
     def __str__(self) -> str:
-        width = max((len(str(each)) for each in self._samples), default=0)
-        return "\n".join(
-            f"{each!s:{width}}  {number(each.value)}" for each in self._samples if not each.name.endswith("_bucket")
-        )
+        shown = [each for each in self._samples if not each.name.endswith("_bucket") and each.name not in PER_OBJECT]
+        width = max((len(str(each)) for each in shown), default=0)
+        return "\n".join(f"{each!s:{width}}  {number(each.value)}" for each in shown)
 
 
 _ORDER = {name: place for place, name in enumerate(FAMILIES)}
@@ -147,7 +147,16 @@ def metrics_of(world: Observations) -> Metrics:
     for method in _TIMEOUTS.values():
         counted["karpenter_voluntary_disruption_consolidation_timeouts_total", (("consolidation_type", method),)] += 0
     samples = [Sample(name, dict(labels), value) for (name, labels), value in counted.items()]
-    return Metrics([*samples, *_tally(world), *_gauges(world), *duration_samples(world), *condition_samples(world)])
+    return Metrics(
+        [
+            *samples,
+            *_tally(world),
+            *_gauges(world),
+            *duration_samples(world),
+            *condition_samples(world),
+            *object_samples(world),
+        ]
+    )
 
 
 def _tally(world: Observations) -> Iterator[Sample]:
@@ -289,9 +298,8 @@ def _gauges(world: Observations) -> Iterator[Sample]:
         name = name_of(pool)
         for metric, amounts in (("usage", status_of(pool).get("resources")), ("limit", spec_of(pool).get("limits"))):
             for resource, amount in sorted(parse_list(amounts).items()):
-                labels = {"nodepool": name, "resource_type": resource.lower().replace("-", "_")}
-                value = amount.nano / NANO if resource == "cpu" else float(amount.value())
-                yield Sample(f"karpenter_nodepools_{metric}", labels, value)
+                labels = {"nodepool": name, "resource_type": resource_name(resource)}
+                yield Sample(f"karpenter_nodepools_{metric}", labels, resource_number(resource, amount))
         if world.release.core.nodepool_cost_metric:
             yield Sample("karpenter_nodepools_cost_total", {"nodepool": name}, costs.get(name, 0.0))
 

@@ -143,3 +143,50 @@ def test_pods_are_bound_and_start() -> None:
     assert told.value("karpenter_pods_bound_duration_seconds_bucket", le="+Inf") == bound
     waited = told.value("karpenter_pods_bound_duration_seconds_sum")
     assert 0 < waited <= told.value("karpenter_pods_startup_duration_seconds_sum")
+
+
+def test_each_node_and_pod() -> None:
+    world = settled()
+    (node,), (pod,) = world.list("Node"), world.list("Pod")
+    told = world.metrics()
+    name, labels = node["metadata"]["name"], node["metadata"]["labels"]
+    own = {"node_name": name, "nodepool": "default", "instance_type": labels["node.kubernetes.io/instance-type"]}
+    for metric, amounts in (("allocatable", "allocatable"), ("system_overhead", "capacity")):
+        assert told.value(f"karpenter_nodes_{metric}", resource_type="cpu", managed="true", **own) > 0, amounts
+    requested = told.value("karpenter_nodes_total_pod_requests", resource_type="cpu", **own)
+    there = told.value("karpenter_nodes_allocatable", resource_type="cpu", **own)
+    assert told.value("karpenter_nodes_total_pod_requests", resource_type="pods", **own) == 1
+    assert told.value("karpenter_cluster_utilization_percent", resource_type="cpu") == 100 * requested / there > 0
+    assert told.value("karpenter_nodes_current_lifetime_seconds", **own) > 0
+    place = {"node": name, "scheduled": "true", "ready": "true", "managed": "true", "capacity_type": "spot"}
+    assert told.value("karpenter_pods_state", phase="Running", zone=labels["topology.kubernetes.io/zone"], **place) == 1
+    owner = told.value("karpenter_pods_state", owner=f"/apis/apps/v1/namespaces/default/replicasets/{_owner(pod)}")
+    assert owner == 1
+    assert told.value("karpenter_pods_unbound_time_seconds") == told.value("karpenter_pods_unstarted_time_seconds") == 0
+    assert "karpenter_nodes_allocatable" not in str(told)  # some thirty labels and five resources for each Node
+    assert f'karpenter_pods_unbound_time_seconds{{name="{pod["metadata"]["name"]}"' not in told.text()
+
+
+def _owner(pod: dict[str, Any]) -> str:
+    return str(pod["metadata"]["ownerReferences"][0]["name"])
+
+
+def test_a_pod_that_waits_is_told_by_name() -> None:
+    world = settled(azure={"quota": {"lowPriorityCores": 0}})
+    world.advance(600)
+    (pod,) = world.list("Pod")
+    told = world.metrics()
+    name = pod["metadata"]["name"]
+    assert told.value("karpenter_pods_unbound_time_seconds", name=name, namespace="default") >= 600
+    assert told.value("karpenter_pods_unstarted_time_seconds", name=name) >= 600
+    assert told.value("karpenter_pods_state", name=name, phase="Pending", scheduled="false", node="", zone="") == 1
+
+
+def test_what_older_releases_say_of_nodes_and_pods() -> None:
+    told = settled(karpenter="1.7.2").metrics()
+    (state,) = [each for each in told if each.name == "karpenter_pods_state"]
+    assert not {"ready", "managed"} & set(state.labels)
+    assert all("managed" not in each.labels for each in told if each.name == "karpenter_nodes_allocatable")
+    (state,) = [each for each in settled(karpenter="1.13.1").metrics() if each.name == "karpenter_pods_state"]
+    assert "ready" in state.labels
+    assert "managed" not in state.labels

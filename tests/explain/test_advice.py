@@ -426,7 +426,7 @@ def test_spot_by_the_label_of_aks_is_a_wish_for_spot() -> None:
     assert allow.alters == ()
 
 
-REFUSED = [
+LEFT_ALONE = [
     # a selector that Karpenter refuses before it looks at any NodePool, the word that was meant, and what is told of it
     ({"karpenter.azure.com/sku-familly": "D"}, FAMILY, f"It would help to ask for {FAMILY}: D in place of"),
     ({"karpenter.sh/capacitytype": "on-demand"}, CAPACITY, f"It would help to ask for {CAPACITY}: on-demand in place"),
@@ -439,7 +439,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("selector", "meant", "told"), REFUSED, ids=lambda one: one if isinstance(one, str) else "")
+@pytest.mark.parametrize(("selector", "meant", "told"), LEFT_ALONE, ids=lambda one: one if isinstance(one, str) else "")
 def test_what_was_meant_by_a_pod_that_is_left_alone(selector: dict[str, str], meant: str, told: str) -> None:
     explained = first(AMD64, deployment(nodeSelector=selector))
     assert explained.state == "ignored"

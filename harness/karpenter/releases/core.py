@@ -72,6 +72,8 @@ def _old(version: str) -> CoreRelease:
         held_repair_looks_again=version == "1.7.1",
         first_overlay_capacity_wins=False,
         zone_in_metrics=False,
+        managed_in_metrics=False,
+        readiness_in_metrics=False,
         nodepool_cost_metric=False,
         nodepool_decision_metrics=False,
         overlays_skip_broken_nodepools=False,
@@ -87,11 +89,12 @@ CORE_RELEASES: Mapping[str, CoreRelease] = {
             ephemeral_readiness=False,
             overlays_skip_broken_nodepools=False,
             zone_in_metrics=False,
+            managed_in_metrics=False,
             gates=_GATES_V1_7,
         )
         for version in ("1.10.0", "1.12.0", "1.12.1")
     },
-    "1.13.0": _before_v1_15("1.13.0", zone_in_metrics=False, gates=_GATES_V1_7),
+    "1.13.0": _before_v1_15("1.13.0", zone_in_metrics=False, managed_in_metrics=False, gates=_GATES_V1_7),
     "1.14.0": _before_v1_15("1.14.0"),
     "1.14.3": _before_v1_15("1.14.3"),
     "1.15.0": CoreRelease("1.15.0", kubernetes="1.36", gates=_GATES_V1_15),

@@ -55,6 +55,10 @@ class CoreRelease:
     """A NodePool without instance types does not keep NodeOverlays from the others."""
     zone_in_metrics: bool = True
     """Metrics of NodeClaims and Nodes that go have the zone."""
+    managed_in_metrics: bool = True
+    """Metrics of each Node and pod say whether Karpenter made the Node."""
+    readiness_in_metrics: bool = True
+    """Metrics of each pod say whether it is ready."""
     nodepool_decision_metrics: bool = True
     """Metrics tell decisions by NodePool, and how many nodes use up its budgets (core ``pkg/controllers/disruption/metrics.go``)."""
     nodepool_cost_metric: bool = True

@@ -147,9 +147,13 @@ class StateNode:
         """Capacity, which until initialization the NodeClaim completes; and one of the resource ``nodes``."""
         return {**self._amounts("capacity"), NODES: Quantity(NANO)}
 
+    def allocatable(self) -> dict[str, Quantity]:
+        """Allocatable, which until initialization the NodeClaim completes."""
+        return self._amounts("allocatable")
+
     def available(self) -> dict[str, Quantity]:
         """Allocatable without what the pods on it request."""
-        return subtract(self._amounts("allocatable"), merge(*(requests_for_pods((pod,)) for pod in self.pods)))
+        return subtract(self.allocatable(), merge(*(requests_for_pods((pod,)) for pod in self.pods)))
 
     def daemon_requests(self) -> ResourceList:
         """What the DaemonSet pods on it request."""

@@ -1,0 +1,146 @@
+"""The gauges of each Node and each pod, and of what the Nodes have in all that pods do not request.
+
+Core ``pkg/controllers/metrics/{node,pod}/controller.go``. Limits of pods are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from harness.engine.clock import SECOND, parse
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.labels import ARCH, INSTANCE_TYPE, ZONE
+from harness.kube.api.objects import (
+    Object,
+    condition_is,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    owners_of,
+    spec_of,
+    status_of,
+)
+from harness.kube.api.quantity import NANO, Quantity
+from harness.kube.api.resources import ResourceList, merge, parse_list, subtract
+from harness.kube.scheduling.pods import is_terminal, requests_for_pods
+from harness.world.samples import Sample
+
+if TYPE_CHECKING:
+    from harness.world.observations import Observations
+
+__all__ = ["OBJECT_FAMILIES", "PER_OBJECT", "object_samples", "resource_name", "resource_number"]
+
+_NODES, _PODS, _UTILIZATION = "karpenter_nodes_", "karpenter_pods_", "karpenter_cluster_utilization_percent"
+_OF_PODS = ("state", "unbound_time_seconds", "unstarted_time_seconds")
+_OF_NODES = (
+    "allocatable",
+    "total_pod_requests",
+    "total_daemon_requests",
+    "system_overhead",
+    "current_lifetime_seconds",
+)
+PER_OBJECT = (*(f"{_NODES}{name}" for name in _OF_NODES), *(f"{_PODS}{name}" for name in _OF_PODS))
+"""The metrics that have series of their own for each Node or pod."""
+OBJECT_FAMILIES: Mapping[str, str] = dict.fromkeys((_UTILIZATION, *PER_OBJECT), "gauge")
+"""The metrics that are told, and their type."""
+
+
+def object_samples(world: Observations) -> Iterator[Sample]:
+    """All series, as the objects are."""
+    nodes = [each for each in world.karpenter.disruption_view().nodes if each.node is not None]
+    yield from _utilization(nodes)
+    for node in nodes:
+        yield from _of_node(world, node)
+    placed = {name_of(node): labels_of(node) for node in world.list("Node")}
+    for pod in world.list("Pod"):
+        yield from _of_pod(world, pod, placed)
+
+
+def resource_name(name: str) -> str:
+    """A resource as a label's value has it."""
+    return name.lower().replace("-", "_")
+
+
+def resource_number(name: str, amount: Quantity) -> float:
+    """CPUs in thousandths, everything else in whole units, rounded up."""
+    return -(-amount.nano * 1000 // NANO) / 1000 if name == "cpu" else float(amount.value())
+
+
+def _utilization(nodes: list[StateNode]) -> Iterator[Sample]:
+    there = merge(*(node.allocatable() for node in nodes))
+    used = merge(*(requests_for_pods(node.pods) for node in nodes))
+    for name, amount in sorted(there.items()):
+        if amount.value() != 0:
+            share = resource_number(name, used.get(name, Quantity(0))) / resource_number(name, amount)
+            yield Sample(_UTILIZATION, {"resource_type": resource_name(name)}, 100 * share)
+
+
+def _of_node(world: Observations, state: StateNode) -> Iterator[Sample]:
+    node: Object = state.node or {}
+    status = {name: parse_list(status_of(node).get(name)) for name in ("capacity", "allocatable")}
+    lists: Mapping[str, ResourceList] = {
+        "allocatable": status["allocatable"],
+        "total_pod_requests": requests_for_pods(state.pods) if state.pods else {},
+        "total_daemon_requests": state.daemon_requests(),
+        "system_overhead": subtract(status["capacity"], status["allocatable"]),
+    }
+    own = _node_labels(world, state, node)
+    for metric, amounts in lists.items():
+        for name, amount in sorted(amounts.items()):
+            labels = dict(sorted({**own, "resource_type": resource_name(name)}.items()))
+            yield Sample(f"{_NODES}{metric}", labels, resource_number(name, amount))
+    yield Sample(f"{_NODES}current_lifetime_seconds", own, _age(world, node))
+
+
+def _node_labels(world: Observations, state: StateNode, node: Object) -> dict[str, str]:
+    """The well-known labels by their names alone. Where two have the same name Go takes either: here the one that is set."""
+    own: dict[str, str] = {"node_name": name_of(node), "phase": str(status_of(node).get("phase") or "")}
+    if world.release.core.managed_in_metrics:
+        own["managed"] = str(state.managed).lower()
+    for key in sorted(world.release.vocabulary.well_known):
+        _, slash, name = key.partition("/")
+        if slash:
+            name = name.lower().replace("-", "_")
+            own[name] = own.get(name) or str(labels_of(node).get(key) or "")
+    return dict(sorted(own.items()))
+
+
+def _of_pod(world: Observations, pod: Object, placed: Mapping[str, Mapping[str, str]]) -> Iterator[Sample]:
+    place = str(spec_of(pod).get("nodeName") or "")
+    node, phase = placed.get(place, {}), str(status_of(pod).get("phase") or "")
+    names = {"name": name_of(pod), "namespace": namespace_of(pod)}
+    labels = {
+        **names,
+        "owner": _owner(pod),
+        "node": place,
+        "scheduled": str(bool(place)).lower(),
+        "nodepool": node.get(NODEPOOL, ""),
+        "zone": node.get(ZONE, ""),
+        "arch": node.get(ARCH, ""),
+        "capacity_type": node.get(CAPACITY_TYPE, ""),
+        "instance_type": node.get(INSTANCE_TYPE, ""),
+        "phase": phase,
+    }
+    if world.release.core.readiness_in_metrics:
+        labels["ready"] = str(condition_is(pod, "Ready")).lower()
+    if world.release.core.managed_in_metrics:
+        labels["managed"] = str(NODEPOOL in node).lower()
+    yield Sample(f"{_PODS}state", dict(sorted(labels.items())), 1)
+    if phase == "Pending" and not condition_is(pod, "PodScheduled"):
+        yield Sample(f"{_PODS}unbound_time_seconds", names, _age(world, pod))
+    if phase == "Pending" or not (condition_is(pod, "Ready") or is_terminal(pod)):
+        yield Sample(f"{_PODS}unstarted_time_seconds", names, _age(world, pod))
+
+
+def _owner(pod: Object) -> str:
+    """What once was the owner's selfLink; all kinds end in an s there."""
+    for each in owners_of(pod):
+        return f"/apis/{each['apiVersion']}/namespaces/{namespace_of(pod)}/{str(each['kind']).lower()}s/{each['name']}"
+    return ""
+
+
+def _age(world: Observations, obj: Object) -> float:
+    return (world.clock.now - parse(metadata_of(obj)["creationTimestamp"])) / SECOND
