@@ -206,6 +206,7 @@ def apply_manifests(
     """
     from harness.explain.labels import default_objects
     from harness.kube.api.objects import Frozen
+    from harness.kube.custom_resources.admission import UNCHECKED
     from harness.reading.problems import Problem, ScenarioError
     from harness.scenario.language.dumps import as_new, deleted, in_order
     from harness.world.refused import class_hint
@@ -215,7 +216,9 @@ def apply_manifests(
     world.apply(*added)
     problems: list[Problem] = []
     for manifest in in_order(manifests):
-        for rejection in world.apply(Frozen(change(as_new(manifest.object)))):
+        refused = world.apply(Frozen(change(as_new(manifest.object))))
+        # that there may be more mistakes is none, and would stand first
+        for rejection in [one for one in refused if UNCHECKED not in one.text] or refused:
             place = manifest.document.position(rejection.pointer)
             hint = manifest.type_hint(rejection.pointer, rejection.text) or class_hint(rejection.text, world.view)
             problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}", hint))

@@ -129,7 +129,7 @@ def smallest_changes(
 
 def meant_but_short(singles: Sequence[Candidate], confirm: Confirm) -> tuple[Change, ...]:
     """The likeliest word that was meant, where with it Karpenter has something else against the pods; else none."""
-    likeliest = next((one for one in singles if one.meant and one.solver), None)
+    likeliest = next((one for one in singles if one.meant), None)
     outcome = confirm((likeliest,)) if likeliest is not None else None
     if likeliest is None or outcome is None or outcome.bound:
         return ()

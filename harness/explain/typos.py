@@ -7,19 +7,30 @@ from difflib import SequenceMatcher, get_close_matches
 from typing import Any
 
 from harness.explain.candidates import Candidate, Looked, Rank, required_terms
-from harness.explain.edits import renaming, setting
+from harness.explain.edits import renaming, requesting, setting
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import UndefinedKey
 from harness.karpenter.scheduling.ledger import PoolFiltered, PoolTried
 from harness.karpenter.scheduling.reasons import RequirementsIncompatible, TaintsNotTolerated
+from harness.kube.api.labels import ARCH
 from harness.kube.api.objects import labels_of, name_of, namespace_of, spec_of
+from harness.kube.api.quantity import NANO, Quantity
 
 __all__ = ["Words", "nearest", "reference_candidates", "word_candidates"]
 
 _KEYS_ALIKE, _VALUES_ALIKE = 0.74, 0.65
 _MEANT = 2
+_ALSO_CALLED: Mapping[str, Mapping[str, str]] = {
+    ARCH: {
+        **dict.fromkeys(("x86_64", "x86-64", "x86", "x64", "intel"), "amd64"),
+        **dict.fromkeys(("aarch64", "arm"), "arm64"),
+    },
+    CAPACITY_TYPE: {"regular": "on-demand"},
+}
+"""Names that others have for what Kubernetes and Karpenter call so, in small letters."""
+_MEGA = 1_000_000
 
 
 class Words:
@@ -69,7 +80,9 @@ class Words:
         """What a value of a key that no Node can have was meant for; nothing for one that exists, but not for this pod."""
         if self._exists(key, value):
             return []
-        return nearest(value, self.values(key) if known is None else known)
+        there = self.values(key) if known is None else list(known)
+        other = _ALSO_CALLED.get(key, {}).get(value.lower())
+        return [other] if other in there else nearest(value, there)
 
     def values(self, key: str) -> list[str]:
         """Values of a key that some Node could have."""
@@ -111,6 +124,7 @@ def word_candidates(pod: Mapping[str, Any], looked_at: Sequence[Looked], words: 
     for path, index, expression in required_terms(pod):
         yield from _of_expression(path, index, expression, words, "the pod's required node affinity")
     yield from _of_tolerations(pod, looked_at)
+    yield from _of_cpus(pod, looked_at)
     for entry in looked_at:
         if isinstance(entry, PoolFiltered):
             yield from _of_nodepool(entry, words)
@@ -166,6 +180,20 @@ def _of_tolerations(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iter
                 yield Candidate(Rank.MEANT, told, setting(("spec", "tolerations", index), field, other), meant=other)
 
 
+def _of_cpus(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
+    """Thousandths in place of more CPUs than the largest size has: `2000` for `2000m`, `500M` for `500m`."""
+    sizes = (one.instance_type.capacity["cpu"].nano for entry in looked_at for one in entry.types())
+    largest = max(sizes, default=0)
+    for number, container in enumerate(spec_of(pod).get("containers") or ()):
+        written = ((container.get("resources") or {}).get("requests") or {}).get("cpu")
+        amount = Quantity.parse(written).nano if largest and written is not None else 0
+        if amount > largest:
+            cpus = amount // NANO
+            meant = f"{cpus // _MEGA if cpus % _MEGA == 0 else cpus}m"
+            told = f"request {meant} cpu, not {written}, in container {container.get('name')}"
+            yield Candidate(Rank.MEANT, told, requesting(number, "cpu", meant), meant=meant)
+
+
 def _of_nodepool(entry: PoolFiltered, words: Words) -> Iterator[Candidate]:
     """Values of a NodePool's own requirements that no size has."""
     for key, requirement in entry.requirements.items():
@@ -191,7 +219,7 @@ def reference_candidates(
     claims: Mapping[tuple[str, str], Mapping[str, Any]],
     storageclasses: Iterable[str],
 ) -> Iterator[Candidate]:
-    """Names of objects that do not exist: the AKSNodeClass of a NodePool, the StorageClass of one of the pod's claims.
+    """Names of objects that do not exist: the AKSNodeClass of a NodePool, the pod's claims, and the StorageClass of one of them.
 
     `claims` are by namespace and name.
     """
@@ -204,8 +232,13 @@ def reference_candidates(
             told = f"name AKSNodeClass {other} in place of {name} in NodePool {name_of(pool)}"
             yield Candidate(Rank.MEANT, told, edit, name_of(pool), meant=other, solver=False)
     namespace = namespace_of(pod) or "default"
-    for volume in pod.get("spec", {}).get("volumes") or ():
+    known = [name for place, name in claims if place == namespace]
+    for index, volume in enumerate(pod.get("spec", {}).get("volumes") or ()):
         claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+        for other in nearest(claim, known) if claim and claim not in known else ():
+            edit = setting(("spec", "volumes", index, "persistentVolumeClaim"), "claimName", other)
+            told = f"name PersistentVolumeClaim {other} in place of {claim} in the pod's volume {volume.get('name')}"
+            yield Candidate(Rank.MEANT, told, edit, meant=other, solver=False)
         named = spec_of(claims.get((namespace, claim)) or {}).get("storageClassName") if claim else None
         for other in nearest(named, stores) if named and named not in stores else ():
             told = f"name StorageClass {other} in place of {named} in PersistentVolumeClaim {claim}"

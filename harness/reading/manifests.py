@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from harness.reading.yaml_values import kubernetes_value
 from lazyrecords import dataclass
 
 __all__ = ["Manifest", "manifests_of", "manifests_of_text", "read_manifests"]
+
+_QUOTED = re.compile(r'"([^"]*)"')
+_UNSUPPORTED = re.compile(r'Unsupported value: "([^"]*)": supported values: (.*)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,9 @@ class Manifest:
         return "" if isinstance(kubernetes_value(node), str) else f'quote it: "{node.text}"'
 
     def type_hint(self, pointer: Sequence[str | int], said: str) -> str:
-        """The same where the API server said that it wants a text; empty for whatever else it said."""
+        """The same where the API server said that it wants a text, the nearest of the values that it supports; empty for whatever else."""
+        if found := _UNSUPPORTED.search(said):
+            return did_you_mean(found[1], _QUOTED.findall(found[2]), limit=0)
         return self.quote_hint(pointer) if "must be of type string" in said else ""
 
     def is_named(self, reference: str) -> bool:

@@ -2,7 +2,7 @@
 
 operatorpkg ``status/{controller,metrics}.go``; core ``pkg/controllers/controllers.go`` and kaz ``pkg/controllers/controllers.go`` say which
 labels of an object its series have. Of NodeClaims and NodePools the library tells everything twice: under the kind's name, and under names
-of old, which are left out here.
+of old, with the kind as a label and without those of the object.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness.world.samples import Distributions, Sample
 if TYPE_CHECKING:
     from harness.world.observations import Observations
 
-__all__ = ["CONDITION_FAMILIES", "condition_samples"]
+__all__ = ["CONDITION_FAMILIES", "OLD_NAMES", "condition_samples"]
 
 _CLASS = "karpenter.azure.com/aksnodeclass"
 _KINDS: Mapping[str, tuple[str, ...]] = {
@@ -28,7 +28,12 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "Node": (_CLASS, NODEPOOL, INITIALIZED),
     "AKSNodeClass": (),
 }
+_TWICE: Mapping[str, str] = dict.fromkeys(("NodeClaim", "NodePool"), "karpenter.sh")
+"""Kind → group of those that are told under names of old, too."""
 _BUCKETS = tuple(0.5 * 2**power for power in range(15))
+_OLD_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+Labels = tuple[tuple[str, str], ...]
 
 _GAUGE, _COUNTER, _HISTOGRAM = "gauge", "counter", "histogram"
 _FAMILIES = {
@@ -45,10 +50,14 @@ def _metric(kind: str, name: str) -> str:
     return f"operator_{kind.lower()}_{name}"
 
 
+_OLD = {f"operator_{name}": form for name, form in _FAMILIES.items()}
 CONDITION_FAMILIES: Mapping[str, str] = {
-    _metric(kind, name): form for kind in _KINDS for name, form in _FAMILIES.items()
+    **{_metric(kind, name): form for kind in _KINDS for name, form in _FAMILIES.items()},
+    **_OLD,
 }
 """The metrics of conditions, and their type."""
+OLD_NAMES = frozenset(each for name in _OLD for each in (name, f"{name}_sum", f"{name}_count"))
+"""Series that say again what others say."""
 
 
 def condition_samples(world: Observations) -> Iterator[Sample]:
@@ -67,6 +76,17 @@ def _labels(kind: str, obj: Object) -> dict[str, str]:
     }
 
 
+def _both(kind: str, name: str, labels: Mapping[str, str], more: Mapping[str, str], value: float) -> Iterator[Sample]:
+    """A series under the kind's name with labels of the object, and under the name of old."""
+    yield Sample(_metric(kind, name), {**labels, **more}, value)
+    if kind in _TWICE:
+        yield Sample(f"operator_{name}", {**labels, **_old_labels(kind)}, value)
+
+
+def _old_labels(kind: str) -> dict[str, str]:
+    return {"group": _TWICE[kind], "kind": kind}
+
+
 def _present(world: Observations, kind: str, obj: Object) -> Iterator[Sample]:
     own = {"namespace": "", "name": name_of(obj)}
     now = world.clock.now
@@ -77,20 +97,20 @@ def _present(world: Observations, kind: str, obj: Object) -> Iterator[Sample]:
             "status": str(each["status"]),
             "reason": str(each.get("reason") or ""),
         }
-        labels.update(_labels(kind, obj))
-        yield Sample(_metric(kind, "status_condition_count"), labels, 1)
+        more = _labels(kind, obj)
+        yield from _both(kind, "status_condition_count", labels, more, 1)
         since = (now - _moment(each)) / SECOND
-        yield Sample(_metric(kind, "status_condition_current_status_seconds"), labels, since)
+        yield from _both(kind, "status_condition_current_status_seconds", labels, more, since)
     if is_terminating(obj):
         since = (now - parse(metadata_of(obj)["deletionTimestamp"])) / SECOND
-        yield Sample(_metric(kind, "termination_current_time_seconds"), {**own, **_labels(kind, obj)}, since)
+        yield from _both(kind, "termination_current_time_seconds", own, _labels(kind, obj), since)
 
 
 def _past(world: Observations, kind: str) -> Iterator[Sample]:
     """Transitions and terminations so far, from what was written."""
-    transitions: Counter[tuple[tuple[str, str], ...]] = Counter()
-    lasted = Distributions(_metric(kind, "status_condition_transition_seconds"), _BUCKETS)
-    ended = Distributions(_metric(kind, "termination_duration_seconds"), _BUCKETS)
+    transitions: Counter[tuple[Labels, Labels]] = Counter()
+    lasted = _Twice(kind, "status_condition_transition_seconds")
+    ended = _Twice(kind, "termination_duration_seconds")
     for entry in world.journal:
         if entry.key.kind != kind or entry.error is not None:
             continue
@@ -98,7 +118,7 @@ def _past(world: Observations, kind: str) -> Iterator[Sample]:
         if after is None:
             if before is not None and is_terminating(before):
                 took = (entry.at - parse(metadata_of(before)["deletionTimestamp"])) / SECOND
-                ended.observe(took, **_labels(kind, before))
+                ended.observe(took, {}, _labels(kind, before))
             continue
         known = {each["type"]: each for each in conditions_of(before)} if before is not None else {}
         for each in conditions_of(after):
@@ -106,13 +126,43 @@ def _past(world: Observations, kind: str) -> Iterator[Sample]:
             if old is not None and old["status"] == each["status"]:
                 continue
             labels = {"type": str(each["type"]), "status": str(each["status"]), "reason": str(each.get("reason") or "")}
-            transitions[tuple({**labels, **_labels(kind, after)}.items())] += 1
+            transitions[tuple(labels.items()), tuple(_labels(kind, after).items())] += 1
             if old is not None:
                 labels = {"type": str(old["type"]), "status": str(old["status"])}
-                lasted.observe((_moment(each) - _moment(old)) / SECOND, **labels, **_labels(kind, after))
-    for found, count in transitions.items():
-        yield Sample(_metric(kind, "status_condition_transitions_total"), dict(found), count)
+                lasted.observe((_moment(each) - _moment(old)) / SECOND, labels, _labels(kind, after))
+    yield from _transitions(kind, transitions)
     yield from (*lasted.samples(), *ended.samples())
+
+
+def _transitions(kind: str, counted: Counter[tuple[Labels, Labels]]) -> Iterator[Sample]:
+    name, old = "status_condition_transitions_total", Counter[Labels]()
+    for (labels, more), count in counted.items():
+        yield Sample(_metric(kind, name), dict((*labels, *more)), count)
+        old[labels] += count
+    if kind in _TWICE:
+        yield from (
+            Sample(f"operator_{name}", {**dict(labels), **_old_labels(kind)}, count) for labels, count in old.items()
+        )
+
+
+class _Twice:
+    """A distribution under the kind's name, and under the name of old with the client library's own buckets."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        self._kind = kind
+        self._own = Distributions(_metric(kind, name), _BUCKETS)
+        self._old = Distributions(f"operator_{name}", _OLD_BUCKETS)
+
+    def observe(self, value: float, labels: Mapping[str, str], more: Mapping[str, str]) -> None:
+        """Takes note of a value; `more` are labels of the object."""
+        self._own.observe(value, **labels, **more)
+        if self._kind in _TWICE:
+            self._old.observe(value, **labels, **_old_labels(self._kind))
+
+    def samples(self) -> Iterator[Sample]:
+        """The series of both."""
+        yield from self._own.samples()
+        yield from self._old.samples()
 
 
 def _moment(condition: Mapping[str, object]) -> int:

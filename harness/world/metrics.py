@@ -20,7 +20,7 @@ from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, labels_of, name_of, spec_of, status_of
 from harness.kube.api.resources import parse_list
 from harness.wording import did_you_mean
-from harness.world.condition_metrics import CONDITION_FAMILIES, condition_samples
+from harness.world.condition_metrics import CONDITION_FAMILIES, OLD_NAMES, condition_samples
 from harness.world.duration_metrics import DURATION_FAMILIES, duration_samples
 from harness.world.object_metrics import OBJECT_FAMILIES, PER_OBJECT, object_samples, resource_name, resource_number
 from harness.world.samples import Distributions, Labels, Sample, base_of, number
@@ -68,7 +68,7 @@ _TIMEOUTS = {"multi-node consolidation": "multi", "single-node consolidation": "
 
 
 class Metrics(Sequence[Sample]):
-    """All samples, by name and labels. Printed, it is a table, without the series of each Node and pod."""
+    """All samples, by name and labels. Printed, it is a table, without the series of each Node and pod and without names of old."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
         self._samples = tuple(sorted(samples, key=_place))
@@ -109,7 +109,8 @@ class Metrics(Sequence[Sample]):
         return "".join(f"{line}\n" for line in lines)
 
     def __str__(self) -> str:
-        shown = [each for each in self._samples if not each.name.endswith("_bucket") and each.name not in PER_OBJECT]
+        left_out = {*PER_OBJECT, *OLD_NAMES}
+        shown = [each for each in self._samples if not each.name.endswith("_bucket") and each.name not in left_out]
         width = max((len(str(each)) for each in shown), default=0)
         return "\n".join(f"{each!s:{width}}  {number(each.value)}" for each in shown)
 

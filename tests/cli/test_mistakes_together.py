@@ -121,3 +121,17 @@ def test_a_runtime_class_of_nearly_that_name(here: Path, capsys: pytest.CaptureF
     code, _, err = call(capsys, "explain", "web.yaml")
     assert code == 2
     assert "RuntimeClass \"kata-vm-isolation\" not found; did you mean 'kata-mshv-vm-isolation'?" in err
+
+
+def test_what_the_api_server_did_not_check_does_not_come_first(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The mistakes do, with the value that is nearest."""
+    (here / "pool.yaml").write_text(
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\nspec:\n  template:\n    spec:\n"
+        "      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}\n"
+        "      requirements: [{key: karpenter.sh/capacity-type, operator: in, values: [spot]}]\n"
+    )
+    code, _, err = call(capsys, "explain", "pool.yaml")
+    assert code == 2
+    (line,) = err.splitlines()
+    assert line.startswith("pool.yaml:8:")
+    assert line.endswith("; did you mean 'In'?")

@@ -190,3 +190,22 @@ def test_what_older_releases_say_of_nodes_and_pods() -> None:
     (state,) = [each for each in settled(karpenter="1.13.1").metrics() if each.name == "karpenter_pods_state"]
     assert "ready" in state.labels
     assert "managed" not in state.labels
+
+
+def test_conditions_under_the_names_of_old() -> None:
+    world = settled()
+    told = world.metrics()
+    (claim,) = world.list("NodeClaim")
+    own = {"kind": "NodeClaim", "group": "karpenter.sh", "name": claim["metadata"]["name"]}
+    assert told.value("operator_status_condition_count", type="Launched", status="True", **own) == 1
+    for metric in ("status_condition_transitions_total", "status_condition_transition_seconds_count"):
+        for kind in ("NodeClaim", "NodePool"):
+            once = told.value(f"operator_{kind.lower()}_{metric}", type="Ready")
+            assert told.value(f"operator_{metric}", kind=kind, type="Ready") == once
+    assert told.value("operator_status_condition_count", kind="Node") == 0
+    assert told.value("operator_node_status_condition_count") > 0
+    assert "operator_status_condition_count" not in str(told)
+    world.delete("Deployment", "web")
+    world.delete("NodeClaim", own["name"])
+    world.settle()
+    assert world.metrics().value("operator_termination_duration_seconds_count", kind="NodeClaim") == 1

@@ -528,3 +528,42 @@ def test_a_word_that_was_meant_says_whose_room_it_takes() -> None:
     change = explained.changes[0]
     assert (change.meant, change.lost) == ("team", (("Deployment/db", 1),))
     assert "; without a Node then: 1 pod of Deployment/db)" in as_text([explained])
+
+
+@pytest.mark.parametrize(("cpu", "meant"), [("2000", "2000m"), ("500M", "500m")])
+def test_cpus_without_the_letter_for_thousandths(cpu: str, meant: str) -> None:
+    change = first(AMD64, deployment(1, cpu)).changes[0]
+    assert change.meant == meant
+    assert change.text.startswith(f"request {meant} cpu, not ")
+    assert change.price < 1
+
+
+def test_as_many_cpus_as_some_size_has_are_meant() -> None:
+    assert not any(one.meant for one in first(AMD64, deployment(1, "400")).changes)
+
+
+def test_names_that_others_have_for_architectures_and_capacity_types() -> None:
+    pool = nodepool((FAMILY, "d"), (ARCH, "x86_64"), (CAPACITY, "on-demand"))
+    explained = first(pool, deployment(1))
+    assert explained.changes[0].meant == "D and amd64"
+    regular = first(AMD64, deployment(1, nodeSelector={CAPACITY: "regular"}))
+    assert regular.changes[0].meant == "on-demand"
+
+
+def claim(name: str, storageclass: str) -> dict[str, Any]:
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": storageclass,
+        "resources": {"requests": {"storage": "8Gi"}},
+    }
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
+
+
+def test_a_claim_and_a_nodeclass_that_are_called_otherwise() -> None:
+    """Also where that alone is not enough: one mistake does not hide the other."""
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "dta"}}
+    ignored = first(AMD64, claim("data", "manged-csi"), deployment(1, volumes=[volume]))
+    assert [one.meant for one in ignored.short] == ["data"]
+    assert 'storageclasses.storage.k8s.io "manged-csi" not found' in ignored.short[0].rest
+    pool = nodepool((FAMILY, "d"), nodeclass="defualt")
+    assert [one.meant for one in first(pool, deployment(1)).short] == ["default"] or first(pool, deployment(1)).changes

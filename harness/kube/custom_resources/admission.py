@@ -217,13 +217,12 @@ def _misshapen(correlation: Correlation | None) -> bool:
     return correlation is not None and any(error.type is ErrorType.TYPE_INVALID for error in correlation.tolerated)
 
 
-_UNCHECKED = FieldError(
-    ErrorType.INVALID,
-    NO_FIELD,
+UNCHECKED = (
     "some validation rules were not checked because the object was invalid; "
-    "correct the existing errors to complete validation",
-    value=None,
+    "correct the existing errors to complete validation"
 )
+"""What the API server says of an object with mistakes that keep it from looking for others."""
+_UNCHECKED = FieldError(ErrorType.INVALID, NO_FIELD, UNCHECKED, value=None)
 
 
 def _go_value(value: Any) -> Any:
