@@ -8,28 +8,21 @@ from typing import Any
 
 from harness.explain.candidates import Candidate, Looked, Rank, required_terms
 from harness.explain.edits import renaming, requesting, setting
+from harness.explain.synonyms import KEYS_ALSO_CALLED, VALUES_ALSO_CALLED
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import UndefinedKey
 from harness.karpenter.scheduling.ledger import PoolFiltered, PoolTried
 from harness.karpenter.scheduling.reasons import RequirementsIncompatible, TaintsNotTolerated
-from harness.kube.api.labels import ARCH
 from harness.kube.api.objects import labels_of, name_of, namespace_of, spec_of
 from harness.kube.api.quantity import NANO, Quantity
 
 __all__ = ["Words", "nearest", "reference_candidates", "word_candidates"]
 
 _KEYS_ALIKE, _VALUES_ALIKE = 0.74, 0.65
+_NAMES_ALIKE = 0.6
 _MEANT = 2
-_ALSO_CALLED: Mapping[str, Mapping[str, str]] = {
-    ARCH: {
-        **dict.fromkeys(("x86_64", "x86-64", "x86", "x64", "intel"), "amd64"),
-        **dict.fromkeys(("aarch64", "arm"), "arm64"),
-    },
-    CAPACITY_TYPE: {"regular": "on-demand"},
-}
-"""Names that others have for what Kubernetes and Karpenter call so, in small letters."""
 _MEGA = 1_000_000
 
 
@@ -72,16 +65,21 @@ class Words:
 
     def keys_meant(self, key: str) -> list[str]:
         """The keys that `key` may have been meant for: that of the same name in another domain first; nothing for one that is known."""
-        known, name = self.keys(), key.rpartition("/")[2]
-        same = [one for one in known if "/" in one and one.rpartition("/")[2] == name] if key not in known else []
-        return list(dict.fromkeys([*same, *nearest(key, known, _KEYS_ALIKE)]))
+        known, (domain, _, name) = self.keys(), key.rpartition("/")
+        if key in known:
+            return []
+        same = [one for one in known if "/" in one and one.rpartition("/")[2] == name]
+        called = [other] if (other := KEYS_ALSO_CALLED.get(key)) in known and other else []
+        # in a long domain of their own all keys are alike
+        like = [one for one in known if one.rpartition("/")[0] != domain or _alike(one.rpartition("/")[2], name)]
+        return list(dict.fromkeys([*called, *same, *nearest(key, like, _KEYS_ALIKE)]))
 
     def meant(self, key: str, value: str, known: Iterable[str] | None = None) -> list[str]:
         """What a value of a key that no Node can have was meant for; nothing for one that exists, but not for this pod."""
         if self._exists(key, value):
             return []
         there = self.values(key) if known is None else list(known)
-        other = _ALSO_CALLED.get(key, {}).get(value.lower())
+        other = VALUES_ALSO_CALLED.get(key, {}).get(value.lower())
         return [other] if other in there else nearest(value, there)
 
     def values(self, key: str) -> list[str]:
@@ -99,6 +97,10 @@ class Words:
                         found |= one.requirements[key].values
             self._of_sizes[key] = frozenset(found)
         return self._of_sizes[key]
+
+
+def _alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio() >= _NAMES_ALIKE
 
 
 def nearest(word: str, known: Iterable[str], alike: float = _VALUES_ALIKE) -> list[str]:

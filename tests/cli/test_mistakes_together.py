@@ -135,3 +135,23 @@ def test_what_the_api_server_did_not_check_does_not_come_first(here: Path, capsy
     (line,) = err.splitlines()
     assert line.startswith("pool.yaml:8:")
     assert line.endswith("; did you mean 'In'?")
+
+
+def test_a_field_that_stands_in_the_wrong_place(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.yaml").write_text(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  nodeSelector: {a: b}\n"
+        "  selector: {matchLabels: {app: web}}\n  template:\n    labels: {app: web}\n"
+        "    spec: {containers: [{name: c, image: c, tolerations: []}]}\n---\n"
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\nspec:\n"
+        "  consolidateAfter: 30s\n  template:\n    requirements: []\n"
+    )
+    code, _, err = call(capsys, "explain", "a.yaml")
+    assert code == 2
+    said = dict(line.split(": unknown field ") for line in err.splitlines() if "unknown field" in line)
+    assert {place.rpartition(": ")[2]: told for place, told in said.items()} == {
+        "spec.nodeSelector": "'nodeSelector'; it belongs in spec.template.spec",
+        "spec.template.labels": "'labels'; it belongs in spec.template.metadata",
+        "spec.template.spec.containers[0].tolerations": "'tolerations'; it belongs in spec.template.spec",
+        "spec.consolidateAfter": "'consolidateAfter'; it belongs in spec.disruption",
+        "spec.template.requirements": "'requirements'; it belongs in spec.template.spec",
+    }

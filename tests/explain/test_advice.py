@@ -567,3 +567,16 @@ def test_a_claim_and_a_nodeclass_that_are_called_otherwise() -> None:
     assert 'storageclasses.storage.k8s.io "manged-csi" not found' in ignored.short[0].rest
     pool = nodepool((FAMILY, "d"), nodeclass="defualt")
     assert [one.meant for one in first(pool, deployment(1)).short] == ["default"] or first(pool, deployment(1)).changes
+
+
+OTHERS_WORDS = [
+    ({"karpenter.sh/provisioner-name": "default"}, ["karpenter.sh/nodepool"]),
+    ({"karpenter.k8s.aws/instance-family": "D"}, [FAMILY]),
+    ({"kubernetes.azure.com/agentpool": "user"}, []),  # a long domain in common makes no likeness to `mode`
+]
+
+
+@pytest.mark.parametrize(("selector", "meant"), OTHERS_WORDS)
+def test_keys_of_others(selector: dict[str, str], meant: list[str]) -> None:
+    explained = first(AMD64, deployment(1, nodeSelector=selector))
+    assert [one.meant for one in (*explained.changes, *explained.short) if one.meant] == meant

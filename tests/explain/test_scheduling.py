@@ -67,7 +67,7 @@ PENDING = [
         "tolerate the taint gpu:NoSchedule of NodePool default",
     ),
     (
-        pod(requests={"cpu": "2000"}),
+        pod(requests={"memory": "60Ti"}),
         None,
         "no instance type has enough resources",
         "request at most ",
@@ -109,10 +109,10 @@ def test_pending(pending: dict[str, Any], nodepool: dict[str, Any] | None, sente
 
 
 def test_a_told_change_really_helps() -> None:
-    pending = pod(requests={"cpu": "2000"})
+    pending = pod(requests={"memory": "60Ti"})
     change = explain(pending).changes[0]
     fitting = change.text.removeprefix("request at most ").split()[0]
-    assert explain(pod(requests={"cpu": fitting})).state == "bound"
+    assert explain(pod(requests={"memory": fitting})).state == "bound"
 
 
 def test_counts_add_up() -> None:

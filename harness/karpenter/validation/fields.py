@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.karpenter.validation.crds import field_paths
 
-__all__ = ["unknown_fields"]
+__all__ = ["places_of", "unknown_fields"]
 
 Pointer = tuple[str | int, ...]
 _TOP = ("apiVersion", "kind", "metadata")
@@ -40,6 +40,14 @@ def _walk(
                 yield from _walk(item, f"{path}.{key}" if path else key, (*at, key), children)
             else:
                 yield (*at, key), known
+
+
+def places_of(api_version: str, kind: str, field: str) -> tuple[str, ...]:
+    """The paths of the maps that have a field of this name in one of Karpenter's kinds, the shallowest first."""
+    children = _children(f"{api_version}/{kind}")
+    return tuple(
+        sorted((path for path, names in children.items() if path and field in names), key=lambda one: one.count("."))
+    )
 
 
 @cache

@@ -16,7 +16,9 @@ from typing import Any
 from harness.kube.api.quantity import Quantity, QuantityError
 from lazyrecords import dataclass
 
-__all__ = ["TEXT_EXPECTED", "ShapeError", "shape_errors"]
+__all__ = ["TEXT_EXPECTED", "ShapeError", "places_of", "shape_errors"]
+
+_DEEPEST = 6  # levels in which a field is looked for
 
 Pointer = tuple[str | int, ...]
 
@@ -70,6 +72,22 @@ def shape_errors(obj: Mapping[str, Any]) -> Iterator[ShapeError]:
     if isinstance(metadata, Mapping):
         for field in ("labels", "annotations"):
             yield from _checked(metadata.get(field), "{}string", ("metadata", field), table["types"])
+
+
+def places_of(api_version: str, kind: str, field: str) -> tuple[str, ...]:
+    """The paths of the maps that have a field of this name in a core kind, the shallowest first; `[]` for items of a list."""
+    table = _table()
+    name, found = table["kinds"].get(f"{api_version}/{kind}"), list[str]()
+    level = [("", name)] if name is not None else []
+    for _ in range(_DEEPEST):
+        found += [path for path, shape in level if field in table["types"].get(shape, ())]
+        below = [
+            (f"{path}.{key}".strip("."), shape)
+            for path, of in level
+            for key, shape in table["types"].get(of, {}).items()
+        ]
+        level = [(f"{path}[]" * shape.startswith("[]") or path, shape.removeprefix("[]")) for path, shape in below]
+    return tuple(path for path in found if path)
 
 
 @cache

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.engine.clock import parse
-from harness.karpenter.validation.fields import unknown_fields
-from harness.kube.admission.core_types import TEXT_EXPECTED, shape_errors
+from harness.karpenter.validation import fields
+from harness.kube.admission import core_types
 from harness.kube.api.field_errors import Pointer
 from harness.kube.api.objects import TIMES
 from harness.kube.api.quantity import Quantity, QuantityError
@@ -33,11 +33,11 @@ _LISTS = ("requests", "limits")
 
 def core_problems(manifest: Manifest) -> Iterator[Problem]:
     """Fields of core objects with a wrong type or name, missing ones, and quantities that are malformed or negative."""
-    for error in shape_errors(manifest.object):
-        hint = did_you_mean(str(error.pointer[-1]), error.known, limit=0) if error.known else ""
+    for error in core_types.shape_errors(manifest.object):
+        hint = _field_hint(manifest, error.pointer, error.known, core_types.places_of) if error.known else ""
         if error.what.endswith("not a quantity"):
             hint = "a number such as 4, 500m or 8Gi is expected"
-        elif error.what.startswith(TEXT_EXPECTED):
+        elif error.what.startswith(core_types.TEXT_EXPECTED):
             hint = manifest.quote_hint(error.pointer)
         yield Problem(manifest.document.position(error.pointer), dotted(error.pointer), error.what, hint)
     for path, value in _resources(manifest.object, ()):
@@ -56,9 +56,25 @@ def field_problems(manifest: Manifest) -> Iterator[Problem]:
 
     Not for objects that CRDs of the user's own judge.
     """
-    for pointer, known in unknown_fields(manifest.object):
-        hint = did_you_mean(str(pointer[-1]), known, limit=0)
+    for pointer, known in fields.unknown_fields(manifest.object):
+        hint = _field_hint(manifest, pointer, known, fields.places_of)
         yield Problem(manifest.document.position(pointer), dotted(pointer), f"unknown field '{pointer[-1]}'", hint)
+
+
+def _field_hint(
+    manifest: Manifest, pointer: Pointer, known: Sequence[str], places: Callable[[str, str, str], Sequence[str]]
+) -> str:
+    """Where below a field of this name is known; else the nearest that is known there; else where another part has one."""
+    name, here = str(pointer[-1]), dotted(pointer[:-1])
+    found = places(str(manifest.object.get("apiVersion")), manifest.kind, name)
+    below = _one_of([one for one in found if one.startswith(f"{here}.")])
+    return below or did_you_mean(name, known, limit=0) or _one_of(found)
+
+
+def _one_of(places: Sequence[str]) -> str:
+    """Says the first place where it is alone at its depth."""
+    nearest = [one for one in places if one.count(".") == places[0].count(".")]
+    return f"it belongs in {nearest[0]}" if len(nearest) == 1 else ""
 
 
 def duration_problems(manifest: Manifest) -> Iterator[Problem]:
