@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from harness.engine.clock import SECOND, parse
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
 from harness.kube.api.objects import Object, conditions_of, is_terminating, labels_of, metadata_of, name_of
-from harness.world.samples import Distributions, Sample
+from harness.world.samples import Distributions, Labels, Sample
 
 if TYPE_CHECKING:
     from harness.world.observations import Observations
@@ -32,8 +32,6 @@ _TWICE: Mapping[str, str] = dict.fromkeys(("NodeClaim", "NodePool"), "karpenter.
 """Kind → group of those that are told under names of old, too."""
 _BUCKETS = tuple(0.5 * 2**power for power in range(15))
 _OLD_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-
-Labels = tuple[tuple[str, str], ...]
 
 _GAUGE, _COUNTER, _HISTOGRAM = "gauge", "counter", "histogram"
 _FAMILIES = {

@@ -39,7 +39,7 @@ spec:
 apiVersion: v1
 kind: Pod
 metadata: {name: large}
-spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 900}}}]}
+spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 700}}}]}
 """
 
 Asked = tuple[str, dict[str, list[str]]]
