@@ -259,3 +259,25 @@ def test_what_a_killed_node_had_frozen_is_let_go(tmp_path: Path) -> None:
     thaw("abc", tmp_path)
     assert (pod / "freezer.state").read_text() == "THAWED"
     thaw("gone", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("ready", "taint", "owed"),
+    [
+        ("True", "", False),
+        ("True", "not-ready", True),
+        ("False", "not-ready", False),
+        ("False", "unreachable", True),
+        ("Unknown", "unreachable", False),  # a machine that nobody has heard of for a while
+        ("Unknown", "not-ready", True),
+        ("Unknown", "", True),
+    ],
+)
+def test_the_taint_that_a_ready_condition_brings(ready: str, taint: str, owed: bool) -> None:
+    node = {
+        "metadata": {"name": "n", "uid": "u"},
+        "spec": {"taints": [{"key": f"node.kubernetes.io/{taint}", "effect": "NoSchedule"}] if taint else []},
+        "status": {"conditions": [{"type": "Ready", "status": ready}]},
+    }
+    view: Any = SimpleNamespace(list=lambda kind, **_: [node] if kind == "Node" else [], indexed=lambda *_: [])
+    assert bool([each for each in outstanding_work(view, (1, 36)) if "its taints" in each]) is owed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from harness.engine.ports import View
-from harness.kube.api.labels import NOT_READY
+from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.kube.api.objects import (
     Object,
     condition,
@@ -32,6 +32,10 @@ __all__ = ["PodEvent", "missing_events", "outstanding_work"]
 PodEvent = tuple[str, str, str]
 """Of an Event of kube-scheduler: namespace and name of the pod, and the message."""
 
+_TAINT_OF = {
+    "True": "",
+    "Unknown": UNREACHABLE,
+}  # status of Ready; not ready whatever else it is (pkg/controller/nodelifecycle)
 _LONGEST = 1024  # an Event cuts longer messages
 _WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
@@ -65,9 +69,11 @@ def _nodes(view: View, machines: Collection[str]) -> Iterator[str]:
             continue
         if name_of(node) in machines and not condition_is(node, "Ready"):
             yield f"Node/{name_of(node)}: not Ready"
-        tainted = any(taint.get("key") == NOT_READY for taint in spec_of(node).get("taints") or ())
-        if tainted == condition_is(node, "Ready"):
-            yield f"Node/{name_of(node)}: the not-ready taint does not fit the Ready condition"
+        ready = condition(node, "Ready")
+        wanted = _TAINT_OF.get(str(ready["status"]), NOT_READY) if ready is not None else NOT_READY
+        taints = {str(taint.get("key")) for taint in spec_of(node).get("taints") or ()}
+        if taints & {NOT_READY, UNREACHABLE} != {wanted} - {""}:
+            yield f"Node/{name_of(node)}: its taints do not fit its Ready condition"
 
 
 def _kept_pods(view: View, machines: Collection[str]) -> Iterator[str]:
