@@ -118,3 +118,17 @@ def test_a_node_that_finalizers_hold_is_there_until_the_last_is_gone() -> None:
     assert [each.after is None for each in entries] == [False, False, False, True]
     writes = label_writes("n", entries, [], [])
     assert [(str(each.kind), each.by) for each in writes["a"]] == [("set", "kubelet")]
+
+
+def test_a_request_that_changed_nothing_wrote_nothing() -> None:
+    """It was received before the one that wrote, by a busy server, and answered with what that one wrote."""
+    made = json.loads(line(1, "n", 5, user="system:node:n"))
+    wrote = json.loads(line(3, "n", 6, user="cloud-node-manager", size="large"))
+    wrote |= {"verb": "patch", "requestObject": {"metadata": {"labels": {"size": "large"}}}}
+    idle = json.loads(line(2, "n", 6, user="system:node:n", size="large"))
+    idle |= {"verb": "patch", "requestObject": {"metadata": {"uid": "1"}}}
+    entries = log_of([f"{json.dumps(each)}\n" for each in (idle, wrote, made)]).of_node("n")
+    assert [each.identity.user for each in entries] == ["system:node:n", "cloud-node-manager", "system:node:n"]
+    writes = label_writes("n", entries, [], [])
+    assert [(str(each.kind), each.by) for each in writes["size"]] == [("set", entries[1].identity.by)]
+    assert entries[1].identity.by != "kubelet"

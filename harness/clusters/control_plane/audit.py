@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from harness.engine.ports import Identity
@@ -12,6 +13,10 @@ from harness.kube.api.objects import Object
 from harness.kube.api.status import ApiError
 
 __all__ = ["POLICY", "AuditEntry", "AuditLog"]
+
+_Done = tuple[int, str, dict[str, Any]]
+"""The revision that a request was answered with, when it came in, its line."""
+_Leaf = tuple[tuple[str, ...], str]
 
 POLICY: dict[str, Any] = {
     "apiVersion": "audit.k8s.io/v1",
@@ -68,7 +73,7 @@ class AuditLog:
 
     def of_node(self, name: str) -> list[AuditEntry]:
         """The requests about one Node: what was done in order of resourceVersions, and what was refused where it came in."""
-        done: list[tuple[int, str, dict[str, Any]]] = []
+        done: list[_Done] = []
         refused: list[tuple[str, dict[str, Any]]] = []
         for event in self._events(name):
             if _node_of(event) != name:
@@ -85,7 +90,7 @@ class AuditLog:
                 done.append((int(revision), came, event))
             elif event["verb"] == "delete":
                 done.append((done[-1][0] if done else 0, came, event))
-        done.sort(key=lambda each: each[:2])
+        done = _writers_first(sorted(done, key=lambda each: each[:2]))
         if done and done[0][2]["verb"] != "create":
             refused.sort(key=lambda each: each[0])
             late = next((each for each in refused if _created_late(each[1], name)), None)
@@ -104,6 +109,35 @@ class AuditLog:
                 yield json.loads(line)
             except ValueError:
                 continue  # the last line, half written
+
+
+def _writers_first(done: list[_Done]) -> list[_Done]:
+    """Of requests that were answered with the same revision the one that made it, before those that changed nothing.
+
+    A busy server may have received the latter earlier.
+    """
+    found: list[_Done] = []
+    before: Any = None
+    for _, same in groupby(done, key=lambda each: each[0]):
+        first, *others = same
+        after = first[2].get("responseObject")
+        if others:
+            made = _leaves(after) - _leaves(before)
+            alike = [first, *others]
+            said = [len(made & _leaves(each[2].get("requestObject"))) for each in alike]
+            first, others = alike.pop(said.index(max(said))), alike
+        found += [first, *others]
+        before = after
+    return found
+
+
+def _leaves(value: Any, at: tuple[str, ...] = ()) -> frozenset[_Leaf]:
+    """Every plain value with its path; the places in lists do not count."""
+    if isinstance(value, dict):
+        return frozenset(leaf for key, each in value.items() for leaf in _leaves(each, (*at, key)))
+    if isinstance(value, list):
+        return frozenset(leaf for each in value for leaf in _leaves(each, at))
+    return frozenset([(at, str(value))])
 
 
 def _created_late(event: dict[str, Any], name: str) -> bool:
@@ -133,9 +167,7 @@ def _node_of(event: dict[str, Any]) -> str:
     return ""
 
 
-def _entries(
-    done: list[tuple[int, str, dict[str, Any]]], refused: list[tuple[str, dict[str, Any]]]
-) -> Iterator[AuditEntry]:
+def _entries(done: list[_Done], refused: list[tuple[str, dict[str, Any]]]) -> Iterator[AuditEntry]:
     waiting = sorted(refused, key=lambda each: each[0])
     before: Object | None = None
     revision = 0
