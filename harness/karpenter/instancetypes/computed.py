@@ -1,6 +1,7 @@
 """The requirements that a size brings along (kaz ``instancetype.go`` computeRequirements)."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.filters import gpu_key
@@ -38,6 +39,13 @@ _BOTH_PRIORITIES = frozenset({keys.REGULAR, SPOT})
 _MODES = frozenset({keys.SYSTEM, keys.USER})
 _LINUX = frozenset({"linux"})
 _MAX_LABEL = 63
+
+
+@cache
+def _only(value: str) -> frozenset[str]:
+    """The set of one value; sizes have most of theirs in common, and a set that is met again knows its hash."""
+    return frozenset({value})
+
 
 _OFFERING_KEYS = (ZONE, CAPACITY_TYPE, keys.PLACEMENT_SCOPE, keys.SKU_ULTRA_SSD)
 
@@ -98,30 +106,30 @@ def of_sku(sku: Sku, release: ProviderRelease) -> Values:
     size = sku.vm_size
     if size is None:
         raise ValueError(f"size {sku.size!r} does not parse")
-    cpu = frozenset({str(sku.vcpus)})
-    memory = frozenset({str(to_int64((sku.memory_gib or 0.0) * 1024))})
+    cpu = _only(str(sku.vcpus))
+    memory = _only(str(to_int64((sku.memory_gib or 0.0) * 1024)))
     gpu = gpu_sizes(release.gpu_registry).get(gpu_key(sku.name))
     ephemeral = ephemeral_label(sku, release.ephemeral_rule)
     version = size.version_label
     return {
-        INSTANCE_TYPE: frozenset({sku.name}),
-        ARCH: frozenset({architecture(sku)}),
+        INSTANCE_TYPE: _only(sku.name),
+        ARCH: _only(architecture(sku)),
         OS: _LINUX,
         keys.SKU_CPU: cpu,
         keys.AKS_CPU: cpu,
         keys.SKU_MEMORY: memory,
         keys.AKS_MEMORY: memory,
-        keys.SKU_GPU_COUNT: frozenset({str(sku.gpus or 0) if gpu is not None else "0"}),
-        keys.SKU_GPU_MANUFACTURER: frozenset({gpu.manufacturer}) if gpu is not None else _NONE,
-        keys.SKU_GPU_NAME: frozenset({size.accelerator}) if gpu is not None and size.accelerator is not None else _NONE,
+        keys.SKU_GPU_COUNT: _only(str(sku.gpus or 0) if gpu is not None else "0"),
+        keys.SKU_GPU_MANUFACTURER: _only(gpu.manufacturer) if gpu is not None else _NONE,
+        keys.SKU_GPU_NAME: _only(size.accelerator) if gpu is not None and size.accelerator is not None else _NONE,
         keys.AKS_MODE: _MODES,
         keys.AKS_SCALE_SET_PRIORITY: _BOTH_PRIORITIES,
         keys.AKS_PRIORITY: _BOTH_PRIORITIES,
-        keys.SKU_NAME: frozenset({sku.name}),
-        keys.SKU_FAMILY: frozenset({size.family}),
-        keys.SKU_SERIES: frozenset({size.series}),
-        keys.SKU_VERSION: frozenset({version}),
-        keys.SKU_EPHEMERAL_OS_SIZE: frozenset({ephemeral}) if ephemeral is not None else _NONE,
+        keys.SKU_NAME: _only(sku.name),
+        keys.SKU_FAMILY: _only(size.family),
+        keys.SKU_SERIES: _only(size.series),
+        keys.SKU_VERSION: _only(version),
+        keys.SKU_EPHEMERAL_OS_SIZE: _only(ephemeral) if ephemeral is not None else _NONE,
         keys.SKU_PREMIUM_STORAGE: _flag(sku.premium_io, release),
         keys.SKU_ACCELERATED_NETWORKING: _flag(sku.accelerated_networking, release),
         keys.SKU_HYPERV: frozenset(sku.hyperv),
@@ -160,4 +168,4 @@ def requirements_of(parts: Iterable[Values], release: ProviderRelease) -> Iterat
 def _flag(value: bool, release: ProviderRelease) -> frozenset[str]:
     if not value and release.false_capabilities_absent:
         return _NONE
-    return frozenset({"true" if value else "false"})
+    return _only("true" if value else "false")

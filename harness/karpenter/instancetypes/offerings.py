@@ -70,7 +70,8 @@ class OfferingFactory:
         self._region = region
         self._shared: dict[tuple[str, str, bool], Requirements] = {}
         self._made: dict[tuple[str, _Terms, _Terms, tuple[bool, ...]], tuple[Offering, ...]] = {}
-        self._places: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._places: dict[tuple[str, ...], tuple[tuple[str, str], ...]] = {}
+        self._sets: dict[tuple[tuple[str, ...], frozenset[str], bool], tuple[tuple[Requirements, bool], ...]] = {}
         self._zones_count = not release.zonal_regions_listed or region in _ZONAL_REGIONS
 
     def zones(self, sku: Sku) -> tuple[str, ...]:
@@ -130,21 +131,35 @@ class OfferingFactory:
 
     def _places_of(self, sku: Sku) -> tuple[tuple[str, str], ...]:
         """Zone and capacity type of each offering."""
-        found = self._places.get(sku.name)
+        found = self._places.get(sku.zones)
         if found is None:
             places = [(zone, capacity_type) for zone in self.zones(sku) for capacity_type in (ON_DEMAND, SPOT)]
-            found = self._places[sku.name] = tuple(places)
+            found = self._places[sku.zones] = tuple(places)
+        return found
+
+    def _sets_of(self, sku: Sku) -> tuple[tuple[Requirements, bool], ...]:
+        """The requirements of each offering, and whether it is spot; the same for sizes of the same zones."""
+        regional = keys.SKU_ULTRA_SSD in self._release.offering_keys and sku.ultra_ssd(None)
+        key = (sku.zones, sku.ultra_zones, regional)
+        found = self._sets.get(key)
+        if found is None:
+            asks_ultra = keys.SKU_ULTRA_SSD in self._release.offering_keys
+            sets = [
+                (
+                    self._requirements(zone, capacity_type, asks_ultra and sku.ultra_ssd(arm_zone(zone))),
+                    capacity_type == SPOT,
+                )
+                for zone, capacity_type in self._places_of(sku)
+            ]
+            found = self._sets[key] = tuple(sets)
         return found
 
     def _each(self, sku: Sku, on_demand: _Terms, spot: _Terms, failed: tuple[bool, ...]) -> Iterator[Offering]:
-        asks_ultra = keys.SKU_ULTRA_SSD in self._release.offering_keys
-        for number, (zone, capacity_type) in enumerate(self._places_of(sku)):
-            ultra = asks_ultra and sku.ultra_ssd(arm_zone(zone))
-            price, available = on_demand if capacity_type == ON_DEMAND else spot
-            if failed and failed[number]:
-                available = False
+        for number, (requirements, is_spot) in enumerate(self._sets_of(sku)):
+            price, available = spot if is_spot else on_demand
+            lost = bool(failed) and failed[number]
             unpriced = price in (0.0, MISSING_PRICE)
-            yield Offering(self._requirements(zone, capacity_type, ultra), price, available, unpriced=unpriced)
+            yield Offering(requirements, price, available and not lost, unpriced=unpriced)
 
     def _price(self, name: str, prices: Mapping[str, float]) -> tuple[float, bool]:
         release = self._release

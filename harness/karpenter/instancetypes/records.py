@@ -49,15 +49,15 @@ class Records:
         key = (sku, release.gpu_registry, release.ephemeral_rule, release.false_capabilities_absent)
         found = self._requirements.get(key)
         if found is None:
-            found = self._requirements[key] = tuple(map(self._requirement, of_sku(sku, release).items()))
+            known = self._equal
+            said = of_sku(sku, release).items()
+            found = self._requirements[key] = tuple([known.get(item) or self._requirement(item) for item in said])
         wanted = release.computed_keys
         return [requirement for requirement in found if requirement.key in wanted]
 
     def _requirement(self, item: tuple[str, frozenset[str]]) -> Requirement:
-        found = self._equal.get(item)
-        if found is None:
-            found = self._equal[item] = Requirement(item[0], False, item[1])
-        return found
+        made = self._equal[item] = Requirement(item[0], False, item[1])
+        return made
 
 
 class ReadRecords:

@@ -26,6 +26,7 @@ _EVICTION = {"memory": Quantity.parse("750Mi")}
 _SYSTEM = {"cpu": _NOTHING, "memory": _NOTHING}
 
 
+@lru_cache(maxsize=1024)
 def memory_without_overhead(memory_gib: float, percent: float) -> Quantity:
     """Whole GiB less the share that the hypervisor is reckoned to take (0.075 = 7.5 %), rounded up."""
     total = Quantity.parse(f"{to_int64(memory_gib)}Gi")

@@ -25,7 +25,8 @@ class Ephemeral:
 class Sku:
     """One record. Numbers are None when the record lacks them or they do not parse; zones are bare (``"1"``).
 
-    ``local_disk`` is where an ephemeral OS disk would be, ``ephemeral`` the same for sizes that support one.
+    ``local_disk`` is where an ephemeral OS disk would be, ``ephemeral`` the same for sizes that support one. ``ultra_zones`` are those
+    in which ultra SSD can be attached.
 
     Capability names are compared without case for flags; for numbers and texts that depends on the grammar's library version.
     """
@@ -33,7 +34,6 @@ class Sku:
     __slots__ = (
         "_capabilities",
         "_flags",
-        "_zone_details",
         "accelerated_networking",
         "architecture",
         "ephemeral",
@@ -49,6 +49,7 @@ class Sku:
         "premium_io",
         "record",
         "size",
+        "ultra_zones",
         "vcpus",
         "vm_size",
         "zones",
@@ -84,7 +85,7 @@ class Sku:
         self.largest_local_disk_gb = max(float(cache), float(resource * _MIB)) / float(_GB)
         self.location_restricted = _location_restricted(record, location)
         self.zones = _zones(record, location)
-        self._zone_details = tuple(_zone_capabilities(record))
+        self.ultra_zones: frozenset[str] = _ultra_zones(record)
 
     def __repr__(self) -> str:
         return f"Sku({self.name})"
@@ -105,14 +106,7 @@ class Sku:
 
     def ultra_ssd(self, zone: str | None) -> bool:
         """Whether ultra SSD can be attached in a zone, or without one (None)."""
-        if zone is None:
-            return self.flag("UltraSSDAvailable")
-        return any(
-            _folded(name) == "ultrassdavailable" and (value or "").casefold() == "true"
-            for names, capabilities in self._zone_details
-            if zone in names
-            for name, value in capabilities
-        )
+        return self.flag("UltraSSDAvailable") if zone is None else zone in self.ultra_zones
 
     def _text(self, name: str, caseless: bool) -> str | None:
         return self._capabilities.get(_folded(name) if caseless else name)
@@ -167,7 +161,9 @@ def _restrictions(record: Mapping[str, Any], location: str) -> Iterator[Mapping[
 
 
 def _location_restricted(record: Mapping[str, Any], location: str) -> bool:
-    return any(restriction.get("type") == "Location" for restriction in _restrictions(record, location))
+    return bool(record.get("restrictions")) and any(
+        restriction.get("type") == "Location" for restriction in _restrictions(record, location)
+    )
 
 
 def _zones(record: Mapping[str, Any], location: str) -> tuple[str, ...]:
@@ -185,11 +181,12 @@ def _zones(record: Mapping[str, Any], location: str) -> tuple[str, ...]:
     return tuple(sorted(zones - restricted))
 
 
-def _zone_capabilities(
-    record: Mapping[str, Any],
-) -> Iterator[tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]]:
+def _ultra_zones(record: Mapping[str, Any]) -> frozenset[str]:
+    """The zones in which ultra SSD can be attached."""
+    zones: list[str] = []
     for info in record.get("locationInfo") or ():
         for detail in info.get("zoneDetails") or ():
-            # ARM's JSON spells it "name" or "Name"
-            names = detail.get("name") or detail.get("Name") or ()
-            yield tuple(names), tuple(_pairs(detail.get("capabilities")))
+            told = _pairs(detail.get("capabilities"))
+            if any(_folded(name) == "ultrassdavailable" and (value or "").casefold() == "true" for name, value in told):
+                zones += detail.get("name") or detail.get("Name") or ()  # ARM's JSON spells it either way
+    return frozenset(zones)
