@@ -32,7 +32,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from fakeazure import dispatch, snapshots
+from fakeazure import dispatch
 from fakeazure.aks.machines import drift
 from fakeazure.aks.managed_clusters import NAMESPACE
 from fakeazure.arm.errors import ArmError
@@ -182,11 +182,15 @@ class FakeAzure:
 
         Raises ValueError while long operations are running: let them end first.
         """
+        from fakeazure import snapshots  # pickle is for those who put worlds away
+
         return snapshots.taken(self.state)
 
     def restore(self, taken: bytes) -> None:
         """Everything as it was when the snapshot was taken, but for the clock and the journal. ValueError for what is none."""
         state = self._made()
+        from fakeazure import snapshots
+
         snapshots.put_back(state, taken)
         self._replace(state)
 
@@ -194,10 +198,14 @@ class FakeAzure:
         """Put all that is there into a folder, once what is under way has ended. ValueError while an operation is stuck, OSError."""
         while (due := self.next_due()) is not None:
             self.run_until(due)
+        from fakeazure import snapshots
+
         snapshots.write(folder, self.snapshot())
 
     def load(self, folder: Path) -> bool:
         """Take out what was saved in a folder. Returns whether there was something. ValueError for no snapshot, or one of another world."""
+        from fakeazure import snapshots
+
         found = snapshots.read(folder)
         if found is not None:
             self.restore(found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 
 __all__ = ["DEFINITIONS", "GALLERIES", "SNAPSHOT", "published_date", "recorded_version", "released"]
@@ -80,7 +80,7 @@ def released(definition: str) -> tuple[str, ...]:
 
 @cache
 def _notes() -> Mapping[str, tuple[str, ...]]:
-    text = resources.files("fakeazure.catalog").joinpath("data/image-versions.csv").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "data" / "image-versions.csv").read_text(encoding="utf-8")
     found: dict[str, list[str]] = {series: [] for series in _SERIES}
     for line in text.splitlines()[1:]:
         series, _, version = line.partition(",")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -47,7 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="known differences from the real Karpenter, with their reasons",
     )
-    parser.add_argument("-n", type=int, default=1, metavar="N", help="run cases in N processes (default 1)")
+    parser.add_argument(
+        "-n",
+        type=_processes,
+        default=1,
+        metavar="N",
+        help="run cases in N processes, auto in as many as there are cores (default 1)",
+    )
     parser.add_argument("-x", "--exitfirst", action="store_true", help="end with the first case that fails")
     parser.add_argument("--shard", metavar="I/N", help="only part I of N: every Nth case, from the Ith on")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write JUnit XML")
@@ -61,6 +68,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_trace(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="show every case and every expectation")
     add_format(parser)
+
+
+def _processes(text: str) -> int:
+    """A number, or as many as there are cores that this process may use."""
+    if text != "auto":
+        return int(text)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+_processes.__name__ = "int"  # by which argparse calls what is no number
 
 
 def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:

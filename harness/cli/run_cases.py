@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
     Outcome = CaseReport | ScenarioError
 
-__all__ = ["Progress", "Shard", "each_report", "progress"]
+__all__ = ["Progress", "Shard", "each_report", "portions", "progress"]
 
 _SECONDS = 10.0
 """How long nothing is told of a run that goes well, where nobody watches a bar."""
+
+
+_PORTIONS = 8
+"""Of how many portions each process takes about so many: the last one to end keeps the others waiting for a part of one only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,20 @@ def _outcome(runner: RunsCases, case: Case) -> Outcome:
         return error
 
 
+def portions(cases: Sequence[Case], processes: int) -> list[range]:
+    """What a process takes at once: cases of one file, which share what is computed for a release, until there are parts for all."""
+    most = max(1, len(cases) // (processes * _PORTIONS))
+    found: list[range] = []
+    start = 0
+    for number in range(1, len(cases) + 1):
+        if number == len(cases) or cases[number].file != cases[start].file or number - start == most:
+            found.append(range(start, number))
+            start = number
+    return found
+
+
 def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> Iterator[tuple[int, Outcome]]:
-    """Forks the processes, which know all cases already; each takes the next one that nobody has."""
+    """Forks the processes, which know all cases already; each takes the next portion that nobody has."""
     from multiprocessing import get_all_start_methods, get_context
     from multiprocessing.connection import wait
 
@@ -86,12 +102,13 @@ def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> I
         raise InputError("-n: this system cannot fork processes")
     context = get_context("fork")
     following = context.Value("i", 0)
+    parts = portions(cases, processes)
     workers: list[Any] = []
     open_: list[Any] = []
     try:
         for _ in range(processes):
             ours, theirs = context.Pipe(duplex=False)
-            workers.append(context.Process(target=_work, args=(runner, cases, following, theirs), daemon=True))
+            workers.append(context.Process(target=_work, args=(runner, cases, parts, following, theirs), daemon=True))
             workers[-1].start()
             theirs.close()
             open_.append(ours)
@@ -108,17 +125,20 @@ def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> I
             worker.join()
 
 
-def _work(runner: RunsCases, cases: Sequence[Case], following: Any, answers: Connection) -> None:
+def _work(
+    runner: RunsCases, cases: Sequence[Case], parts: Sequence[range], following: Any, answers: Connection
+) -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
     while True:
         with following.get_lock():
-            number = following.value
+            part = following.value
             following.value += 1
-        if number >= len(cases):
+        if part >= len(parts):
             return
-        answers.send((number, _outcome(runner, cases[number])))
+        for number in parts[part]:
+            answers.send((number, _outcome(runner, cases[number])))
 
 
 class Progress(Protocol):

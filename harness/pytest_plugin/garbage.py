@@ -12,7 +12,7 @@ import pytest
 
 __all__ = ["SELDOM", "GarbageSeldom"]
 
-SELDOM = 50_000
+SELDOM = 1_000_000
 """Objects made and not yet gone before cycles among them are looked for."""
 
 

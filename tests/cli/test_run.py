@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from xml.etree.ElementTree import parse
 
 import pytest
 
+from harness.cli.run_cases import portions
 from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.scenario.running.runner import Runner
 from tests.cli.command import as_json, call
@@ -92,6 +94,20 @@ def test_a_failure_is_told_when_it_happens_and_an_interrupt_prints_what_is_known
     assert out.startswith("3 passed, 2 failed ")
     assert err == "interrupted: 5 of 9 cases ran\n"
     assert len(parse(here / "out.xml").findall(".//testcase")) == 5
+
+
+@pytest.mark.parametrize(("sizes", "processes"), [((9,), 2), ((1, 40, 3), 2), ((1, 1), 8), ((300, 2, 5), 4)])
+def test_a_process_takes_cases_of_one_file(sizes: tuple[int, ...], processes: int) -> None:
+    cases = [SimpleNamespace(file=f"{file}.yaml") for file, size in enumerate(sizes) for _ in range(size)]
+    parts = portions(cast(Any, cases), processes)
+    assert [number for part in parts for number in part] == [*range(len(cases))]
+    assert all(len({cases[number].file for number in part}) == 1 for part in parts)
+    assert len(parts) >= min(processes, len(cases))
+
+
+def test_as_many_processes_as_there_are_cores(many: str, capsys: pytest.CaptureFixture[str]) -> None:
+    alone, together = (call(capsys, "run", many, "-n", count) for count in ("1", "auto"))
+    assert (together[0], together[1].count("FAILED")) == (alone[0], alone[1].count("FAILED"))
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])

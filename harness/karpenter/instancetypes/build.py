@@ -13,7 +13,7 @@ from harness.karpenter.instancetypes.computed import (
     of_region,
     requirements_of,
 )
-from harness.karpenter.instancetypes.filters import nodeclass_filter, region_filter
+from harness.karpenter.instancetypes.filters import name_filter, nodeclass_filter, region_filter
 from harness.karpenter.instancetypes.market import NO_PRICES, NO_USAGES, Prices, Usages
 from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings
 from harness.karpenter.instancetypes.offerings import OfferingFactory
@@ -98,16 +98,20 @@ class Region:
     def find(self, name: str) -> Sku | DroppedSize | None:
         """A size, or the filter that drops it; None for a name that is not in the region."""
         found = self._sizes.get(name)
-        if found is None:
-            # of records with one name the last usable one counts
-            for sku in self._records.skus(name, self._grammar):
-                dropped = region_filter(sku, self.release, use_sig=self._use_sig)
-                if dropped is None:
-                    found = sku
-                elif not isinstance(found, Sku):
-                    found = dropped
-            if found is not None:
-                self._sizes[name] = found
+        if found is None and self._records.has(name):
+            found = self._sizes[name] = name_filter(name, self.release) or self._read(name)
+        return found
+
+    def _read(self, name: str) -> Sku | DroppedSize:
+        """Of the records with one name the last usable one."""
+        found: Sku | DroppedSize | None = None
+        for sku in self._records.skus(name, self._grammar):
+            dropped = region_filter(sku, self.release, use_sig=self._use_sig)
+            if dropped is None:
+                found = sku
+            elif not isinstance(found, Sku):
+                found = dropped
+        assert found is not None
         return found
 
     @property

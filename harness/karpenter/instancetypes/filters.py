@@ -15,7 +15,7 @@ from harness.karpenter.releases.sizes import gpu_sizes, known_skus
 from harness.kube.go.text import to_int64
 from lazyrecords import dataclass
 
-__all__ = ["FILTERS", "gpu_key", "nodeclass_filter", "region_filter"]
+__all__ = ["FILTERS", "gpu_key", "name_filter", "nodeclass_filter", "region_filter"]
 
 _MIN_VCPUS = 2
 _MIN_MEMORY_GIB = 3.5
@@ -54,7 +54,7 @@ def _unknown(subject: _Subject) -> Details | None:
     if not release.only_known_skus:
         return None
     known = known_skus(release.known_skus)
-    return None if subject.sku.name in known else {"list": release.known_skus}
+    return None if subject.sku.name in known else _unknown_to(release)
 
 
 def _restricted(subject: _Subject) -> Details | None:
@@ -194,6 +194,19 @@ _NODECLASS: Mapping[str, _Filter] = {
 
 FILTERS: tuple[str, ...] = (*_REGION, *_NODECLASS)
 """Names of all filters, in the order in which they are tried."""
+
+
+def name_filter(name: str, release: ProviderRelease) -> DroppedSize | None:
+    """The filter that keeps a size out of every region's list by its name alone, or None; its record need not be read."""
+    if not release.only_known_skus:
+        return None
+    if name in release.restricted_skus:
+        return DroppedSize(name, "restricted-size", {})
+    return None if name in known_skus(release.known_skus) else DroppedSize(name, "unknown-size", _unknown_to(release))
+
+
+def _unknown_to(release: ProviderRelease) -> Details:
+    return {"list": release.known_skus}
 
 
 def region_filter(sku: Sku, release: ProviderRelease, *, use_sig: bool) -> DroppedSize | None:

@@ -36,6 +36,10 @@ class Records:
         """The families of the sizes, as the quota names them."""
         return frozenset(record.get("family") or "" for records in self._records.values() for record in records)
 
+    def has(self, name: str) -> bool:
+        """Whether the region lists a size of this name."""
+        return name in self._records
+
     def skus(self, name: str, grammar: Grammar) -> tuple[Sku, ...]:
         """The records of a size, in their order."""
         found = self._skus.get((name, grammar))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from harness.kube.api.quantity import Quantity, QuantityError
@@ -92,7 +92,7 @@ def places_of(api_version: str, kind: str, field: str) -> tuple[str, ...]:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    text = files("harness.kube.admission").joinpath("data", "core_types.json").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "data" / "core_types.json").read_text(encoding="utf-8")
     table: Mapping[str, Any] = json.loads(text)
     return table
 
