@@ -286,7 +286,9 @@ def test_hypothesis_builds_records() -> None:
 
     found = []
 
-    @hypothesis.settings(max_examples=5, database=None)
+    @hypothesis.settings(
+        max_examples=5, database=None, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
     @hypothesis.given(st.builds(Drawn))
     def draw(one: Drawn) -> None:
         found.append(one)
