@@ -17,6 +17,7 @@ from harness.trace.decisions import Decisions, told_decisions
 from harness.trace.facts import (
     Advice,
     ClaimState,
+    Condition,
     Disruption,
     End,
     EventTold,
@@ -148,7 +149,9 @@ class Recording:
             yield from self._decisions.facts()
         else:
             yield from told_decisions(fact for fact in told if isinstance(fact, EventTold))
-            yield from told_disruptions(world.log, nodes, (fact for fact in states if isinstance(fact, ClaimState)))
+            told_claims = (fact for fact in states if isinstance(fact, ClaimState))
+            conditions = [fact for fact in states if isinstance(fact, Condition)]
+            yield from told_disruptions(world.log, nodes, told_claims, conditions)
             yield from told_refusals(world.log)
 
     def _changes(self) -> Iterator[Seen]:

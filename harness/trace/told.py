@@ -9,15 +9,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.karpenter.disruption.conditions import DRIFTED
 from harness.karpenter.instancetypes import MISSING_PRICE
 from harness.karpenter.validation.rejections import RejectionLayer
-from harness.trace.facts import ClaimState, Disruption, NodeState, Refused
+from harness.trace.facts import ClaimState, Condition, Disruption, NodeState, Refused
 from harness.trace.parts import Leaving
 from harness.world.recorder import LogLine
 
 __all__ = ["told_disruptions", "told_refusals"]
 
 _DISRUPTING, _CREATED = "disrupting node(s)", "created nodeclaim"
+_SUCCEEDED, _FAILED = "command succeeded", "failed terminating nodes while executing a disruption command"
 _FILTERED = "skipping, nodepool requirements filtered out all instance types"
 _LAUNCHING = "launching nodeclaim, "
 _COMMAND = re.compile(r"(?P<reason>\w+)/[^:]*: .*\(savings: \$(?P<savings>-?[0-9.]+)\)")
@@ -25,15 +27,24 @@ _COMMAND = re.compile(r"(?P<reason>\w+)/[^:]*: .*\(savings: \$(?P<savings>-?[0-9
 
 
 def told_disruptions(
-    lines: Sequence[LogLine], nodes: Iterable[NodeState], claims: Iterable[ClaimState]
+    lines: Sequence[LogLine],
+    nodes: Iterable[NodeState],
+    claims: Iterable[ClaimState],
+    conditions: Iterable[Condition] = (),
 ) -> Iterator[Disruption]:
-    """Each decision that nodes go. What became of it is not told: `ended` and `problem` stay empty, `savings` have two decimals."""
+    """Each decision that nodes go, and what became of it where the log is at debug. `savings` have two decimals.
+
+    `drift` is the reason of the NodeClaim's condition then; the log does not have it, nor the `method`.
+    """
+    drifted = [one for one in conditions if one.type == DRIFTED and one.status == "True"]
     made = {fact.node: fact for fact in nodes if fact.size}
     pools = {fact.claim: fact.nodepool for fact in claims}
     for line in lines:
         if line.message != _DISRUPTING:
             continue
         said = _COMMAND.match(str(line.values.get("command") or ""))
+        reason = said["reason"] if said else str(line.values.get("reason") or "").capitalize()
+        ended, problem = _ended(lines, line)
         going: list[Leaving] = []
         unpriced: dict[str, float] = {}
         gone: Any = line.values.get("disrupted-nodes") or ()
@@ -48,11 +59,33 @@ def told_disruptions(
             round(line.at, 6),
             tuple(going),
             str(line.values.get("decision") or ""),
-            said["reason"] if said else str(line.values.get("reason") or "").capitalize(),
+            reason,
             tuple(_made(lines, line)),
             float(said["savings"]) if said else 0.0,
+            drift=_drift(drifted, going, line.at) if reason == DRIFTED else "",
+            ended=ended,
+            problem=problem,
             unpriced=unpriced,
         )
+
+
+def _ended(lines: Sequence[LogLine], decision: LogLine) -> tuple[float | None, str]:
+    """When the queue was done with a command, which it calls by its nodes, and why it was taken back."""
+    own = decision.values.get("disrupted-nodes")
+    for line in lines:
+        if (
+            line.at >= decision.at
+            and line.message in (_SUCCEEDED, _FAILED)
+            and line.values.get("disrupted-nodes") == own
+        ):
+            return round(line.at, 6), str(line.values.get("error") or "") if line.message == _FAILED else ""
+    return None, ""
+
+
+def _drift(conditions: Iterable[Condition], going: Sequence[Leaving], at: float) -> str:
+    """Why the first of the nodes had drifted at that time."""
+    of = f"NodeClaim/{going[0]['claim']}" if going else ""
+    return next((one.reason for one in reversed([*conditions]) if one.object == of and one.t <= at), "")
 
 
 def _made(lines: Iterable[LogLine], decision: LogLine) -> Iterator[str]:

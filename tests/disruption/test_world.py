@@ -168,7 +168,7 @@ def test_a_command_whose_replacement_fails_is_taken_back():
     found = of.disruptions[0]
     while found.ended is None:
         of.advance(1)
-    assert found.problem.startswith("replacement was deleted, nodeclaims.karpenter.sh")
+    assert found.problem.startswith("replacement was deleted, NodeClaim.karpenter.sh")
     (kept,) = of.list("Node")
     assert kept["metadata"]["name"] == node["metadata"]["name"]
     assert not kept["spec"].get("taints")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.trace.facts import ClaimState, NodeState
+from harness.trace.facts import ClaimState, Condition, NodeState
 from harness.trace.told import told_disruptions, told_refusals
 from harness.world.real.world import _log_line
 from harness.world.recorder import LogLine
+from tests.project.tree import ROOT
 
 NODES = (
     NodeState(
@@ -68,6 +72,60 @@ def test_nodes_that_go(values: dict[str, Any], savings: float) -> None:
         "replacements": ("default-b",),
         "savings": savings,
     }
+
+
+REAL = Path(__file__).with_name("real-disruptions.jsonl")
+"""What a real controller of 1.14.0 said, in four runs, of nodes that go; in order."""
+
+
+def said(run: str) -> list[LogLine]:
+    lines = [json.loads(text) for text in REAL.read_text(encoding="utf-8").splitlines()]
+    own = [one["line"] for one in lines if one["run"] == run]
+    return [_log_line(float(number), line) for number, line in enumerate(own)]
+
+
+DELETED = 'replacement was deleted, NodeClaim.karpenter.sh "default-d8kqd" not found'
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        ("empty", ("default-whdzc", "delete", "Empty", (), 0.1, "", "")),
+        ("replace", ("default-92gk4", "replace", "Underutilized", ("default-d8kqd",), 0.29, "", "")),
+        ("drift", ("default-whdzc", "replace", "Drifted", ("default-l6hmz",), 0.0, "NodePoolDrifted", "")),
+        ("fail", ("default-92gk4", "replace", "Underutilized", ("default-d8kqd",), 0.29, "", DELETED)),
+    ],
+)
+def test_what_a_real_controller_says_of_nodes_that_go(run: str, told: tuple[Any, ...]) -> None:
+    lines = said(run)
+    begun = next(line.at for line in lines if line.message == "disrupting node(s)")
+    drifted = Condition(0.5, "NodeClaim/default-whdzc", "Drifted", "True", "NodePoolDrifted")
+    (found,) = told_disruptions(lines, (), (), [drifted])
+    (node,) = found.nodes
+    assert node["node"] == f"aks-{node['claim']}"
+    words = (found.decision, found.reason, found.replacements, found.savings, found.drift, found.problem)
+    assert (node["claim"], *words) == told
+    assert found.t == begun
+    assert found.ended is not None
+    assert found.ended > begun
+
+
+def test_the_queue_of_one_command_does_not_end_another() -> None:
+    lines = said("empty")
+    other = [
+        LogLine(each.at, each.level, each.controller, each.message, {**each.values, "disrupted-nodes": []})
+        for each in lines
+    ]
+    unended = [line for line in lines if line.message != "command succeeded"]
+    (found,) = told_disruptions([*unended, *(line for line in other if line.message == "command succeeded")], (), ())
+    assert (found.ended, found.problem) == (None, "")
+
+
+def test_the_simulated_queue_says_the_same_of_a_replacement_that_is_gone() -> None:
+    (failed,) = told_disruptions(said("fail"), (), ())
+    text = (ROOT / "scenarios" / "disruption" / "queue.yaml").read_text(encoding="utf-8")
+    (wanted,) = re.findall(r"takenBack: \{matches: '(replacement was deleted.*?)'\}", text)
+    assert re.search(wanted, failed.problem)
 
 
 def test_launches_that_failed_and_nodepools_that_nothing_fits() -> None:

@@ -19,7 +19,7 @@ from harness.clusters.memory.selection import by_fields, by_labels
 from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ports import Change, ChangeType
 from harness.kube.api.kinds import KINDS, Kind
-from harness.kube.api.objects import Key, Object, is_held, metadata_of
+from harness.kube.api.objects import Key, Object, is_held, metadata_of, spec_of
 from harness.kube.api.status import ApiError, gone
 
 __all__ = ["MIRRORED", "Mirror"]
@@ -44,6 +44,7 @@ class Mirror:
         self._index = Index()
         self._log: list[Change] = []
         self._dead: set[str] = set()
+        self._hidden_pods: dict[str, Object] = {}
         self._stamps: dict[tuple[str, str], str] = {}
         self._subscribers: list[Callable[[Change], None]] = []
         self._heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
@@ -53,7 +54,7 @@ class Mirror:
         self.seen = 0
         """How many changes were ever applied."""
         self.hidden: Callable[[Object], bool] = lambda obj: False
-        """What is left out of the copy: the parts of the cluster itself."""
+        """What is left out of the copy: the parts of the cluster itself. Their pods take room all the same (hidden_pods)."""
         self.serves_accounts = False
         """Whether namespaces get service accounts, without which a real API server takes no pods."""
 
@@ -90,6 +91,11 @@ class Mirror:
         for watch in self._watches.values():
             watch.stop()
         self._watches.clear()
+
+    def hidden_pods(self, node: str) -> Sequence[Object]:
+        """The cluster's own pods on a Node."""
+        with self._lock:
+            return [pod for pod in self._hidden_pods.values() if spec_of(pod).get("nodeName") == node]
 
     # The View port.
 
@@ -196,6 +202,8 @@ class Mirror:
             for last in list(self._objects.get(heard.kind.kind, {}).values()):
                 if last["metadata"]["uid"] not in keep and int(last["metadata"]["resourceVersion"]) <= heard.revision:
                     self._remove(heard.kind, last)
+            for uid in [uid for uid in self._hidden_pods if heard.kind.kind == "Pod" and uid not in keep]:
+                self._hidden_pods.pop(uid, None)
             for each in sorted(heard.all, key=lambda each: metadata_of(each).get("creationTimestamp") or ""):
                 self._put(heard.kind, each)
             self.revision = max(self.revision, heard.revision)
@@ -208,6 +216,8 @@ class Mirror:
     def _put(self, kind: Kind, obj: Object) -> None:
         new = self._stamped(kind, obj)
         if self.hidden(new):
+            if kind.kind == "Pod":
+                self._hidden_pods[metadata_of(new)["uid"]] = new
             return
         meta = new["metadata"]
         with self._lock:
@@ -228,6 +238,7 @@ class Mirror:
     def _remove(self, kind: Kind, last: Object) -> None:
         with self._lock:
             meta = metadata_of(last)
+            self._hidden_pods.pop(meta["uid"], None)
             slot = (meta.get("namespace") or "", meta["name"])
             old = self._objects.get(kind.kind, {}).get(slot)
             self._dead.add(meta["uid"])

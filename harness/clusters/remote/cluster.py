@@ -15,7 +15,7 @@ from harness.clusters.provenance import Evidence
 from harness.clusters.remote.evictions import driven_out_by_mistake, make_again
 from harness.clusters.remote.outstanding import PodEvent, missing_events, outstanding_work
 from harness.clusters.remote.writer import AttachedWriter
-from harness.clusters.waiting import Patience, TimedOut
+from harness.clusters.waiting import Patience, TimedOut, crowding
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink
@@ -126,6 +126,8 @@ class RemoteCluster:
         self._mistaken: dict[str, Object] = {}
         self._progress = (-1, -1)
         self._patience = Patience(seconds)
+        self._owed: Sequence[str] = ()
+        self._owing = 0.0
         self.view = remote.view
         self.view.unsubscribe()
         self.view.clock = None
@@ -230,14 +232,22 @@ class RemoteCluster:
             if said is not None and events.passed:
                 said.update(list(missing_events(self.view, said)))  # counted up, not told anew: nothing more comes
             machines = getattr(self.remote, "machines", ())
-            owed = list(outstanding_work(self.view, self._version, machines=machines, said=said))
+            owed = list(
+                outstanding_work(self.view, self._version, machines=machines, said=said, beside=self.view.hidden_pods)
+            )
             quiet = 0 if owed else quiet + 1
-            if owed and patience.passed:
+            if owed and (patience.passed or self._owes_too_long(owed)):
                 raise TimedOut(
                     f"the {self.remote.name} cluster did not come to rest in {patience.waited}: {'; '.join(owed[:5])}"
                 )
         self._rested, self._stirred = self.view.seen, False
         return False
+
+    def _owes_too_long(self, owed: Sequence[str]) -> bool:
+        """Whether it owes the same, look after look, though other things change meanwhile (a pod whose image is not to be had)."""
+        self._owing = self._owing + _QUIET / crowding() if owed == self._owed else 0.0
+        self._owed = owed
+        return self._owing > self._seconds
 
     def _deaths(self) -> str:
         deaths: Callable[[], str] | None = getattr(self.remote, "deaths", None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from harness.engine.ports import View
 from harness.kube.api.labels import NOT_READY, UNREACHABLE
@@ -46,17 +46,19 @@ def outstanding_work(
     *,
     machines: Collection[str] = (),
     said: Collection[PodEvent] | None = None,
+    beside: Callable[[str], Sequence[Object]] = lambda node: (),
 ) -> Iterator[str]:
     """In words, what still has to happen: pods to be decided, taints, workloads, budgets, dependents of what is gone.
 
     `machines`: Nodes whose kubelets are real and run: they make themselves Ready, and take and end their pods, in their own time.
     `said`: the Events of kube-scheduler so far, where they come apart from what it decides.
+    `beside`: the pods on a Node that the view leaves out, and kube-scheduler counts.
     """
     yield from _nodes(view, machines)
     yield from _kept_pods(view, machines)
     yield from _workloads(view)
     yield from _orphans(view)
-    yield from _pods(view, version)
+    yield from _pods(view, version, beside)
     if said is not None:
         yield from (
             f"Pod/{namespace}/{name}: no Event of its scheduling" for namespace, name, _ in missing_events(view, said)
@@ -127,11 +129,14 @@ def _orphans(view: View) -> Iterator[str]:
                 yield f"{kind}/{name_of(each)}: its owner is gone"
 
 
-def _pods(view: View, version: Version) -> Iterator[str]:
+def _pods(view: View, version: Version, beside: Callable[[str], Sequence[Object]]) -> Iterator[str]:
     waiting = [pod for pod in view.indexed("pods-by-node", "") if _is_waiting(pod)]
     if not waiting:
         return
-    infos = [NodeInfo(node, view.indexed("pods-by-node", name_of(node))) for node in view.list("Node")]
+    infos = [
+        NodeInfo(node, [*view.indexed("pods-by-node", name_of(node)), *beside(name_of(node))])
+        for node in view.list("Node")
+    ]
     nominated: dict[str, list[Object]] = {}
     for pod in waiting:
         nominated.setdefault(status_of(pod).get("nominatedNodeName") or "", []).append(pod)

@@ -125,7 +125,7 @@ class Queue:
                 continue
             claim = servants.nodeclaim(name)
             if claim is None:
-                execution.problem = f'replacement was deleted, nodeclaims.karpenter.sh "{name}" not found'
+                execution.problem = f'replacement was deleted, NodeClaim.karpenter.sh "{name}" not found'
                 return ""
             servants.say(launching(name, reason))
             if condition_is(claim, "Initialized"):

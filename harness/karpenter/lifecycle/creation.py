@@ -37,7 +37,7 @@ def create_nodeclaim(
     """The NodeClaim as it is stored. `deleting` are NodeClaims that do not count any more. Raises NodeClaimRefused."""
     pool = view.get("NodePool", nodepool)
     if pool is None:
-        text = f'nodepools.karpenter.sh "{nodepool}" not found'
+        text = f'NodePool.karpenter.sh "{nodepool}" not found'
         raise NodeClaimRefused(f"getting current resource usage, {text}")
     problem = exceeded_limit(view, pool, deleting)
     if problem is not None:

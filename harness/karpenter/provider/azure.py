@@ -176,7 +176,7 @@ class AzureProvider:
         if found is None or is_terminating(found):
             if found is None:
                 self._sink.event(claim, "Warning", "NodeClassResolutionError", "Failed resolving NodeClass")
-            text = f'aksnodeclasses.karpenter.azure.com "{name}" not found'
+            text = f'AKSNodeClass.karpenter.azure.com "{name}" not found'
             raise LaunchError.capacity(f"resolving node class, {text}")
         return found
 
