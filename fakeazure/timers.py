@@ -56,7 +56,7 @@ class ManualClock:
 
 def timestamp(moment: float) -> str:
     """A moment as ARM writes it: `2026-01-01T00:00:00.0000000+00:00`."""
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f") + "0+00:00"
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds")[:26] + "0+00:00"
 
 
 class Timers:

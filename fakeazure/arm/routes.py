@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Generic, TypeVar
 
 from fakeazure.arm.messages import Request, Response
@@ -35,15 +35,8 @@ class Route(Generic[State]):
 
     def __post_init__(self) -> None:
         """Every call asks for the resource."""
-        parts = [part for part in self.pattern.strip("/").split("/") if part]
-        literals = [part for part in parts if not part.startswith("{")]
-        object.__setattr__(self, "resource", literals[-1] if literals else "")
-        after = parts[len(parts) - parts[::-1].index("providers") :] if "providers" in parts else []
-        named = bool(after) and not after[0].startswith("{")
-        types = [part for part in after[1:] if not part.startswith("{")] if named else literals
-        asked = bool(after) and not named and any(not part.startswith("{") for part in after)
-        object.__setattr__(self, "namespace", after[0] if named else "" if asked else RESOURCES)
-        object.__setattr__(self, "type", "/".join(types))
+        for name, value in zip(("resource", "namespace", "type"), _about(self.pattern), strict=True):
+            object.__setattr__(self, name, value)
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -51,6 +44,18 @@ class Route(Generic[State]):
         return tuple(
             part if part.startswith("{") else part.lower() for part in self.pattern.strip("/").split("/") if part
         )
+
+
+@cache
+def _about(pattern: str) -> tuple[str, str, str]:
+    """Resource, namespace and type of a pattern; most stand in several rows."""
+    parts = [part for part in pattern.strip("/").split("/") if part]
+    literals = [part for part in parts if not part.startswith("{")]
+    after = parts[len(parts) - parts[::-1].index("providers") :] if "providers" in parts else []
+    named = bool(after) and not after[0].startswith("{")
+    types = [part for part in after[1:] if not part.startswith("{")] if named else literals
+    asked = bool(after) and not named and any(not part.startswith("{") for part in after)
+    return literals[-1] if literals else "", after[0] if named else "" if asked else RESOURCES, "/".join(types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +93,29 @@ class Router(Generic[State]):
     def __init__(self, routes: Iterable[Route[State]]) -> None:
         """Index `routes`, keeping their order."""
         self.routes = tuple(routes)
-        self._by_length: dict[int, list[tuple[Pattern, Route[State]]]] = {}
+        self._rows: dict[tuple[str, int], list[Route[State]]] = {}
+        self._patterns: dict[tuple[str, int], tuple[tuple[Pattern, Route[State]], ...]] = {}
         for route in self.routes:
-            pattern = Pattern.of(route.segments)
-            self._by_length.setdefault(len(route.segments), []).append((pattern, route))
+            self._rows.setdefault((route.method, len(_split(route.pattern))), []).append(route)
 
     def find(self, method: str, path: str) -> Match[State] | None:
         """The first route for this method and path."""
         parts = _split(path)
         lowered = _split(path.lower())
-        for pattern, route in self._by_length.get(len(parts), ()):
-            if route.method == method and pattern.fits(lowered):
+        for pattern, route in self._of(method, len(parts)):
+            if pattern.fits(lowered):
                 return Match(route, {name: parts[index] for index, name in pattern.parameters})
         return None
+
+    def _of(self, method: str, length: int) -> Sequence[tuple[Pattern, Route[State]]]:
+        """The rows for paths of so many segments, read when the first such path is asked for."""
+        key = (method, length)
+        found = self._patterns.get(key)
+        if found is None:
+            found = tuple((Pattern.of(route.segments), route) for route in self._rows.get(key, ()))
+            if found:
+                self._patterns[key] = found
+        return found
 
     @cached_property
     def types(self) -> Mapping[str, tuple[str, ...]]:
@@ -114,8 +129,8 @@ class Router(Generic[State]):
     def methods(self, path: str) -> tuple[str, ...]:
         """The methods that this path has."""
         lowered = _split(path.lower())
-        candidates = self._by_length.get(len(lowered), ())
-        return tuple(sorted({route.method for pattern, route in candidates if pattern.fits(lowered)}))
+        known = sorted({method for method, length in self._rows if length == len(lowered)})
+        return tuple(one for one in known if any(pattern.fits(lowered) for pattern, _ in self._of(one, len(lowered))))
 
 
 def _split(path: str) -> list[str]:

@@ -64,7 +64,7 @@ class Clock:
 
 def render(moment: int) -> str:
     """A moment as Kubernetes writes it (`2026-01-01T00:00:00Z`)."""
-    return (EPOCH + timedelta(seconds=moment // SECOND)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (EPOCH + timedelta(seconds=moment // SECOND)).isoformat()[:19] + "Z"
 
 
 def parse(text: str) -> int:
