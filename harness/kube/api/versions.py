@@ -8,6 +8,7 @@ measured whether that is true.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = ["KNOWN", "Version", "version_mistake"]
@@ -28,10 +29,7 @@ class Version(NamedTuple):
     @classmethod
     def find(cls, text: str) -> Version | None:
         """The version in a text such as `v1.34.0`, `1.34` or `1.34.0-rc.1`, None when it holds none."""
-        match = _TOLERANT.match(text)
-        if match is None:
-            return None
-        return cls(int(match[1]), int(match[2] or 0), int(match[3] or 0), not match[0].endswith("-"))
+        return _found(text)
 
     @classmethod
     def of(cls, text: str) -> Version:
@@ -52,6 +50,14 @@ class Version(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}"
+
+
+@lru_cache(maxsize=1024)
+def _found(text: str) -> Version | None:
+    match = _TOLERANT.match(text)
+    if match is None:
+        return None
+    return Version(int(match[1]), int(match[2] or 0), int(match[3] or 0), not match[0].endswith("-"))
 
 
 KNOWN = (Version(1, 26), Version(1, 37))
