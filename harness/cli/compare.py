@@ -87,13 +87,14 @@ def _lines(
     found: Sequence[tuple[str, Comparison]], groups: Sequence[Group], note: str, *, verbose: bool
 ) -> Iterator[str]:
     """The groups, over all cases; with `verbose` every difference of each case, too."""
-    from harness.explain.group_texts import group_lines, summary_text
+    from harness.explain.group_texts import group_lines, missing_lines, summary_text
     from harness.explain.sides import side_lines
 
     yield summary_text(found, groups)
     if note:
         yield note
     yield from group_lines(groups)
+    yield from missing_lines(found)
     for name, comparison in found if verbose else ():
         if comparison.differences:
             yield ""

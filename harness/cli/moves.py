@@ -52,6 +52,21 @@ class Moves:
         unpriced = {"unpriced": list(self.unpriced)} if self.unpriced else {}
         return {**found, **{name: text for name, text in told.items() if text}, **unpriced}
 
+    def sentences(self) -> Iterator[str]:
+        """The same as sentences, one for each move of the first ones."""
+        from harness.kube.go.durations import print_duration
+
+        first, *rest = (line for line in self.lines() if not line.startswith(" "))
+        yield first
+        for row in self.rows[:_FEW]:
+            comes = f"; {', '.join(row['replacements'])} comes" if row["replacements"] else ""
+            problem = f", taken back: {row['problem']}" if row["problem"] else ""
+            at = print_duration(round(row["at"]) * 10**9)
+            yield f"at {at} {row['reason']}: {', '.join(row['nodes'])} goes{comes}{problem}"
+        if len(self.rows) > _FEW:
+            yield f"and {len(self.rows) - _FEW} more moves"
+        yield from rest
+
     def lines(self) -> Iterator[str]:
         """The same as a table."""
         from harness.kube.go.durations import print_duration

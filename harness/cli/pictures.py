@@ -84,7 +84,7 @@ def _world(case: Case, report: CaseReport, runner: Runner, folder: Path) -> dict
         return None
     trace = report.trace
     if not trace:
-        before, runner.tracing = runner.tracing, Tracing(folder)
+        before, runner.tracing = runner.tracing, Tracing(folder, explained=True)
         try:
             trace = runner.run(case).trace
         except ScenarioError:

@@ -58,19 +58,14 @@ def write_recording(
 ) -> None:
     """Writes its trace, with the command that makes it again, and its page, and shows its film.
 
-    It has what would help the explained pods; the page has `notes`, too: what is assumed and guessed.
+    It has what speaks against the explained pods and what would help them; the page has `notes`, too: what is assumed and guessed.
     """
     if recording is None:
         return
-    from harness.explain.render import advice_lines
-
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for one in explained:
-        alike.setdefault(tuple(advice_lines(one)), []).append(one.pod)
-    for lines, pods in alike.items():
-        if lines:
-            recording.advice(pods, lines)
+    from harness.explain.recorded import record_reasons
     from harness.trace import write_trace
+
+    record_reasons(recording, explained)
 
     trace = recording.trace(command=join(["harness", *arguments.words]))
     if getattr(arguments, "trace", None) is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import add_forms, bad_input, print_found, print_json, show
 from harness.cli.pictures import add_html
+from harness.cli.upgrade_page import TITLES, mark_of_finding, place_of_finding, running_nodes, write_page
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from harness.explain.upgrade import Finding
     from harness.karpenter.releases import ProviderRelease
     from harness.reading.manifests import Manifest
-    from harness.reading.problems import Mark
     from harness.reports.annotations import Annotation
     from harness.scenario.language.dumps import Dump
     from harness.world import World
@@ -27,7 +26,6 @@ __all__ = ["add_arguments", "run"]
 
 WORSE = 1
 _SIGNS = {"worse": "!", "changed": "~", "better": "+", "same": "="}
-_TITLES = {"worse": "for the worse", "changed": "changed", "better": "for the better", "same": "as before"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -158,7 +156,8 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
     moves, missing = _moves(arguments, given, new_world, newest.release, kubernetes)
     releases = (oldest.release.version, newest.release.version)
     if arguments.html is not None:
-        _write_page(arguments, releases, (region, kubernetes), manifests, findings, inputs)
+        running = running_nodes(findings, moves, missing)
+        write_page(arguments, releases, (region, kubernetes), manifests, findings, inputs, running)
     return _Checked(
         *releases,
         newest.region,
@@ -170,61 +169,6 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
         moves=moves,
         missing=missing,
     )
-
-
-def _write_page(
-    arguments: argparse.Namespace,
-    releases: tuple[str, str],
-    inputs: tuple[str | None, str],
-    manifests: Sequence[Manifest],
-    findings: Sequence[Finding],
-    said: Inputs,
-) -> None:
-    """The findings first, then what comes of the manifests under both releases."""
-    from harness.cli.manifests import apply_manifests, settle
-    from harness.cli.traces import recording_of
-    from harness.cli.worlds import create_world
-    from harness.explain.summary import world_notes
-    from harness.reading.problems import ScenarioError
-    from harness.reports.picture.compare import Differing, Pair, compare_page
-
-    stories = []
-    notes: dict[str, None] = {}
-    for release in releases:
-        world = create_world(karpenter=release, region=inputs[0], kubernetes=inputs[1], provision_mode=arguments.mode)
-        recording = recording_of(world, arguments, manifests)
-        with suppress(ScenarioError):  # what one release refuses is among the findings, and in its story
-            apply_manifests(world, manifests)
-        settle(world)
-        assert recording is not None
-        notes |= dict.fromkeys([*said.lines(), *world_notes(world)])
-        stories.append(list(recording.trace().to_json()))
-    order = list(_SIGNS)
-    told = [
-        Differing(
-            _TITLES[str(one.effect)],
-            _place(one, manifests),
-            *_sides(one),
-            one.text,
-            (*(f"instead: {text}" for text in one.instead), *one.notes),
-            grave=str(one.effect) == "worse",
-        )
-        for one in sorted(findings, key=lambda one: order.index(str(one.effect)))
-        if str(one.effect) != "same"
-    ]
-    title = f"Upgrade from {releases[0]} to {releases[1]}"
-    ran = any(line.get("fact") in ("pod", "claim", "node") for story in stories for line in story)
-    nothing = "" if ran else "No pods were given: nothing ran, no cost is known."
-    before, after = (f"{story[0]['release']}, Kubernetes {story[0]['kubernetes']}" for story in stories)
-    text = compare_page(title, (before, after), [Pair("", stories[0], stories[1], told, list(notes), nothing=nothing)])
-    arguments.html.write_text(text, encoding="utf-8")
-
-
-def _sides(one: Finding) -> tuple[str, str]:
-    """What a finding says of before and after."""
-    if one.kind == "label" and one.before is None and one.after is not None:
-        return "no label", f"new label: {one.after}"
-    return one.before or "", one.after or ""
 
 
 def _moves(
@@ -280,7 +224,7 @@ def _annotations(findings: Sequence[Finding], manifests: Sequence[Manifest]) -> 
     return [
         Annotation(
             levels.get(str(one.effect), "note"),
-            _mark(one, manifests),
+            mark_of_finding(one, manifests),
             one.rule or one.kind,
             f"{one.object}: {one.text}",
         )
@@ -288,24 +232,12 @@ def _annotations(findings: Sequence[Finding], manifests: Sequence[Manifest]) -> 
     ]
 
 
-def _mark(finding: Finding, manifests: Sequence[Manifest]) -> Mark | None:
-    """Where what a finding is about stands."""
-    found = next((one for one in manifests if f"{one.kind}/{one.name}" == finding.object), None)
-    return found.document.position(finding.pointer) if found is not None else None
-
-
-def _place(finding: Finding, manifests: Sequence[Manifest]) -> str:
-    """``file:line:col`` of what a finding is about."""
-    mark = _mark(finding, manifests)
-    return str(mark) if mark is not None else finding.object
-
-
 def _value(finding: Finding, manifests: Sequence[Manifest]) -> dict[str, Any]:
     return {
         "effect": str(finding.effect),
         "object": finding.object,
         "kind": finding.kind,
-        "place": _place(finding, manifests),
+        "place": place_of_finding(finding, manifests),
         "text": finding.text,
         "key": finding.key,
         "layer": finding.layer,
@@ -337,7 +269,7 @@ def _show_findings(findings: Sequence[Finding], manifests: Sequence[Manifest]) -
         own = [finding for finding in findings if finding.object == name]
         order = list(_SIGNS)
         for finding in sorted(own, key=lambda one: order.index(str(one.effect))):
-            print(f"  {_SIGNS[finding.effect]} {_place(finding, manifests)}: {finding.text}")
+            print(f"  {_SIGNS[finding.effect]} {place_of_finding(finding, manifests)}: {finding.text}")
             if finding.layer is not None:
                 from_ = f", since {finding.since}" if finding.since else ""
                 print(f"      by {finding.layer}, rule {finding.rule}{from_}")
@@ -345,6 +277,6 @@ def _show_findings(findings: Sequence[Finding], manifests: Sequence[Manifest]) -
                 print(f"      instead: {text}")
             for text in finding.notes:
                 print(f"      {text}")
-    counted = [(sum(str(one.effect) == effect for one in findings), title) for effect, title in _TITLES.items()]
+    counted = [(sum(str(one.effect) == effect for one in findings), title) for effect, title in TITLES.items()]
     told = ", ".join(f"{number} {title}" for number, title in counted if number)
     print(f"\n{told}" if told else "\nnothing changes")

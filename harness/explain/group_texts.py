@@ -6,11 +6,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.explain.filters import filter_text
 from harness.explain.grouping import Group
 from harness.trace.comparing import Comparison
 from harness.wording import counted
 
-__all__ = ["TITLES", "follow_text", "group_lines", "group_value", "kubernetes_line", "summary_text", "value_of", "whom"]
+__all__ = [
+    "TITLES",
+    "follow_text",
+    "group_lines",
+    "group_value",
+    "kubernetes_line",
+    "missing_lines",
+    "summary_text",
+    "value_of",
+    "whom",
+]
 
 TITLES: Mapping[str, str] = {"new": "new: only in B", "gone": "gone: only in A", "changed": "changed"}
 _PLURALS: Mapping[str, str] = {"workload": "workloads", "object": "objects"}
@@ -43,6 +54,22 @@ def kubernetes_line(version: str, others: Mapping[str, str]) -> str:
     """That both sides have one Kubernetes, where a release would have another by itself."""
     told = " and ".join(f"{release} by itself has {own}" for release, own in others.items() if own != version)
     return f"Kubernetes {version} on both sides; {told}" if told else ""
+
+
+def missing_lines(comparisons: Sequence[tuple[str, Comparison]]) -> Iterator[str]:
+    """Why sizes are offered on one side only, the same of many cases once."""
+    told: dict[str, None] = {}
+    for _, comparison in comparisons:
+        for one in comparison.missing:
+            names = [size.removeprefix("Standard_") for size in one.sizes]
+            why = (
+                f"{one.side} drops them by {filter_text(one.filter)}"
+                if one.filter
+                else f"{one.side} does not sell them"
+            )
+            count = f"{len(names)} {'size is' if len(names) == 1 else 'sizes are'}"
+            told[f"NodePool {one.nodepool}: {count} not offered in {one.side}, {why}: {_few(names)}"] = None
+    yield from told
 
 
 def group_lines(groups: Sequence[Group]) -> Iterator[str]:

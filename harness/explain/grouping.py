@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.explain.sides import value_text, what_differs
-from harness.trace.comparing import Comparison, Difference
+from harness.trace.comparing import Comparison, Difference, Missing
 
 __all__ = ["Change", "Fact", "Group", "Place", "grouped", "place_of"]
 
@@ -148,7 +148,7 @@ def grouped(comparisons: Sequence[tuple[str, Comparison]]) -> list[Group]:
         for kind, count in comparison.objects.items():
             counts[kind] = counts.get(kind, 0) + count
         facts = [Fact(case, place_of(one.fact), one) for one in comparison.real]
-        reasons = _Reasons(facts)
+        reasons = _Reasons(facts, comparison.missing)
         for fact in facts:
             place, follows = fact.place, reasons.of(fact)
             left, right = sides = _sides(fact)
@@ -195,7 +195,10 @@ def _alone(value: Any) -> Any:
 class _Reasons:
     """What follows from what, in one case."""
 
-    def __init__(self, facts: Sequence[Fact]) -> None:
+    def __init__(self, facts: Sequence[Fact], missing: Sequence[Missing]) -> None:
+        self._filters = ", ".join(
+            dict.fromkeys(f"filter {one.filter}" if one.filter else "not sold" for one in missing)
+        )
         self._there = {(fact.place.kind, fact.place.name, fact.place.what) for fact in facts}
         self._sizes = any(fact.place.what == "sizes offered" for fact in facts)
         self._bound = any(fact.place.what == "has a Node" for fact in facts)
@@ -226,7 +229,7 @@ class _Reasons:
             if _OF_IMAGE.fullmatch(what) and self._has("NodeClaim", place.name, "image"):
                 return "another image"
         if self._sizes and (place.what == "sizes that it may become" or _counts_sizes(fact)):
-            return "other sizes are offered"
+            return f"other sizes are offered ({self._filters})" if self._filters else "other sizes are offered"
         return ""
 
     def _has(self, kind: str, name: str, what: str) -> bool:

@@ -90,6 +90,11 @@ class PoolExplanation:
         return tuple(one.instance_type.name for one in self.verdicts if one.kept)
 
     @property
+    def allows_some(self) -> bool:
+        """Whether the NodePool itself has nothing against some sizes."""
+        return any(all(cause.rule != "nodepool" for cause in self.causes(one)) for one in self.verdicts)
+
+    @property
     def deciding(self) -> Mapping[Cause, int]:
         """Cause → sizes that it is the first against."""
         return Counter(causes[0] for one in self.verdicts if (causes := self.causes(one)))

@@ -11,7 +11,16 @@ from harness.explain.reasons import offering_text
 from harness.explain.scheduling import PodExplanation, PoolExplanation
 from harness.trace.prices import price_text
 
-__all__ = ["advice_lines", "as_text", "as_value", "change_text", "names_text", "pool_lines", "pool_value"]
+__all__ = [
+    "advice_lines",
+    "as_text",
+    "as_value",
+    "cause_lines",
+    "change_text",
+    "names_text",
+    "pool_lines",
+    "pool_value",
+]
 
 _FEW = 3  # names, causes and Nodes that are listed where not everything is wanted
 DEAR = 5.0  # USD per hour from which on a price comes first
@@ -64,6 +73,19 @@ def _pod(pod: PodExplanation, size: str | None, verbose: bool) -> Iterator[str]:
         yield f"  Karpenter says: {pod.sentence if verbose else _short(pod.sentence)}"
     for line in pod.waiting:
         yield f"  {line}"
+    yield from _against(pod, size, verbose=verbose)
+    for line in advice_lines(pod):
+        yield f"  {line}"
+
+
+def cause_lines(pod: PodExplanation) -> Iterator[str]:
+    """What speaks against a pod's sizes: names that are not to be had, then NodePools and Nodes with the causes that weigh most."""
+    for line in pod.places:
+        yield f"  {line}"
+    yield from _against(pod, None, verbose=False)
+
+
+def _against(pod: PodExplanation, size: str | None, *, verbose: bool) -> Iterator[str]:
     for pool in pod.pools:
         if verbose or size or pool.sentence or pool.filtered or not pool.kept:
             yield from pool_lines(pool, size, verbose=verbose)
@@ -73,8 +95,6 @@ def _pod(pod: PodExplanation, size: str | None, verbose: bool) -> Iterator[str]:
         yield f"  Node {node}: {reason if verbose else _short(reason)}"
     if not verbose and len(nodes) > _FEW:
         yield f"  and {len(nodes) - _FEW} more Nodes (-v has all)"
-    for line in advice_lines(pod):
-        yield f"  {line}"
 
 
 def advice_lines(pod: PodExplanation) -> Iterator[str]:
@@ -175,7 +195,9 @@ def _all_causes(pool: PoolExplanation) -> Iterator[str]:
 def _main_causes(pool: PoolExplanation) -> Iterator[str]:
     """What keeps those sizes away that the NodePool itself allows; where it allows none, what it wants."""
     causes = sorted(pool.deciding.items(), key=lambda one: (-one[1], one[0]))
-    others = [(cause, count) for cause, count in causes if cause.rule != "nodepool"] or causes
+    others = [(cause, count) for cause, count in causes if cause.rule != "nodepool"]
+    if not others or not pool.allows_some:
+        others = causes
     for cause, count in others[:_FEW]:
         yield f"    {count:5} {cause.text}"
     rest = len(pool.verdicts) - len(pool.kept) - sum(count for _, count in others[:_FEW])

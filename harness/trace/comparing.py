@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.trace.facts import Sizes
 from harness.trace.files import Trace
 from harness.trace.header import Header
 from harness.trace.outcome import outcome_of
 from harness.world.snapshot import differences
 
-__all__ = ["Comparison", "Difference", "compare_traces"]
+__all__ = ["Comparison", "Difference", "Missing", "compare_traces"]
 
 _SAID = ("harness", "release", "kubernetes", "region", "mode", "seed", "cluster", "karpenter")
 
@@ -29,16 +30,28 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """Sizes that a NodePool is not offered on one `side` (A, B): what the provider's `filter` drops, or, without one, what is not sold."""
+
+    nodepool: str
+    side: str
+    filter: str
+    sizes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """What differs of two traces, the weightiest first, and how many facts are the same.
 
     `situations`: where the worlds began otherwise. `objects`: how many NodeClaims, Nodes and NodePools there are, on either side.
+    `missing`: why sizes are offered on one side only.
     """
 
     situations: Sequence[tuple[str, Any, Any]]
     differences: Sequence[Difference]
     same: int
     objects: Mapping[str, int] = field(default_factory=dict)
+    missing: Sequence[Missing] = ()
 
     @property
     def real(self) -> Sequence[Difference]:
@@ -63,7 +76,25 @@ def compare_traces(left: Trace, right: Trace) -> Comparison:
     ]
     order = list(one)
     found.sort(key=lambda each: (bool(each.kept), order.index(re.split(r"[\[]", each.fact, maxsplit=1)[0])))
-    return Comparison(situations, found, max(0, count - len(found)), _objects(one, other))
+    missing = [*_missing(right, left, "A"), *_missing(left, right, "B")] if sources else []
+    return Comparison(situations, found, max(0, count - len(found)), _objects(one, other), missing)
+
+
+def _missing(having: Trace, lacking: Trace, side: str) -> Iterator[Missing]:
+    """What one side is offered and the other is not, by what drops it there; of each NodePool the last list."""
+    here, there = ({fact.nodepool: fact for fact in trace.of(Sizes)} for trace in (having, lacking))
+    for nodepool, mine in here.items():
+        theirs = there.get(nodepool)
+        if theirs is None:
+            continue
+        dropped = {size: name for name, sizes in theirs.dropped.items() for size in sizes}
+        found: dict[str, list[str]] = {}
+        offered = set(theirs.offered)
+        for size in mine.offered:
+            if size not in offered:
+                found.setdefault(dropped.get(size, ""), []).append(size)
+        for name, sizes in found.items():
+            yield Missing(nodepool, side, name, sizes)
 
 
 def _objects(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, int]:

@@ -309,11 +309,12 @@ class Refused(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Advice(Fact):
-    """What would help pods that wait: changes that were tried in worlds of their own, in words; that nothing does is one, too."""
+    """What would help pods that wait: changes that were tried, in words, or that none does. `causes`: what speaks against the sizes."""
 
     fact: ClassVar[str] = "advice"
     pods: Sequence[str]
     lines: Sequence[str]
+    causes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

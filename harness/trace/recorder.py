@@ -114,9 +114,9 @@ class Recording:
         """What was expected at the end, and whether it holds, or why it need not."""
         self._expected.append(Expectation(self._now, text, held, *place, tuple(differences), tuple(why), kept))
 
-    def advice(self, pods: Sequence[str], lines: Sequence[str]) -> None:
-        """What would help pods that wait, as somebody found out who tried."""
-        self._expected.append(Advice(self._now, tuple(pods), tuple(lines)))
+    def advice(self, pods: Sequence[str], lines: Sequence[str], causes: Sequence[str] = ()) -> None:
+        """What would help pods that wait, as somebody found out who tried; `causes`: what speaks against the sizes, counted."""
+        self._expected.append(Advice(self._now, tuple(pods), tuple(lines), tuple(causes)))
 
     # The trace.
 

@@ -35,6 +35,7 @@ function reasonOf(one) {
     each.length ? [h("p.said", h("span.note", "Karpenter, of each NodePool:")), h("ul", each.slice(0, 6).map((tried) => h("li.said", h("b", tried.nodepool), ` ${tried.why}`)), each.length > 6 ? h("li.note", `and ${each.length - 6} more`) : null)] : null,
     one.tries || one.target ? h("p.said", h("span.note", "Karpenter: "), one.tries || `has a place for ${one.count > 1 ? "them" : "it"} on ${one.target}`) : null,
     (one.closed ?? []).map((text) => h("p.said", text)),
+    one.causes?.length ? h("p.said.causes", one.causes.join("\n")) : null,
     one.scheduler ? h("p.said", h("span.note", "kube-scheduler: "), one.scheduler) : null,
     (one.advice ?? []).slice(0, 4).map((text) => h("p.said.advice", text)));
 }
@@ -87,7 +88,7 @@ export function refusals(world) {
   if (!world.refusals.length) return null;
   const columns = [
     { head: "at", numeric: true, cell: (one) => [duration(one.t), one.count > 1 ? h("b", ` ×${one.count}`) : null] },
-    { head: "code", cell: (one) => [h("b", one.error || one.status), one.fault ? h("span.note", ` fault ${one.fault}`) : null] },
+    { head: "code", cell: (one) => [h("b", one.error || one.status), one.fault ? h("span.note", one.fault === one.error ? " declared fault" : ` fault ${one.fault}`) : null] },
     { head: "asked for", cell: (one) => [offer(one) || `${one.operation} ${one.name}`, one.claim ? h("span.place.line", one.claim) : null] },
     { head: "Karpenter then leaves alone", cell: (one) => (one.blocked.length ? one.blocked.map(({ time, what }) => h("span.line", h("b", time), ` ${what}`)) : h("span.note", "nothing")) },
     { head: "in Azure's words", cell: (one) => (one.message.length > 260 ? folded(`${one.message.slice(0, 200)}…`, () => h("p", one.message)) : one.message) },

@@ -53,6 +53,53 @@ def test_explain(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "it would help to request at most" in waiting["advice"][0]
 
 
+WAITING = (
+    POD.replace("{name: web}", "{name: gpu}").replace('requests: {cpu: "1"}', "limits: {nvidia.com/gpu: 1}")
+    + "---"
+    + POD.replace("{name: web}", "{name: big}").replace('"1"', '"14"')
+    + "---"
+    + POOL.replace("  template:", "  limits: {cpu: 12}\n  template:", 1).replace(
+        "requirements: [", "requirements: [{key: karpenter.azure.com/sku-family, operator: In, values: [D, E]}, "
+    )
+)
+
+
+def test_explain_says_why_no_size_will_do(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The card of a pod has the causes that the terminal counts, in the same words, and Sizes answer for it first."""
+    (files / "waiting.yaml").write_text(WAITING)
+    out = call(capsys, "explain", "waiting.yaml", "--html", "page.html")[1]
+    world = page(files / "page.html")["world"]
+    gpu, big = world["pending"]
+    assert [one["pods"] for one in (gpu, big)] == [["default/gpu"], ["default/big"]]
+    said = [line.removeprefix("  ").removesuffix(" (-v)") for line in out.splitlines()]
+    for card, cause in ((gpu, "too small: 1 nvidia.com/gpu requested"), (big, "the NodePool's limit leaves 12 cpu")):
+        assert any(line.endswith(cause) for line in card["causes"])
+        assert [line for line in card["causes"] if line not in said] == []
+    assert [one["name"] for one in world["asked"]] == ["gpu", "big"]
+    group, number = world["opens"]
+    assert '"nvidia.com/gpu":"1"' in world["asked"][group]["tries"][number]["why"]
+    assert world["filters"]["resources"] == "room for the pod"  # there is no DaemonSet
+
+
+def test_run_says_what_would_help_as_explain_does(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pod that waits in a case that passes has the causes and the advice that the terminal prints under one that fails."""
+    waits = SCENARIO.replace(
+        "bound: 1}", "pending: 1}\n- rejected: {object: NodePool/default, layer: nodepool-filter}"
+    ).replace(
+        "requirements: [",
+        "requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [Standard_Nonsense]}, ",
+    )
+    (files / "waits.yaml").write_text(waits)
+    (files / "fails.yaml").write_text(waits.replace("pending: 1", "bound: 1"))
+    assert call(capsys, "run", "waits.yaml", "--html", "page.html")[0] == 0
+    (waiting,) = page(files / "page.html")["worlds"][0]["pending"]
+    assert "the NodePool wants In [Standard_Nonsense]" in waiting["causes"][1]
+    assert waiting["advice"][0].startswith("Did you mean Standard_")
+    out = call(capsys, "run", "fails.yaml", "--html", "failed.html")[1]
+    assert page(files / "failed.html")["worlds"][0]["pending"][0]["advice"] == waiting["advice"]
+    assert waiting["advice"][0] in out
+
+
 def test_run_has_pictures_of_few_cases(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(capsys, "run", "case.yaml", "bad.yaml", "--html", "page.html")[0] == 1
     data = page(files / "page.html")
@@ -142,5 +189,34 @@ def test_compare_says_what_only_one_side_has(files: Path, capsys: pytest.Capture
     assert offered["b"].startswith("only in B: ")
     assert "    A  only in A: " in out
     one, other = (world["header"]["kubernetes"] for world in pair["worlds"])
-    assert pair["also"] == ([] if one == other else [f"B also has Kubernetes {other}, A {one}."])
+    also = [text for text in pair["also"] if text.startswith("B also ")]
+    assert also == ([] if one == other else [f"B also has Kubernetes {other}, A {one}."])
     assert not any("[" in each["name"] or ": labels: " in each["name"] for each in pair["differences"])
+    dropped = "sizes are not offered in A, A drops them by the filter unknown-size (sizes that this release of the provider does not"
+    (line,) = [text for text in pair["also"] if dropped in text]
+    assert line in out
+    assert "other sizes are offered (filter unknown-size" in out  # what follows from it says from what
+
+
+def test_upgrade_rows_name_their_object_and_both_sides(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "pool.yaml").write_text(POOL + "---" + POD)
+    call(capsys, "upgrade-check", "--from", "1.12.2", "--to", "1.14.0", "pool.yaml", "--html", "page.html")
+    (pair,) = page(here / "page.html")["pairs"]
+    assert {one["name"].partition(" ")[0] for one in pair["differences"]} == {"NodePool/default"}
+    sizes = next(one for one in pair["differences"] if "new are Standard_" in one["text"])
+    assert sizes["a"] == "does not allow them"
+    assert "(sizes that this release of the provider does not know)" in sizes["notes"][0]
+    label = next(one for one in pair["differences"] if one["a"] == "no label")
+    assert "(written by kubelet from " in label["text"]
+    assert pair["also"][0].startswith("No node that runs drifts for its hash: ")
+
+
+def test_upgrade_page_has_the_moves_of_a_new_kubernetes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "pool.yaml").write_text(POOL + "---" + POD + "---" + CLASS)
+    options = ("--from", "1.14.0", "--to", "1.14.0", "--kubernetes", "1.33.0", "--to-kubernetes", "1.34.0")
+    _, out, _ = call(capsys, "upgrade-check", *options, "pool.yaml", "--html", "page.html")
+    (pair,) = page(here / "page.html")["pairs"]
+    told = [line for line in pair["also"] if " move" in line]
+    assert told
+    assert told[0] in out
+    assert any("Drifted (K8sVersionDrift): " in line for line in pair["also"])

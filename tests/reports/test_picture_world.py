@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.reports.picture.left_alone import left_alone
 from harness.reports.picture.world import world_page, world_value
 from tests.reports.test_picture import data_of
 
@@ -83,7 +84,7 @@ def test_a_claim_walks_the_corridor() -> None:
     marks = {what: (t, text) for t, what, text in claim["marks"]}
     assert marks["refused"] == (
         2,
-        "SkuNotAvailable Standard_D4s_v5 eastus-2 Spot: is not available; left alone for 1h, until 1h: D4s_v5: spot in eastus-2",
+        "SkuNotAvailable Standard_D4s_v5 eastus-2 Spot: is not available; left alone for 1h: D4s_v5: spot in eastus-2",
     )
     assert marks["disrupted"] == (1000, "delete: Empty")
     assert [t for t, what, _ in claim["marks"] if what == "power"] == [10, 1010]
@@ -131,7 +132,7 @@ def test_what_azure_refused() -> None:
         "eastus-2",
         "one",
     )
-    assert refusal["blocked"] == [{"time": "for 1h, until 1h", "what": "D4s_v5: spot in eastus-2"}]
+    assert refusal["blocked"] == [{"time": "for 1h", "what": "D4s_v5: spot in eastus-2"}]
 
 
 def test_what_it_costs() -> None:
@@ -341,3 +342,20 @@ def test_a_page_says_how_much_that_was_said_it_leaves_off() -> None:
     value = world_value([*STORY[:-1], *said, STORY[-1]])
     assert (len(value["told"]), value["untold"]) == (2000, 3)
     assert (len(VALUE["told"]), VALUE["untold"]) == (0, 0)
+
+
+def test_a_nomination_says_for_which_pods_and_since_when() -> None:
+    said = "Node is nominated for a pending pod"
+    event = fact(
+        50, "event", object="Node/aks-one", type="Normal", reason="DisruptionBlocked", message=said, source="karpenter"
+    )
+    again = fact(48, "decision", pods=["default/late"], result="existing", simulation=2, target="Node/aks-one")
+    (card,) = world_value([*STORY[:-2], again, event, *STORY[-2:]])["machines"]
+    assert [50, "blocked", f"{said}, since 48s: late"] in card["notes"]
+
+
+def test_how_long_something_is_left_alone_is_said_once() -> None:
+    def mark(t: float) -> dict[str, Any]:
+        return fact(t, "blocked", size=LARGE, zone="eastus-2", capacity_type="spot", until=t + 3600, reason="x")
+
+    assert [left_alone([mark(t)])[0]["time"] for t in (0, 60)] == ["for 1h", "for 1h, until 1h1m"]

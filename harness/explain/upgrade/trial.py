@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.clusters.provenance import Write
 from harness.explain.events import last_sentence
+from harness.explain.filters import filter_text
 from harness.explain.fit import Misfit, asked_by, within
 from harness.explain.labels import default_objects, plain_pod
 from harness.karpenter.cloudprovider import DroppedSize
@@ -62,12 +63,12 @@ class Trial:
         return frozenset(architecture_of(item) for item in self.sizes.types if item.name in self.allowed)
 
     def writer(self, key: str) -> str:
-        """Who wrote the label in the end: ``kubelet, base``."""
+        """Who wrote the label in the end, and from which of its sources: ``written by kubelet from base``."""
         changes = [write for write in self.writes.get(key, ()) if str(write.kind) in ("set", "overwrote")]
         if not changes:
             return "writer unknown"
         last = changes[-1]
-        return f"{last.by}, {last.from_}" if last.from_ else str(last.by)
+        return f"written by {last.by} from {last.from_}" if last.from_ else f"written by {last.by}"
 
     def why_not(self, size: str) -> str:
         """Why the NodePool does not allow a size here."""
@@ -75,7 +76,7 @@ class Trial:
         if found is None:
             return "not in the region's list"
         if isinstance(found, DroppedSize):
-            return f"dropped by the filter {found.filter}"
+            return f"dropped by {filter_text(found.filter)}"
         conflict = found.requirements.intersects(self.asked) if self.asked is not None else None
         if conflict is not None:
             return str(conflict).replace(size, "SIZE")

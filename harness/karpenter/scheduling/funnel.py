@@ -23,7 +23,7 @@ FILTERS: Mapping[str, str] = {
     "placement": "where its volumes, spread and affinity let it go",
     "host-ports": "host ports that a DaemonSet holds",
     "reserved": "more is reserved than the size has",
-    "resources": "room for the pod beside DaemonSets",
+    "resources": "room for the pod",
     "sold-so": "what is sold in these zones with this capacity type",
     "available": "what can be had now",
 }

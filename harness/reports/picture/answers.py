@@ -46,12 +46,12 @@ def gist(world: Mapping[str, Any]) -> list[str]:
 
 
 def pending(story: Story) -> list[dict[str, Any]]:
-    """Pods that wait at the end, those with the same reasons together: Karpenter's `why`, the scheduler's, NodePools, `advice`.
+    """Pods that wait at the end, those with the same reasons together: Karpenter's `why`, the scheduler's, NodePools, `causes`, `advice`.
 
     `tries` says what became of the machines that Karpenter asked for on account of them.
     """
     decisions, places = story.last_decisions(), story.places
-    advice = {pod: list(fact["lines"]) for fact in story.facts("advice") for pod in fact["pods"]}
+    advice = {pod: fact for fact in story.facts("advice") for pod in fact["pods"]}
     groups: dict[Any, dict[str, Any]] = {}
     members: dict[int, list[str]] = {}
     for name, told in story.pending_pods().items():
@@ -74,7 +74,8 @@ def pending(story: Story) -> list[dict[str, Any]]:
                     {"nodepool": one["nodepool"], "why": one.get("why", "")} for one in decision.get("tried", ())
                 ],
                 "closed": _closed(story, decision),
-                "advice": advice.get(name, []),
+                "causes": list(advice.get(name, {}).get("causes", ())),
+                "advice": list(advice.get(name, {}).get("lines", ())),
                 "place": places.get(reference),
             },
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.explain.group_texts import TITLES
+from harness.explain.group_texts import TITLES, missing_lines
 from harness.explain.sides import place_text, side_texts
 from harness.reports.picture.page import page
 from harness.reports.picture.story import Line
@@ -79,7 +79,8 @@ def pair_of(name: str, left: Trace, right: Trace, found: Comparison) -> Pair:
 def _also(found: Comparison) -> list[str]:
     """What differs of two worlds that no option asks for: it follows from the releases, or from the files."""
     words = {"kubernetes": "Kubernetes", "mode": "provision mode", "seed": "seed"}
-    return [f"B also has {words[name]} {right}, A {left}." for name, left, right in found.situations if name in words]
+    told = [f"B also has {words[name]} {right}, A {left}." for name, left, right in found.situations if name in words]
+    return [*told, *missing_lines([("", found)])]
 
 
 def _pair(pair: Pair) -> dict[str, Any]:

@@ -19,7 +19,10 @@ def left_alone(marks: Iterable[Line]) -> list[Words]:
     for one in marks:
         by_time.setdefault((duration(one["until"] - one["t"]), duration(one["until"])), []).append(one)
     return [
-        {"time": f"for {lasting}, until {until}", "what": "; ".join(_texts(found))}
+        {
+            "time": f"for {lasting}" + (f", until {until}" if until != lasting else ""),
+            "what": "; ".join(_texts(found)),
+        }
         for (lasting, until), found in by_time.items()
     ]
 

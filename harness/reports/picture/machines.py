@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.karpenter.disruption.events import STAYS
 from harness.reports.picture.story import Line, Story
+from harness.reports.picture.times import duration
 
 __all__ = ["machines", "moments"]
 
@@ -94,9 +95,25 @@ def _notes(story: Story, cards: dict[str, dict[str, Any]]) -> None:
     for fact in story.facts("event"):
         kind, _, name = fact["object"].partition("/")
         if kind == "Node" and name in cards and fact["reason"] in STAYS:
-            cards[name]["notes"].append([fact["t"], "blocked", fact["message"]])
+            text = _nominated(story, cards[name], fact["t"]) if fact["message"] == _NOMINATED else fact["message"]
+            cards[name]["notes"].append([fact["t"], "blocked", text])
     for card in cards.values():
         card["notes"].sort(key=lambda note: note[0])
+
+
+_NOMINATED = "Node is nominated for a pending pod"
+
+
+def _nominated(story: Story, card: Mapping[str, Any], t: float) -> str:
+    """Karpenter's sentence with the pods that it means: those for which it last wanted the Node, or its NodeClaim."""
+    targets = (f"Node/{card['name']}", f"NodeClaim/{card['claim']}")
+    wanted = [fact for fact in story.facts("decision") if fact["t"] <= t and fact.get("target") in targets]
+    if not wanted:
+        return _NOMINATED
+    pods = list(dict.fromkeys(pod for fact in wanted if fact["t"] == wanted[-1]["t"] for pod in fact["pods"]))
+    shown = ", ".join(pod.removeprefix("default/") for pod in pods[:_NAMED])
+    more = f" and {len(pods) - _NAMED} more" if len(pods) > _NAMED else ""
+    return f"{_NOMINATED}, since {duration(wanted[-1]['t'])}: {shown}{more}"
 
 
 def moments(story: Story) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from harness.explain.filters import FILTER_WORDS
 from harness.karpenter.scheduling.funnel import FILTERS
 from harness.reports.picture.answers import (
     cost_steps,
@@ -67,7 +68,7 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
             {key: value for key, value in fact.items() if key != "fact"} for fact in story.facts("disruption")
         ],
         "departures": departures(story),
-        "filters": dict(FILTERS),
+        "filters": _filters(story),
         "sizes": size_lists(story),
         "funnels": funnels(story, tried),
         "asked": groups,
@@ -80,6 +81,13 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
         "untold": max(0, len(told) - _TOLD),
     }
     return found | {"gist": gist(found)}
+
+
+def _filters(story: Story) -> dict[str, str]:
+    """What each filter of a funnel is about; DaemonSets take room where there are any."""
+    shared = any(fact["object"].startswith("DaemonSet/") for fact in story.facts("object"))
+    room = {"resources": f"{FILTERS['resources']} beside DaemonSets"} if shared else {}
+    return {**FILTER_WORDS, **FILTERS, **room}
 
 
 def _title(header: Line) -> str:

@@ -81,7 +81,9 @@ class Runner:
     def judge_once(self, case: Case) -> Judged:
         """The verdicts under the case's own seed. Those that do not hold say why: in memory a failed case is run again for it."""
         elsewhere = "cluster" in self.shared.overrides
-        run, verdicts = self.examine(case, recorded=elsewhere or (self.tracing is not None and self.tracing.all))
+        tracing = self.tracing
+        recorded = elsewhere or (tracing is not None and tracing.all)
+        run, verdicts = self.examine(case, recorded=recorded, explained=tracing is not None and tracing.explained)
         outcome, _ = expected_outcome(case, verdicts)
         if outcome is Outcome.FAILED:
             if run.explainer is None:

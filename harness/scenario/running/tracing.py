@@ -28,10 +28,11 @@ _LONGEST = 120
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """Traces go into `folder`: of all cases, or of those that fail."""
+    """Traces go into `folder`: of all cases, or of those that fail; `explained`: with what would help pods that wait."""
 
     folder: Path
     all: bool = True
+    explained: bool = False
 
     def write(self, case: Case, trace: Trace) -> str:
         """Writes a trace; answers its path. Raises OSError."""
@@ -84,6 +85,10 @@ def finished(
         ]
         why_not = "" if verdict.holds else kept.get(verdict.label, "")
         recording.expectation(verdict.label, verdict.holds, place, differences, verdict.why, why_not)
+    if run.explainer is not None:
+        from harness.explain.recorded import record_reasons
+
+        record_reasons(recording, run.explainer.pods(bound=False))
     scenario: dict[str, Any] = {"file": case.file, "line": case.mark.line, "name": case.name}
     if case.header.description:
         scenario["description"] = case.header.description.strip()

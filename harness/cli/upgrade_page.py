@@ -1,0 +1,104 @@
+"""The page of `harness upgrade-check`: what changes, what becomes of nodes that run, and what comes of the manifests on either side."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.cli.assumptions import Inputs
+    from harness.cli.moves import Moves
+    from harness.explain.upgrade import Finding
+    from harness.reading.manifests import Manifest
+    from harness.reading.problems import Mark
+
+__all__ = ["TITLES", "mark_of_finding", "place_of_finding", "running_nodes", "write_page"]
+
+TITLES = {"worse": "for the worse", "changed": "changed", "better": "for the better", "same": "as before"}
+"""What an effect is called, the gravest first."""
+
+
+def write_page(
+    arguments: argparse.Namespace,
+    releases: tuple[str, str],
+    inputs: tuple[str | None, str],
+    manifests: Sequence[Manifest],
+    findings: Sequence[Finding],
+    said: Inputs,
+    running: Sequence[str],
+) -> None:
+    """The findings first, with what becomes of running nodes, then what comes of the manifests under both releases."""
+    from harness.cli.manifests import apply_manifests, settle
+    from harness.cli.traces import recording_of
+    from harness.cli.worlds import create_world
+    from harness.explain.summary import world_notes
+    from harness.reading.problems import ScenarioError
+    from harness.reports.picture.compare import Differing, Pair, compare_page
+
+    stories = []
+    notes: dict[str, None] = {}
+    for release in releases:
+        world = create_world(karpenter=release, region=inputs[0], kubernetes=inputs[1], provision_mode=arguments.mode)
+        recording = recording_of(world, arguments, manifests)
+        with suppress(ScenarioError):  # what one release refuses is among the findings, and in its story
+            apply_manifests(world, manifests)
+        settle(world)
+        assert recording is not None
+        notes |= dict.fromkeys([*said.lines(), *world_notes(world)])
+        stories.append(list(recording.trace().to_json()))
+    order = list(TITLES)
+    told = [
+        Differing(
+            TITLES[str(one.effect)],
+            f"{one.object} {place_of_finding(one, manifests)}".removesuffix(f" {one.object}"),
+            *_sides(one),
+            one.text,
+            (*(f"instead: {text}" for text in one.instead), *one.notes),
+            grave=str(one.effect) == "worse",
+        )
+        for one in sorted(findings, key=lambda one: order.index(str(one.effect)))
+        if str(one.effect) != "same"
+    ]
+    title = f"Upgrade from {releases[0]} to {releases[1]}"
+    ran = any(line.get("fact") in ("pod", "claim", "node") for story in stories for line in story)
+    nothing = "" if ran else "No pods were given: nothing ran, no cost is known."
+    before, after = (f"{story[0]['release']}, Kubernetes {story[0]['kubernetes']}" for story in stories)
+    text = compare_page(title, (before, after), [Pair("", stories[0], stories[1], told, list(notes), running, nothing)])
+    arguments.html.write_text(text, encoding="utf-8")
+
+
+def _sides(one: Finding) -> tuple[str, str]:
+    """What a finding says of before and after."""
+    if one.kind == "label" and one.before is None and one.after is not None:
+        return "no label", f"new label: {one.after}"
+    if one.kind == "label" and one.after is None and one.before is not None:
+        return one.before, "no label"
+    if one.kind == "sizes":
+        return one.before or "does not allow them", one.after or "does not allow them"
+    return one.before or "", one.after or ""
+
+
+def running_nodes(findings: Sequence[Finding], moves: Moves | None, missing: Sequence[str]) -> list[str]:
+    """What becomes of the nodes that run: whose hash makes them drift, and, where it was asked, what a new Kubernetes moves."""
+    drifted = [one.object for one in findings if one.kind == "hash" and one.effect == "worse"]
+    anew = [one for one in findings if one.kind == "hash" and one.effect != "worse"]
+    if drifted:
+        told = f"Nodes that run drift and are replaced: those of {', '.join(drifted)}, whose hash changes."
+    else:
+        why = "Karpenter writes the hashes anew, with another version" if anew else "no hash of these objects changes"
+        told = f"No node that runs drifts for its hash: {why}."
+    return [told, *(f"left out, {line}" for line in missing), *(moves.sentences() if moves is not None else ())]
+
+
+def mark_of_finding(finding: Finding, manifests: Sequence[Manifest]) -> Mark | None:
+    """Where what a finding is about stands."""
+    found = next((one for one in manifests if f"{one.kind}/{one.name}" == finding.object), None)
+    return found.document.position(finding.pointer) if found is not None else None
+
+
+def place_of_finding(finding: Finding, manifests: Sequence[Manifest]) -> str:
+    """``file:line:col`` of what a finding is about."""
+    mark = mark_of_finding(finding, manifests)
+    return str(mark) if mark is not None else finding.object
