@@ -6,6 +6,7 @@ import "./style/world.css";
 import { compare } from "./compare.js";
 import { corpus } from "./corpus.js";
 import { h, put } from "./dom.js";
+import { unpacked } from "./packing.js";
 import { sweep } from "./sweep.js";
 import { world } from "./world.js";
 
@@ -19,9 +20,23 @@ function show() {
   else if (data.page === "sweep") put(root, sweep(data));
   else if (data.page !== "run") put(root, world(data.world, data.sources));
   else if (data.cases.length === 1 && data.worlds.length === 1) put(root, world(data.worlds[0], data.sources));
-  else if (asked && data.worlds?.[asked[1]]) put(root, h("p", h("a", { href: "#" }, "◀ all cases")), world(data.worlds[asked[1]], data.sources));
+  else if (asked && data.worlds?.[asked[1]]) picture(data.worlds[asked[1]]);
+  else if (asked && data.packed) unpack(Number(asked[1]), location.hash);
   else put(root, corpus(data, true));
   scrollTo(0, 0);
+}
+
+const back = () => h("p", h("a", { href: "#" }, "◀ all cases"));
+const picture = (one) => put(root, back(), world(one, data.sources));
+
+/** The picture of a case of a long run, which has to be unpacked first. */
+async function unpack(number, hash) {
+  try {
+    const found = await unpacked(data.packed, number);
+    if (location.hash === hash) picture(found);
+  } catch (error) {
+    put(root, back(), h("p.bad", `This picture could not be unpacked (${error.message}). It needs a browser of 2023 or later; harness run FILE -k NAME --html PAGE draws one case alone.`));
+  }
 }
 
 addEventListener("hashchange", (event) => {

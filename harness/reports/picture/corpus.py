@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.reports.as_json import case_value, summary_value
 from harness.reports.picture.labels import source_words
+from harness.reports.picture.packing import EACH, packs
 from harness.reports.picture.page import page
 from harness.reports.summary import Summary
 from harness.scenario.running.verdicts import CaseReport
@@ -24,18 +25,24 @@ def corpus_page(summary: Summary, worlds: Mapping[int, Mapping[str, Any]] | None
 
 
 def corpus_value(summary: Summary, worlds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
-    """The JSON of the run as `--format json` prints it; each case with the names of what holds, and the number of its picture, too."""
+    """The JSON of the run as `--format json` prints it; each case with the names of what holds, and the number of its picture, too.
+
+    Many pictures are `packed`.
+    """
     numbers = {position: number for number, position in enumerate(sorted(worlds))}
     gists = {position: world["gist"] for position, world in worlds.items()}
     cases = [
         _case(case, numbers.get(position)) | ({"gist": gists[position]} if gists.get(position) else {})
         for position, case in enumerate(summary.cases)
     ]
+    drawn = [worlds[position] for position in numbers]
+    many = len(drawn) > EACH
     return {
         "page": "run",
         **summary_value(summary),
         "cases": cases,
-        "worlds": [worlds[position] for position in numbers],
+        "worlds": [] if many else drawn,
+        **({"packed": {"packs": packs(drawn), "each": EACH}} if many else {}),
         **({"sources": source_words()} if worlds else {}),
     }
 
