@@ -50,7 +50,7 @@ def test_explain(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (waiting,) = page(files / "page.html")["world"]["pending"]
     assert waiting["pods"] == ["default/web"]
     assert waiting["why"] == value["pods"][0]["karpenter"]
-    assert "it would help to request at most" in waiting["advice"][0]
+    assert "It would help to request " in waiting["advice"][0]
 
 
 WAITING = (
