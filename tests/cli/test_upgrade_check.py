@@ -97,7 +97,7 @@ def test_an_upgrade_without_consequences(check: Check) -> None:
 def test_a_label_of_one_architecture(check: Check) -> None:
     """Artifact streaming is never on for arm64, where the cheapest size is: the other sizes are looked at, too."""
     code, text = check.text("1.10.0", "1.10.2", nodeclass("{imageFamily: Ubuntu2204}"), pool())
-    told = "amd64 Nodes no longer have kubernetes.azure.com/artifactstreaming-enabled (was true, kubelet, base)"
+    told = "amd64 Nodes no longer have kubernetes.azure.com/artifactstreaming-enabled (was true, written by kubelet from base)"
     assert (code, told in text) == (1, True)
     assert check.text("1.10.1", "1.10.2", nodeclass("{imageFamily: AzureLinux}"), pool())[0] == 0
 
