@@ -1,4 +1,4 @@
-# make scenarios      the scenarios, by harness run in as many processes as there are cores (WORKERS=1: in one)
+# make scenarios      the scenarios, on plain Python
 # make test           lint (ruff: rules and format), types, walls, unit tests, golden vectors
 # make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them), and one
 #                     case of each release line in memory and on kind (SEED=1 draws it)
@@ -63,7 +63,7 @@ CLUSTERS := $(VENV)/.installed-clusters
 .PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site test-browser picture picture-check readme-picture playground clean
 
 scenarios: $(CORE)
-	$(RUN) -m harness run scenarios -n $(WORKERS) $(ARGS)
+	$(RUN) -m pytest scenarios -p no:hypothesispytest -p no:faker -p no:syrupy $(ARGS)
 
 test: lint types unit
 
