@@ -1,4 +1,4 @@
-"""Objects to test with: NodePools, AKSNodeClasses, pods and their controllers as plain mappings, each valid as it is.
+"""Objects to test with: NodePools, AKSNodeClasses, NodeClaims, Nodes, pods and their controllers as plain mappings, each valid as it is.
 
 ```
 from harness import World
@@ -17,7 +17,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["daemonset", "deployment", "nodeclass", "nodepool", "pod", "requirement"]
+from harness.kube.api.labels import HOSTNAME
+
+__all__ = ["daemonset", "deployment", "node", "nodeclaim", "nodeclass", "nodepool", "pod", "requirement"]
 
 Object = dict[str, Any]
 
@@ -52,15 +54,45 @@ def nodepool(
     Keywords are fields of `spec` (`limits`, `weight`, `disruption`, `replicas`) or of `spec.template.spec` (`taints`,
     `startupTaints`, `expireAfter`, `terminationGracePeriod`).
     """
-    reference = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": nodeclass}
     template = {key: value for key, value in fields.items() if key in _OF_TEMPLATE}
     own = {key: value for key, value in fields.items() if key not in _OF_TEMPLATE}
-    spec = {"nodeClassRef": reference, "requirements": [dict(each) for each in requirements], **template}
+    spec = {"nodeClassRef": _reference(nodeclass), "requirements": [dict(each) for each in requirements], **template}
     return {
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodePool",
         "metadata": {"name": name},
         "spec": {"template": {"metadata": {"labels": dict(labels or {})}, "spec": spec}, **own},
+    }
+
+
+def nodeclaim(*requirements: Mapping[str, Any], name: str = "default-abcde", nodeclass: str = "default") -> Object:
+    """A NodeClaim that somebody makes by hand, of no NodePool."""
+    spec = {"nodeClassRef": _reference(nodeclass), "requirements": [dict(each) for each in requirements]}
+    return {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "metadata": {"name": name}, "spec": spec}
+
+
+def node(
+    name: str = "node",
+    cpu: str = "4",
+    memory: str = "16Gi",
+    *,
+    pods: str = "110",
+    labels: Mapping[str, str] | None = None,
+    **spec: Any,
+) -> Object:
+    """A Node that is Ready and has this room for pods, with its name as `kubernetes.io/hostname`.
+
+    It is somebody else's: no NodeClaim and no virtual machine belong to it. Other keywords are fields of its `spec` (`taints`).
+    """
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {HOSTNAME: name, **(labels or {})}},
+        "spec": spec,
+        "status": {
+            "allocatable": {"cpu": cpu, "memory": memory, "pods": pods},
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
     }
 
 
@@ -73,29 +105,43 @@ def pod(
     labels: Mapping[str, str] | None = None,
     **spec: Any,
 ) -> Object:
-    """A pod of one container with these requests; other keywords are fields of its `spec`."""
+    """A pod of one container with these requests, an empty one left out; other keywords are fields of its `spec`."""
     metadata = {"name": name, "namespace": namespace, "labels": dict(labels or {})}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _pod_spec(cpu, memory, spec)}
 
 
-def deployment(name: str = "web", replicas: int = 1, cpu: str = "1", memory: str = "1Gi", **spec: Any) -> Object:
+def deployment(
+    name: str = "web",
+    replicas: int = 1,
+    cpu: str = "1",
+    memory: str = "1Gi",
+    *,
+    namespace: str = "default",
+    **spec: Any,
+) -> Object:
     """A Deployment whose pods have the label `app: name`; other keywords are fields of its pods' `spec`."""
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": name},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": {"replicas": replicas, **_template(name, cpu, memory, spec)},
     }
 
 
-def daemonset(name: str = "agent", cpu: str = "100m", memory: str = "100Mi", **spec: Any) -> Object:
+def daemonset(
+    name: str = "agent", cpu: str = "100m", memory: str = "100Mi", *, namespace: str = "default", **spec: Any
+) -> Object:
     """A DaemonSet whose pods have the label `app: name`; other keywords are fields of its pods' `spec`."""
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
-        "metadata": {"name": name},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": _template(name, cpu, memory, spec),
     }
+
+
+def _reference(nodeclass: str) -> Object:
+    return {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": nodeclass}
 
 
 def _template(name: str, cpu: str, memory: str, spec: Mapping[str, Any]) -> Object:
@@ -107,5 +153,6 @@ def _template(name: str, cpu: str, memory: str, spec: Mapping[str, Any]) -> Obje
 
 
 def _pod_spec(cpu: str, memory: str, spec: Mapping[str, Any]) -> Object:
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
+    requests = {name: amount for name, amount in (("cpu", cpu), ("memory", memory)) if amount}
+    container = {"name": "c", "image": "i", "resources": {"requests": requests}}
     return {"containers": [container], **spec}

@@ -3,48 +3,31 @@
 import copy
 from typing import Any
 
+from harness import testing
+
 Object = dict[str, Any]
 
 
 def nodepool(**spec: Any) -> Object:
     """A NodePool; keywords go into ``spec.template.spec``, except labels and ``of_pool`` (the rest of ``spec``)."""
     labels, of_pool = spec.pop("labels", None), spec.pop("of_pool", {})
-    template: Object = {
-        "spec": {
-            "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"},
-            "requirements": [],
-            **spec,
-        }
-    }
-    if labels is not None:
-        template["metadata"] = {"labels": labels}
-    return {
-        "apiVersion": "karpenter.sh/v1",
-        "kind": "NodePool",
-        "metadata": {"name": "neg"},
-        "spec": {"template": template, **of_pool},
-    }
+    made = testing.nodepool(name="neg")
+    template = made["spec"]["template"]
+    template["spec"].update(spec)
+    if labels is None:
+        del template["metadata"]
+    else:
+        template["metadata"]["labels"] = labels
+    made["spec"].update(of_pool)
+    return made
 
 
 def nodeclass(**spec: Any) -> Object:
-    return {
-        "apiVersion": "karpenter.azure.com/v1beta1",
-        "kind": "AKSNodeClass",
-        "metadata": {"name": "neg"},
-        "spec": spec,
-    }
+    return testing.nodeclass("neg", **spec)
 
 
 def nodeclaim(*requirements: Object) -> Object:
-    return {
-        "apiVersion": "karpenter.sh/v1",
-        "kind": "NodeClaim",
-        "metadata": {"name": "neg"},
-        "spec": {
-            "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"},
-            "requirements": list(requirements),
-        },
-    }
+    return testing.nodeclaim(*requirements, name="neg")
 
 
 def exists(key: str) -> Object:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness import testing
 from harness.karpenter.releases import provider
 from harness.karpenter.validation import Rejection, RejectionLayer, nodepool_hash, runtime_validate, validate_pod
 from harness.karpenter.validation.decoding import decode_error
@@ -15,7 +16,7 @@ def texts(rejections: tuple[Rejection, ...]) -> list[str]:
 
 
 def requirement(key: str, operator: str, *values: str, **more: int) -> Object:
-    return {"key": key, "operator": operator, "values": list(values), **more}
+    return {**testing.requirement(key, *values, operator=operator), **more}
 
 
 POOLS: list[tuple[Object, list[str]]] = [
@@ -97,7 +98,7 @@ def test_operators_gte_and_lte_came_with_1_10() -> None:
 
 
 def pod(**spec: object) -> Object:
-    return {"metadata": {"name": "p", "namespace": "n"}, "spec": spec}
+    return testing.pod("p", namespace="n", **spec)
 
 
 def affinity(kind: str, terms: object) -> Object:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harness import testing
 from harness.cli import main
 from harness.clusters.apiserver.cluster import ApiServerCluster
 from harness.clusters.http.api import Answer, Request
@@ -72,20 +73,7 @@ SECRET = {
 
 
 def deployment(replicas: int, **selector: str) -> dict[str, Any]:
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "500m"}}}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": "default"},
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {
-                "metadata": {"labels": {"app": "web"}},
-                "spec": {"containers": [container], "nodeSelector": selector},
-            },
-        },
-    }
+    return testing.deployment("web", replicas, "500m", "", nodeSelector=selector)
 
 
 OBJECTS = (NODECLASS, POOL, SECRET, NODE, deployment(4))

@@ -19,6 +19,7 @@ from harness.clusters.remote.cluster import Attachable, Detached
 from harness.engine.clock import Clock
 from harness.engine.ports import KARPENTER
 from harness.karpenter.validation.crds import crd_set
+from harness.testing import pod
 from harness.world import World
 from harness.world.recorder import Recorder
 from tests.clusters.conftest import RealClusters
@@ -36,12 +37,6 @@ NODEPOOL = {
     "metadata": {"name": "default"},
     "spec": {"template": {"spec": {"nodeClassRef": REFERENCE, "requirements": []}}},
 }
-
-
-def pod(name: str = "web", namespace: str = "default") -> dict[str, Any]:
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
-    meta = {"name": name, "namespace": namespace}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [container]}}
 
 
 @pytest.fixture(params=["memory", "http", pytest.param("apiserver", marks=pytest.mark.real_cluster)])

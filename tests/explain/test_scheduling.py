@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from harness import testing
 from harness.explain.amounts import amount_text
 from harness.explain.labels import default_objects
 from harness.explain.render import as_text, as_value
@@ -18,10 +19,9 @@ from harness.world import World
 
 
 def pod(**spec: Any) -> dict[str, Any]:
+    """Asks for one CPU, or for `requests` alone."""
     requests = spec.pop("requests", {"cpu": "1"})
-    container = {"name": "c", "image": "pause", "resources": {"requests": requests}}
-    metadata = {"name": "web", "namespace": "default"}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]} | spec}
+    return testing.pod("web", requests.get("cpu", ""), requests.get("memory", ""), **spec)
 
 
 def pool(*, taints: list[dict[str, str]] | None = None, limits: dict[str, str] | None = None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from harness import testing
 from harness.engine.ports import ADMIN
 from tests.memory_cluster.conftest import Cluster, memory_cluster
 
@@ -14,9 +15,8 @@ def container(**fields: Any) -> dict[str, Any]:
     return {"name": "c", "image": "i", **fields}
 
 
-def pod(name: str = "web", **spec: Any) -> dict[str, Any]:
-    metadata = {"name": name, "namespace": "default"}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container()], **spec}}
+def pod(**spec: Any) -> dict[str, Any]:
+    return testing.pod(**{"containers": [container()], **spec})
 
 
 def workload(kind: str, **spec: Any) -> dict[str, Any]:

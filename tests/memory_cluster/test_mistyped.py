@@ -6,19 +6,10 @@ from typing import Any
 
 import pytest
 
+from harness.testing import pod
 from harness.world import World
 
-POD: dict[str, Any] = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {"name": "a"},
-    "spec": {"containers": [{"name": "c", "image": "i"}]},
-}
-
-
-def pod(**spec: Any) -> dict[str, Any]:
-    return {**POD, "spec": {**POD["spec"], **spec}}
-
+POD: dict[str, Any] = pod("a")
 
 MISTYPED: list[tuple[dict[str, Any], list[str]]] = [
     ({**POD, "metadata": "x"}, ["metadata: a map is expected"]),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from harness import testing
 from harness.engine.ports import SCHEDULER, Identity
 from harness.kube.api.objects import condition
 from harness.kube.api.status import ApiError
@@ -12,25 +13,11 @@ Object = dict[str, Any]
 
 
 def pod(name: str = "p", cpu: str = "1", labels: dict[str, str] | None = None, **spec: Any) -> Object:
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "labels": labels or {}},
-        "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}], **spec},
-    }
+    return testing.pod(name, cpu, "", labels=labels, **spec)
 
 
 def node(name: str = "n", cpu: str = "4", labels: dict[str, str] | None = None, **spec: Any) -> Object:
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}},
-        "spec": spec,
-        "status": {
-            "allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "3"},
-            "conditions": [{"type": "Ready", "status": "True"}],
-        },
-    }
+    return testing.node(name, cpu, "8Gi", pods="3", labels=labels, **spec)
 
 
 def placed(cluster: Any, name: str = "p") -> str | None:

@@ -6,25 +6,13 @@ import pytest
 
 from harness.engine.ports import Change
 from harness.kube.api.status import ApiError
+from harness.testing import deployment
 
 Object = dict[str, Any]
 
 
 def config(name: str = "c", **fields: Any) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "1"}, **fields}
-
-
-def deployment(replicas: int = 0) -> Object:
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "d"},
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": {"app": "d"}},
-            "template": {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
-        },
-    }
 
 
 def refusal(call: Any) -> tuple[int, str, str]:
@@ -104,7 +92,7 @@ def test_a_write_that_changes_nothing_has_no_version(cluster):
 
 def test_generation_counts_changes_of_the_spec_only(cluster):
     admin = cluster.admin
-    assert admin.create(deployment())["metadata"]["generation"] == 1
+    assert admin.create(deployment("d", 0))["metadata"]["generation"] == 1
     labelled = admin.patch("Deployment", "d", {"metadata": {"labels": {"x": "y"}}}, namespace="default")
     assert labelled["metadata"]["generation"] == 1
     status = {"status": {"replicas": 7}}
@@ -116,7 +104,7 @@ def test_generation_counts_changes_of_the_spec_only(cluster):
 
 def test_status_is_written_only_through_its_subresource(cluster):
     admin = cluster.admin
-    admin.create({**deployment(), "status": {"replicas": 3}})
+    admin.create({**deployment("d", 0), "status": {"replicas": 3}})
     assert "replicas" not in (cluster.view.get("Deployment", "d", "default").get("status") or {})
     admin.patch("Deployment", "d", {"status": {"replicas": 3}}, namespace="default")
     assert "replicas" not in (cluster.view.get("Deployment", "d", "default").get("status") or {})

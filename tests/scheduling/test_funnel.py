@@ -11,7 +11,19 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.funnel import FILTERS, Funnel
 from harness.karpenter.scheduling.ledger import Ledger, PoolTried
-from tests.scheduling.workload import CAPACITY, TYPE, VOCABULARY, ZONE, need, nodepool, pod, run, size, spread
+from tests.scheduling.workload import (
+    CAPACITY,
+    TYPE,
+    VOCABULARY,
+    ZONE,
+    daemonset,
+    need,
+    nodepool,
+    pod,
+    run,
+    size,
+    spread,
+)
 
 GOOD = size("good", 4)
 PORT = {"containerPort": 80, "hostPort": 8080}
@@ -38,16 +50,6 @@ def closed(*offerings: tuple[str, str], **fields: Any) -> InstanceType:
 
 ALL = [(zone, kind) for zone in ("z1", "z2", "z3") for kind in ("on-demand", "spot")]
 SPOT = [one for one in ALL if one[1] == "spot"]
-
-
-def daemonset(name: str, cpu: str, **spec: Any) -> dict[str, Any]:
-    container: dict[str, Any] = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
-    if "ports" in spec:
-        container["ports"] = spec.pop("ports")
-    return {
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"template": {"spec": {"containers": [container], **spec}}},
-    }
 
 
 def filters(funnel: Funnel) -> dict[str, str]:

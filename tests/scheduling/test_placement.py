@@ -14,6 +14,7 @@ from tests.scheduling.workload import (
     SIZES,
     TYPE,
     ZONE,
+    daemonset,
     error,
     groups,
     need,
@@ -197,14 +198,6 @@ def test_startup_and_ephemeral_taints_do_not_count_until_initialized() -> None:
     assert list(run([pod("a")], nodes=[[made, claim]]).existing) == ["n1"]
     made["metadata"]["labels"]["karpenter.sh/initialized"] = "true"
     assert run([pod("a")], nodes=[[made, claim]]).existing == {}
-
-
-def daemonset(name: str, cpu: str, **spec: Any) -> dict[str, Any]:
-    made = pod(name, cpu, **spec)
-    return {
-        "metadata": {"name": name, "namespace": "kube-system", "uid": name},
-        "spec": {"template": {"metadata": {}, "spec": made["spec"]}},
-    }
 
 
 def test_daemonsets_take_room_on_the_sizes_they_run_on() -> None:

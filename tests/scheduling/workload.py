@@ -98,6 +98,14 @@ def pod(name: str, cpu: str = "100m", *, on: str = "", **fields: Any) -> dict[st
     return {"metadata": metadata, "spec": spec, "status": status}
 
 
+def daemonset(name: str, cpu: str, **spec: Any) -> dict[str, Any]:
+    made = pod(name, cpu, **spec)
+    return {
+        "metadata": {"name": name, "namespace": "kube-system", "uid": name},
+        "spec": {"template": {"metadata": {}, "spec": made["spec"]}},
+    }
+
+
 def spread(key: str, app: str, *, when: str = "DoNotSchedule", skew: int = 1, **more: Any) -> dict[str, Any]:
     selector = {"matchLabels": {"app": app}}
     return {"topologyKey": key, "maxSkew": skew, "whenUnsatisfiable": when, "labelSelector": selector, **more}
