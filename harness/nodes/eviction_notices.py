@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 
 from harness.engine.engine import DONE, Engine, Result, Router
+from harness.engine.names import VmId
 from harness.engine.ports import Identity, View, Writer
 from harness.nodes.registry import Machines
 
@@ -38,7 +39,7 @@ class EvictionNotices:
         """Nothing of the cluster."""
         return {}
 
-    def noticed(self, vm_id: str) -> None:
+    def noticed(self, vm_id: VmId) -> None:
         """The metadata service tells a VM that it will be taken."""
         delay = self._delay()
         if delay < float("inf"):
@@ -46,7 +47,7 @@ class EvictionNotices:
 
     def reconcile(self, key: Hashable) -> Result:
         """Writes the condition, if the machine is a Node by now."""
-        running = self._machines.of_vm(str(key))
+        running = self._machines.of_vm(VmId(str(key)))
         if running is None or self._view.get("Node", running.node_name) is None:
             return DONE
         condition = {

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from harness.engine.clock import SECOND, nanoseconds
 from harness.engine.engine import DONE, Engine, Result, Wait
+from harness.engine.names import VmId
 from harness.engine.ports import CONTROLLER_MANAGER, Change, Identity, Sink, View, Writer
 from harness.kube.api.objects import Object, condition_is, conditions_of, name_of, namespace_of
 from harness.kube.api.status import ApiError, ignoring
@@ -116,7 +117,7 @@ class Kubelets:
         if self.timing.boot < NEVER:
             self._engine.enqueue(self, machine.vm_id, after=self.timing.boot)
 
-    def power_off(self, vm_id: str, *, gone: bool = False) -> None:
+    def power_off(self, vm_id: VmId, *, gone: bool = False) -> None:
         """A machine has lost its power, or is `gone` for good: its Node falls silent."""
         running = self._machines.remove(vm_id)
         if running is not None and running.phase in (Phase.REGISTERED, Phase.READY):
@@ -131,7 +132,7 @@ class Kubelets:
             return self._silent(key)
         if isinstance(key, tuple):
             return self._pod(*key)
-        running = self._machines.of_vm(str(key))
+        running = self._machines.of_vm(VmId(str(key)))
         if running is None:
             return DONE
         if running.phase is Phase.BOOTING:

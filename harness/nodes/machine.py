@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from harness.engine.names import ProviderId, VmId
 from lazyrecords import dataclass
 
 GIB = 1 << 30
@@ -38,9 +39,9 @@ class Machine:
     flags of its machines.
     """
 
-    vm_id: str
+    vm_id: VmId
     name: str
-    provider_id: str
+    provider_id: ProviderId
     region: str
     size: str
     zone: str

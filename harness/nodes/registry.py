@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from harness.engine.names import VmId
 from harness.nodes.boot import BootPlan
 from harness.nodes.machine import Machine
 from lazyrecords import dataclass
@@ -44,7 +45,7 @@ class Machines:
     __slots__ = ("_by_node", "_by_vm")
 
     def __init__(self) -> None:
-        self._by_vm: dict[str, Running] = {}
+        self._by_vm: dict[VmId, Running] = {}
         self._by_node: dict[str, Running] = {}
 
     def add(self, machine: Machine) -> Running:
@@ -54,14 +55,14 @@ class Machines:
         self._by_node[running.node_name] = running
         return running
 
-    def remove(self, vm_id: str) -> Running | None:
+    def remove(self, vm_id: VmId) -> Running | None:
         """Forgets a machine that is gone."""
         running = self._by_vm.pop(vm_id, None)
         if running is not None and self._by_node.get(running.node_name) is running:
             del self._by_node[running.node_name]
         return running
 
-    def of_vm(self, vm_id: str) -> Running | None:
+    def of_vm(self, vm_id: VmId) -> Running | None:
         """The machine of this VM id."""
         return self._by_vm.get(vm_id)
 

@@ -10,7 +10,7 @@ from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.nodes.eviction_notices import EvictionNotices
 from harness.nodes.kubelet import Kubelets
 from harness.world.caches import Caches
-from harness.world.hardware import machine_of
+from harness.world.hardware import machine_of, vm_id_of
 
 __all__ = ["AzureTimers"]
 
@@ -60,8 +60,8 @@ class AzureTimers:
         if isinstance(event, PoweredOn):
             self._kubelets.power_on(machine_of(event.vm, self._catalogue, self._region))
         elif isinstance(event, Preempting):
-            self._notices.noticed(event.vm.id.lower())
+            self._notices.noticed(vm_id_of(event.vm))
         elif isinstance(event, PoweredOff):
-            self._kubelets.power_off(event.vm.id.lower(), gone=False)
+            self._kubelets.power_off(vm_id_of(event.vm), gone=False)
         elif isinstance(event, Deleted):
-            self._kubelets.power_off(event.vm.id.lower(), gone=True)
+            self._kubelets.power_off(vm_id_of(event.vm), gone=True)

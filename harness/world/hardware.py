@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from fakeazure.catalog import Catalogue
 from fakeazure.events import VirtualMachine
+from harness.engine.names import ProviderId, VmId
 from harness.nodes.machine import Hardware, Machine
 
-__all__ = ["hardware_of", "machine_of"]
+__all__ = ["hardware_of", "machine_of", "vm_id_of"]
+
+
+def vm_id_of(vm: VirtualMachine) -> VmId:
+    """The id by which machines are kept: ARM's, in small letters."""
+    return VmId(vm.id.lower())
 
 
 def machine_of(vm: VirtualMachine, catalogue: Catalogue, region: str) -> Machine:
     """A VM as its kubelet finds it."""
     return Machine(
-        vm_id=vm.id.lower(),
+        vm_id=vm_id_of(vm),
         name=vm.name,
-        provider_id=vm.provider_id,
+        provider_id=ProviderId(vm.provider_id),
         region=vm.location,
         size=vm.size,
         zone=vm.zone,

@@ -7,6 +7,7 @@ from typing import Any
 from harness.conformance.context import AnswerContext
 from harness.conformance.errors import RequestError
 from harness.conformance.provider_inputs import location_of, nodeclass_of, options_of, shared_book
+from harness.engine.names import VmId
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.launch import Launch, LaunchEnvironment, LaunchError, VmPlan, plan, populated_labels
 from harness.karpenter.launch.images import gallery_image_id, image_family
@@ -67,7 +68,7 @@ def _answer(request: Mapping[str, Any], context: AnswerContext) -> dict[str, Any
             "kubelet_labels": launched.labels.values(),
         }
     else:
-        created = launched.created(vm_id="")
+        created = launched.created(vm_id=VmId(""))
         result = {"machine": _machine(launched.body)}
     populated = populated_labels(nodeclaim, created, release).values()
     labels = created.labels.values()

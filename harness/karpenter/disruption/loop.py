@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from harness.engine.clock import SECOND, nanoseconds, parse
 from harness.engine.disruptions import Disrupted, Disruption
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
+from harness.engine.names import NodeClaimName
 from harness.engine.ports import Change, ChangeType, Sink
 from harness.karpenter.disruption.budgets import unreadable
 from harness.karpenter.disruption.candidates import Candidate
@@ -140,7 +141,7 @@ class DisruptionController:
         if kind == "NodeClaim":
             self._started = True
             if change.type is ChangeType.DELETED:
-                self._marks.unmark((name_of(change.object),))
+                self._marks.unmark((NodeClaimName(name_of(change.object)),))
         if not self._awake:
             self.wake()
         return ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from harness.engine.clock import Clock
+from harness.engine.names import NodeClaimName
 from harness.engine.ports import Sink, Writer
 from harness.engine.ports import View as ClusterView
 from harness.karpenter.disruption.controller import Refusal, Unmarked
@@ -50,7 +51,7 @@ class Hands:
             self._untaint(name_of(node.node or {}))
             if node.initialized:
                 self._set_reason(name_of(node.nodeclaim or {}), None)
-        self._marks.unmark(name_of(node.nodeclaim or {}) for node in nodes)
+        self._marks.unmark(NodeClaimName(name_of(node.nodeclaim or {})) for node in nodes)
 
     def mark_disrupted(self, node: StateNode, reason: str) -> None:
         """Taints the Node, and says why on its NodeClaim. Raises Unmarked."""
@@ -76,7 +77,7 @@ class Hands:
 
     def mark_for_deletion(self, nodes: Sequence[StateNode]) -> None:
         """Their room does not count any more."""
-        self._marks.mark(name_of(node.nodeclaim or {}) for node in nodes)
+        self._marks.mark(NodeClaimName(name_of(node.nodeclaim or {})) for node in nodes)
 
     def nominate(self, node: StateNode) -> None:
         """The node is meant for pods for a while."""

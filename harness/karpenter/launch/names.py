@@ -1,5 +1,6 @@
 """Names of Azure resources made for a NodeClaim (kaz ``pkg/providers/instance``)."""
 
+from harness.engine.names import ProviderId, VmId
 from harness.karpenter import hashstructure
 from harness.karpenter.launch.errors import LaunchError, LaunchPanic
 
@@ -31,11 +32,11 @@ def machine_name(nodeclaim: str, limit: int = 34) -> str:
     return f"{prefix[:keep]}{_alphanumeric(prefix[keep:])}-{suffix}"
 
 
-def provider_id(vm_id: str) -> str:
+def provider_id(vm_id: VmId) -> ProviderId:
     """``azure://`` and the VM's ARM id with its resource group in lower case."""
     head, marker, rest = vm_id.partition("/resourceGroups/")
     group, slash, tail = rest.partition("/")
-    return f"azure://{head}{marker}{group.lower()}{slash}{tail}"
+    return ProviderId(f"azure://{head}{marker}{group.lower()}{slash}{tail}")
 
 
 def _alphanumeric(text: str) -> str:

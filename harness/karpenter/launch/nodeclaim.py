@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from harness.engine.names import ProviderId
 from harness.karpenter.instancetypes.offerings import placement_scope, zone_label
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, ON_DEMAND, SPOT
@@ -33,7 +34,7 @@ class Created:
     annotations: Mapping[str, str]
     capacity: ResourceList
     allocatable: ResourceList
-    provider_id: str
+    provider_id: ProviderId
     image_id: str
 
 
@@ -45,7 +46,7 @@ def created_from_vm(
     *,
     options: ProviderOptions,
     release: ProviderRelease,
-    provider_id: str,
+    provider_id: ProviderId,
 ) -> Created:
     """From a VM's body as Azure has it or as it was sent."""
     properties = vm.get("properties") or {}
@@ -83,7 +84,7 @@ def created_from_machine(
     options: ProviderOptions,
     release: ProviderRelease,
     machine_id: str,
-    provider_id: str,
+    provider_id: ProviderId,
 ) -> Created:
     """From the body of an AKS machine."""
     properties = machine["properties"]
@@ -166,7 +167,7 @@ def _created(
     choice: Choice,
     *,
     release: ProviderRelease,
-    provider_id: str,
+    provider_id: ProviderId,
     image_id: str,
     annotations: Mapping[str, str],
 ) -> Created:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from harness.engine.names import VmId
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.computed import architecture_of, ephemeral_disk
 from harness.karpenter.instancetypes.nodeclass_settings import kubernetes_version
@@ -138,7 +139,7 @@ class MachinePlan:
     def body(self) -> dict[str, Any]:
         return machine_body(self.given)
 
-    def created(self, vm_id: str) -> Created:
+    def created(self, vm_id: VmId) -> Created:
         """The NodeClaim that the launch returns; ``vm_id`` is the ARM id of the VM that AKS made for the machine."""
         launch = self.launch
         return created_from_machine(

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+from harness.engine.names import VmId
 from harness.karpenter.instancetypes.nodeclass_settings import max_pods
 from harness.karpenter.instancetypes.offerings import arm_zone
 from harness.karpenter.instancetypes.sku import Ephemeral
@@ -64,8 +65,8 @@ class VmInput:
         return f"{self.group}/providers/Microsoft.Network/networkInterfaces/{self.name}"
 
     @property
-    def vm_id(self) -> str:
-        return f"{self.group}/providers/Microsoft.Compute/virtualMachines/{self.name}"
+    def vm_id(self) -> VmId:
+        return VmId(f"{self.group}/providers/Microsoft.Compute/virtualMachines/{self.name}")
 
 
 def zones(label: str) -> list[str]:

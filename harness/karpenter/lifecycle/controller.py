@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from harness.engine.clock import SECOND, Clock, nanoseconds, parse, render
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
+from harness.engine.names import NodeClaimName
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.labels.core import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.launch.errors import LaunchPanic
@@ -57,7 +58,7 @@ class NodeClaimLifecycle:
         provider: InstanceProvider,
         core: CoreRelease,
         pace: Pace | None = None,
-        expected_on: Callable[[str], Iterable[str]] = lambda nodeclaim: (),
+        expected_on: Callable[[NodeClaimName], Iterable[str]] = lambda nodeclaim: (),
     ) -> None:
         """`expected_on`: the pods (``namespace/name``) that were meant for a NodeClaim's machine."""
         self._view = view

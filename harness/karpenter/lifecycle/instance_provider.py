@@ -11,6 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
+from harness.engine.names import ProviderId
 from harness.kube.api.objects import Object
 from lazyrecords import dataclass
 
@@ -34,7 +35,7 @@ class Instance:
     """
 
     name: str
-    provider_id: str
+    provider_id: ProviderId
     labels: Mapping[str, str]
     annotations: Mapping[str, str] = field(default_factory=dict)
     image_id: str = ""
@@ -51,7 +52,7 @@ class InstanceProvider(Protocol):
         """Launches an instance for a NodeClaim, or finds the one it already has. Yields seconds to wait before it is asked to go on."""
         ...
 
-    def get(self, provider_id: str) -> Instance:
+    def get(self, provider_id: ProviderId) -> Instance:
         """The instance of this id. Raises InstanceNotFound."""
         ...
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from harness.engine.names import NodeClaimName
 from harness.engine.ports import Sink, View
 from harness.karpenter.releases.model import CoreRelease
 from harness.kube.api.objects import Object, is_terminating, name_of
@@ -23,7 +24,9 @@ _CUT = "..."
 class LaunchFailures:
     """Publishes Events, in the words of a release of core."""
 
-    def __init__(self, view: View, sink: Sink, core: CoreRelease, expected_on: Callable[[str], Iterable[str]]) -> None:
+    def __init__(
+        self, view: View, sink: Sink, core: CoreRelease, expected_on: Callable[[NodeClaimName], Iterable[str]]
+    ) -> None:
         """`expected_on`: the pods (``namespace/name``) that were meant for a NodeClaim's machine."""
         self._view, self._sink, self._core, self._expected_on = view, sink, core, expected_on
 
@@ -39,7 +42,7 @@ class LaunchFailures:
         self._sink.event(claim, "Warning", _REASON, self._event(f"NodeClaim {name} event", error))
         if not self._core.tells_pods_of_launch:
             return
-        for key in self._expected_on(name):
+        for key in self._expected_on(NodeClaimName(name)):
             namespace, _, pod_name = key.partition("/")
             pod = self._view.get("Pod", pod_name, namespace)
             if pod is None or is_scheduled(pod) or is_terminal(pod) or is_terminating(pod):

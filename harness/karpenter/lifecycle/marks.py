@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from harness.engine.clock import SECOND, Clock, nanoseconds
+from harness.engine.names import NodeClaimName, ProviderId
 
 __all__ = ["Marks"]
 
@@ -24,16 +25,16 @@ class Marks:
     def __init__(self, clock: Clock, longest_batch: float) -> None:
         self._clock = clock
         self.window = nanoseconds(max(2 * longest_batch, _NOMINATED_AT_LEAST))
-        self.nominated: dict[str, int] = {}
+        self.nominated: dict[ProviderId, int] = {}
         """Until when, by provider id."""
-        self.deleting: frozenset[str] = frozenset()
-        """The names of NodeClaims that a command is about to delete."""
+        self.deleting: frozenset[NodeClaimName] = frozenset()
+        """The NodeClaims that a command is about to delete."""
         self.changes = 0
         """Grows with every change of `deleting`."""
         self._unsettled = clock.now
-        self._expected: dict[str, str] = {}
+        self._expected: dict[str, NodeClaimName] = {}
 
-    def expect(self, nodeclaim: str, pods: Iterable[str]) -> None:
+    def expect(self, nodeclaim: NodeClaimName, pods: Iterable[str]) -> None:
         """These pods (``namespace/name``) are expected on a NodeClaim's machine, and no more on the one before."""
         self._expected.update(dict.fromkeys(pods, nodeclaim))
 
@@ -42,11 +43,11 @@ class Marks:
         for pod in pods:
             self._expected.pop(pod, None)
 
-    def expected_on(self, nodeclaim: str) -> Sequence[str]:
+    def expected_on(self, nodeclaim: NodeClaimName) -> Sequence[str]:
         """The pods that the last simulation of each placed there, by name."""
         return sorted(pod for pod, claim in self._expected.items() if claim == nodeclaim)
 
-    def nominate(self, provider_id: str) -> None:
+    def nominate(self, provider_id: ProviderId) -> None:
         """The machine is meant for a pending pod for a while from now on."""
         self.nominated[provider_id] = self._clock.now + self.window
 
@@ -56,15 +57,15 @@ class Marks:
         self.nominated = {machine: until for machine, until in self.nominated.items() if until > now}
         return list(self.nominated.values())
 
-    def mark(self, claims: Iterable[str]) -> None:
+    def mark(self, claims: Iterable[NodeClaimName]) -> None:
         """The room of these NodeClaims does not count any more, and their pods need a place."""
         self._set(self.deleting | frozenset(claims))
 
-    def unmark(self, claims: Iterable[str]) -> None:
+    def unmark(self, claims: Iterable[NodeClaimName]) -> None:
         """They stay after all, or are gone."""
         self._set(self.deleting - frozenset(claims))
 
-    def _set(self, deleting: frozenset[str]) -> None:
+    def _set(self, deleting: frozenset[NodeClaimName]) -> None:
         if deleting != self.deleting:
             self.deleting = deleting
             self.changes += 1

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
+from harness.engine.names import ProviderId
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.labels.core import DISRUPTED_TAINT, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
@@ -157,7 +158,7 @@ class NodeTermination:
 
     def _instance_gone(self, node: Object) -> bool:
         try:
-            self._provider.get(str(spec_of(node).get("providerID") or ""))
+            self._provider.get(ProviderId(str(spec_of(node).get("providerID") or "")))
         except InstanceNotFound:
             return True
         return False

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from harness.engine.clock import Clock
+from harness.engine.names import ProviderId
 from harness.engine.ports import Sink, View
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import InstanceType, Offering
@@ -144,7 +145,7 @@ class AzureProvider:
         spec = spec_of(claim)
         return {**claim, "spec": {**spec, "requirements": [*(spec.get("requirements") or ()), *narrowed]}}
 
-    def get(self, provider_id: str) -> Instance:
+    def get(self, provider_id: ProviderId) -> Instance:
         """The instance of this id. Raises InstanceNotFound."""
         if self._machine_api:
             return next((each for each in self._machines.list() if each.provider_id == provider_id), None) or (

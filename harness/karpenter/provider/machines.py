@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.engine.clock import parse
+from harness.engine.names import VmId
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.launch import LaunchError, MachinePlan
 from harness.karpenter.launch.names import provider_id
@@ -27,7 +28,7 @@ class AksMachines:
     def __init__(self, arm: Arm) -> None:
         self._arm = arm
 
-    def create(self, plan: MachinePlan, classify: Classify) -> Asking[tuple[Promise, str]]:
+    def create(self, plan: MachinePlan, classify: Classify) -> Asking[tuple[Promise, VmId]]:
         """Sends the machine. Returns what is to be waited for and the id of the VM behind it. Raises LaunchError."""
         name = plan.given.name
         path = f"{self._arm.machines}/{name}"
@@ -51,9 +52,9 @@ class AksMachines:
             return classify(_failed(found) if found else ended, Phase.MACHINE_OPERATION, name, path)
 
         promise = Promise(plan.launch.nodeclaim, answer.operation, failed, lambda: self._clean_up(name))
-        return promise, str(got.properties.get("resourceId") or "")
+        return promise, VmId(str(got.properties.get("resourceId") or ""))
 
-    def _reused(self, plan: MachinePlan, there: Answer, classify: Classify, path: str) -> tuple[Promise, str]:
+    def _reused(self, plan: MachinePlan, there: Answer, classify: Classify, path: str) -> tuple[Promise, VmId]:
         """The machine that an earlier process of the controller asked for. Raises LaunchError for one that failed meanwhile."""
         problem = (there.properties.get("status") or {}).get("provisioningError")
         if there.properties.get("provisioningState") == "Failed":
@@ -64,7 +65,7 @@ class AksMachines:
 
         name = plan.given.name
         promise = Promise(plan.launch.nodeclaim, None, failed, lambda: self._clean_up(name), found=there.body)
-        return promise, str(there.properties.get("resourceId") or "")
+        return promise, VmId(str(there.properties.get("resourceId") or ""))
 
     def _clean_up(self, name: str) -> Sequence[Step]:
         return (lambda: self._delete(name),)
@@ -109,7 +110,7 @@ def _instance(machine: Mapping[str, Any]) -> Instance:
     created = (properties.get("status") or {}).get("creationTimestamp")
     return Instance(
         name=str(machine.get("name") or ""),
-        provider_id=provider_id(str(properties.get("resourceId") or "")),
+        provider_id=provider_id(VmId(str(properties.get("resourceId") or ""))),
         labels={NODEPOOL: tags[NODEPOOL_TAG]} if NODEPOOL_TAG in tags else {},
         created=parse(created[:19] + "Z") if created else None,
         deleting=properties.get("provisioningState") == "Deleting",

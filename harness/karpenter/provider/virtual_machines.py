@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.engine.clock import SECOND, parse
+from harness.engine.names import VmId
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.launch import LaunchError, VmPlan
 from harness.karpenter.launch.names import provider_id
@@ -120,7 +121,7 @@ def _instance(vm: Mapping[str, Any]) -> Instance:
     tags = vm.get("tags") or {}
     return Instance(
         name=str(vm.get("name") or ""),
-        provider_id=provider_id(str(vm.get("id") or "")),
+        provider_id=provider_id(VmId(str(vm.get("id") or ""))),
         labels={NODEPOOL: tags[NODEPOOL_TAG]} if NODEPOOL_TAG in tags else {},
         created=_moment(created) if created else None,
         deleting=properties.get("provisioningState") == "Deleting",

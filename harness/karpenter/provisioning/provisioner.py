@@ -11,6 +11,7 @@ from dataclasses import replace
 from harness.engine.access import Access
 from harness.engine.clock import SECOND
 from harness.engine.engine import DONE, Result, Router, Wait
+from harness.engine.names import NodeClaimName, ProviderId
 from harness.engine.ports import Change, ChangeType
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes import NoInstanceTypes
@@ -245,9 +246,9 @@ class Provisioner:
         node, claim = self._view.get("Node", name), self._view.get("NodeClaim", name)
         machine = spec_of(node).get("providerID") if node is not None else status_of(claim or {}).get("providerID")
         if machine:
-            self._marks.nominate(str(machine))
+            self._marks.nominate(ProviderId(str(machine)))
         target = f"node/{name}" if node is not None else f"nodeclaim/{name}"
-        self._marks.expect(name, map(pod_key, pods))
+        self._marks.expect(NodeClaimName(name), map(pod_key, pods))
         for pod in pods:
             self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: {target}")
 
@@ -269,7 +270,7 @@ class Provisioner:
             controller=self.name,
             deleting=self._marks.deleting,
         )
-        self._marks.expect(name_of(claim), map(pod_key, planned.pods))
+        self._marks.expect(NodeClaimName(name_of(claim)), map(pod_key, planned.pods))
         return claim
 
     def _create(self, planned: PlannedNodeClaim) -> None:

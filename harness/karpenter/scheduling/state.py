@@ -6,6 +6,7 @@ Core ``pkg/controllers/state/{cluster,statenode}.go``.
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness.engine.names import ProviderId
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
 from harness.karpenter.lifecycle.names import is_known_ephemeral
 from harness.karpenter.releases.scheduling import rules_of
@@ -73,7 +74,7 @@ class StateNode:
         self._speaker = node if node is not None and self.registered else nodeclaim or {}
         self.name: str = name_of(self._speaker)
         self.labels: Mapping[str, str] = labels_of(self._speaker)
-        self.provider_id: str = (
+        self.provider_id = ProviderId(
             _provider_id(node) if node is not None else str(status_of(nodeclaim or {}).get("providerID") or "")
         )
         if marked:

@@ -1,0 +1,12 @@
+"""Types for names and ids that are all texts and easily mixed up. They are for the type checker: at run time each is its text."""
+
+from typing import NewType
+
+__all__ = ["NodeClaimName", "ProviderId", "VmId"]
+
+VmId = NewType("VmId", str)
+"""The ARM id of a virtual machine: `/subscriptions/S/resourceGroups/G/providers/Microsoft.Compute/virtualMachines/NAME`."""
+ProviderId = NewType("ProviderId", str)
+"""`spec.providerID` of a Node and `status.providerID` of a NodeClaim: `azure://` and a VM's id with its group in small letters."""
+NodeClaimName = NewType("NodeClaimName", str)
+"""The name of a NodeClaim. Its Node has another one, that of its virtual machine."""
