@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from harness import testing
 from harness.clusters.apiserver.processes import free_ports
 from harness.clusters.client.connection import ClusterLost, Connection, Endpoint
 from harness.clusters.http.cluster import HttpCluster
@@ -125,11 +126,10 @@ class Hand:
 
 
 def pod(name: str, cpu: str, node: str = "") -> dict[str, Any]:
-    containers = [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]
     refused = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
-    spec = {"containers": containers, **({"nodeName": node} if node else {})}
-    meta = {"name": name, "namespace": "default", "uid": name}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": {} if node else refused}
+    made = testing.pod(name, cpu, "", **({"nodeName": node} if node else {}))
+    made["metadata"]["uid"] = name
+    return {**made, "status": {} if node else refused}
 
 
 def test_pods_that_the_view_leaves_out_take_room_all_the_same() -> None:
