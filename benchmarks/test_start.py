@@ -17,6 +17,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+SCENARIOS = {
+    "make scenarios": "-m pytest -q scenarios -p no:hypothesispytest -p no:faker -p no:syrupy".split(),
+    "harness run scenarios -n auto": "-m harness run scenarios -n auto".split(),
+}
 STANDARD = "import dataclasses, lazyrecords; lazyrecords.dataclass = dataclasses.dataclass; "
 COMMANDS = {
     "python -c pass": ("-c", "pass"),
@@ -45,10 +49,11 @@ def test_start(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert least > 0
 
 
-def test_scenarios(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenarios(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     start = time.perf_counter()
-    spent = cpu("-m", "harness", "run", "scenarios", "-n", "auto")
+    spent = cpu(*SCENARIOS[name])
     took = time.perf_counter() - start
     with capsys.disabled():
-        print(f"\nall scenarios, {os.cpu_count()} processes: {took:.1f} s, {spent:.1f} s of CPU")
+        print(f"\n{name}, {os.cpu_count()} cores: {took:.1f} s, {spent:.1f} s of CPU")
     assert spent > 0
