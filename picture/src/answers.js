@@ -7,7 +7,8 @@ export function answers(world) {
   return h("section.answers", { id: "short", "aria-label": "In short" }, [rejected(world), waiting(world), refused(world), taken(world), costs(world), left(world)].filter(Boolean));
 }
 
-const REFUSALS = 3; // with their words, shown at once; the others are folded
+const REFUSALS = 3; // with their words, of many shown at once; the others are folded
+const FEW = 6; // which are not many
 const REASONS = 3; // told whole; of more the others are a line each, which opens
 const LINES = 3; // of these, shown at once
 const link = (object, text) => h("a", { href: `#object=${encodeURIComponent(object)}` }, text);
@@ -94,8 +95,9 @@ export function refusals(world) {
     { head: "in Azure's words", cell: (one) => (one.message.length > 260 ? folded(`${one.message.slice(0, 200)}…`, () => h("p", one.message)) : one.message) },
   ];
   const all = alike(world.refusals);
-  return h("section", { id: "refusals" }, h("h2", "What Azure refused"), table("What Azure refused", columns, all.slice(0, REFUSALS)),
-    all.length > REFUSALS ? folded(counted(all.length - REFUSALS, "more refusal"), () => table("More of what Azure refused", columns, all.slice(REFUSALS, 400))) : null);
+  const first = all.length > FEW ? REFUSALS : FEW;
+  return h("section", { id: "refusals" }, h("h2", "What Azure refused"), table("What Azure refused", columns, all.slice(0, first)),
+    all.length > first ? folded(counted(all.length - first, "more refusal"), () => table("More of what Azure refused", columns, all.slice(first, 400))) : null);
 }
 
 /** Refusals of the same in the same words are one, the first, with their number. */

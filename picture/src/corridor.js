@@ -86,7 +86,7 @@ function chart(lanes, whole, world, own, times, linked, turn) {
     const y = index * row;
     names.append(laneName(linked ? lane : { ...lane, place: undefined, line: lane.place }, y, left, narrow, turn));
     for (const part of lane.parts) plot.append(partOf(lane, part, y + (narrow ? 17 : 4), scale, own));
-    for (const mark of lane.marks) if (MARKS[mark[1]] !== "") plot.append(markOf(lane, mark, y + (narrow ? 17 : 4), scale));
+    for (const mark of lane.marks) if (MARKS[mark[1]] !== "") plot.append(markOf(lane, mark, y + (narrow ? 17 : 4), scale, width));
   });
   const at = scale(own.at);
   plot.append(s("line.at", { x1: at, x2: at, y1: 0, y2: height - 18 }));
@@ -132,9 +132,13 @@ function partOf(lane, part, y, scale, own) {
   });
 }
 
-function markOf(lane, [t, what, text], y, scale) {
+const EDGE = 6; // pixels from either end that a sign needs to be whole
+
+function markOf(lane, [t, what, text], y, scale, width) {
+  const at = scale(t);
+  const x = at < -1 || at > width + 1 ? at : Math.max(EDGE, Math.min(width - EDGE, at));
   const big = !SMALL.includes(what);
-  const mark = s(`text.mark.${what}`, { x: scale(t), y: y + (big ? 11.5 : 12), "text-anchor": "middle", ...(big ? { tabindex: 0, role: "img", "aria-label": `${duration(t)} ${text}` } : {}) }, MARKS[what]);
+  const mark = s(`text.mark.${what}`, { x, y: y + (big ? 11.5 : 12), "text-anchor": "middle", ...(big ? { tabindex: 0, role: "img", "aria-label": `${duration(t)} ${text}` } : {}) }, MARKS[what]);
   return tip(mark, () => [`${duration(t)} ${title(lane)}`, text]);
 }
 

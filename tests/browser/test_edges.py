@@ -1,0 +1,78 @@
+"""Nothing that a chart says is cut at its edge, and nothing that a table says at the window's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.__main__ import main
+from tests.browser.conftest import Opened, figures
+from tests.browser.pages import CASES
+
+Open = Callable[..., Opened]
+Made = Callable[[str], Path]
+
+CUT = """[...document.querySelectorAll('svg g[clip-path] text')].filter(one => {
+    const box = one.getBoundingClientRect(), chart = one.ownerSVGElement;
+    const whole = chart.getBoundingClientRect(), plot = chart.querySelector('g[transform]').transform.baseVal[0].matrix.e;
+    const width = Number(chart.querySelector('clipPath rect').getAttribute('width')) - 2;
+    const left = whole.left + plot - 1.5, right = left + width + 3;
+    return box.width && (box.left < left || box.right > right) }).map(one => one.textContent)"""
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_word_and_no_sign_of_a_chart_is_cut(name: str, width: int, made: Made, open_page: Open) -> None:
+    page = open_page(made(name), width=width)
+    assert figures(page.tab, CUT) == []
+
+
+MANIFESTS = """
+apiVersion: karpenter.azure.com/v1beta1
+kind: AKSNodeClass
+metadata: {name: default}
+spec: {}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general-purpose-workloads}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements:
+      - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
+      - {key: karpenter.azure.com/sku-family, operator: In, values: [D]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: c, image: x, resources: {requests: {cpu: "3"}}}]}
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_both_sides_of_a_comparison_stand_whole(width: int, tmp_path: Path, open_page: Open) -> None:
+    (tmp_path / "pools.yaml").write_text(MANIFESTS)
+    pages = {name: tmp_path / f"{name}.html" for name in ("compare", "upgrade")}
+    main(["compare", str(tmp_path / "pools.yaml"), "--release", "1.13.1,1.14.0", "--html", str(pages["compare"])])
+    main(
+        [
+            "upgrade-check",
+            "--from",
+            "1.13.1",
+            "--to",
+            "1.14.0",
+            str(tmp_path / "pools.yaml"),
+            "--html",
+            str(pages["upgrade"]),
+        ]
+    )
+    for name, path in pages.items():
+        page = open_page(path, width=width)
+        assert page.tab.locator("#nodes tbody tr").count() == 2, name
+        assert figures(page.tab, "document.documentElement.scrollWidth") <= width, name
+        tables = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.ariaLabel)"
+        assert figures(page.tab, tables) == [], name
