@@ -18,8 +18,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 SCENARIOS = {
-    "make scenarios": "-m pytest -q scenarios -p no:hypothesispytest -p no:faker -p no:syrupy".split(),
-    "harness run scenarios -n auto": "-m harness run scenarios -n auto".split(),
+    "make scenarios": [
+        "-m",
+        "pytest",
+        "-q",
+        "scenarios",
+        "-p",
+        "no:hypothesispytest",
+        "-p",
+        "no:faker",
+        "-p",
+        "no:syrupy",
+    ],
+    "harness run scenarios -n auto": ["-m", "harness", "run", "scenarios", "-n", "auto"],
 }
 STANDARD = "import dataclasses, lazyrecords; lazyrecords.dataclass = dataclasses.dataclass; "
 COMMANDS = {
