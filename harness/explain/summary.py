@@ -67,7 +67,11 @@ def _on(nodes: Mapping[str, Mapping[str, Any]], names: Sequence[str], few: int =
         facts = [labels[key] for key in (INSTANCE_TYPE, ZONE, CAPACITY_TYPE) if key in labels]
         of_pool = f" of NodePool {labels[NODEPOOL]}" if NODEPOOL in labels else ""
         return f"Node {different[0]}{of_pool}" + (f" ({', '.join(facts)})" if facts else "")
-    return f"{len(different)} Nodes: {nodes_by_kind(found, few)}"
+    missing = len(different) - len(found)
+    if not found:
+        return f"Node {different[0]}, which no file has" if missing == 1 else f"{missing} Nodes that no file has"
+    beside = f", {missing} that no file has" if missing else ""
+    return f"{len(different)} Nodes: {nodes_by_kind(found, few)}{beside}"
 
 
 def nodes_by_kind(nodes: Sequence[Mapping[str, Any]], few: int = _FEW) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -48,9 +49,11 @@ class Manifest:
         return "" if isinstance(kubernetes_value(node), str) else f'quote it: "{node.text}"'
 
     def type_hint(self, pointer: Sequence[str | int], said: str) -> str:
-        """The same where the API server said that it wants a text, the nearest of the values that it supports; empty for whatever else."""
+        """The same where the API server said that it wants a text; a list, or the nearest value, where it wants one; else empty."""
         if found := _UNSUPPORTED.search(said):
             return did_you_mean(found[1], _QUOTED.findall(found[2]), limit=0)
+        if "must be of type array" in said and isinstance(node := self.document.node_at(pointer), Scalar) and node.text:
+            return f"write a list: [{node.text if node.plain else json.dumps(node.text)}]"
         return self.quote_hint(pointer) if "must be of type string" in said else ""
 
     def is_named(self, reference: str) -> bool:

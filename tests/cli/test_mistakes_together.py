@@ -137,6 +137,26 @@ def test_what_the_api_server_did_not_check_does_not_come_first(here: Path, capsy
     assert line.endswith("; did you mean 'In'?")
 
 
+def test_a_value_where_a_list_is_wanted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "pool.yaml").write_text(
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\nspec:\n  template:\n    spec:\n"
+        "      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}\n"
+        "      requirements: [{key: karpenter.azure.com/sku-family, operator: In, values: D}]\n"
+    )
+    code, _, err = call(capsys, "explain", "pool.yaml")
+    assert code == 2
+    assert err.rstrip().endswith("; write a list: [D]")
+
+
+def test_a_pod_on_a_node_that_no_file_has(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {nodeName: n1, containers: [{name: c, image: c}]}\n"
+    )
+    code, out, _ = call(capsys, "explain", "a.yaml")
+    assert code == 0
+    assert "\nPod/a: bound on Node n1, which no file has\n" in out
+
+
 def test_a_field_that_stands_in_the_wrong_place(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "a.yaml").write_text(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  nodeSelector: {a: b}\n"

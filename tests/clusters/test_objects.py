@@ -331,3 +331,24 @@ def test_scale(cluster: Subject) -> None:
 def test_unknown_kinds(cluster: Subject) -> None:
     error = refusal(cluster.admin.create, {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}})
     assert (error.code, error.message) == (404, 'no matches for kind "Thing" in version "example.com/v1"')
+
+
+def test_a_node_gets_the_labels_of_old(cluster: Subject) -> None:
+    """Those of its system and architecture, by kube-controller-manager; another value than the new label's does not stay."""
+    node = cluster.node("n")
+    node["metadata"]["labels"] |= {"kubernetes.io/arch": "arm64", "kubernetes.io/os": "linux"}
+    name = cluster.create(node)["metadata"]["name"]
+
+    def labels() -> dict[str, str]:
+        return dict((cluster.view.get("Node", name) or {})["metadata"]["labels"])
+
+    def complete() -> bool:
+        found = labels()
+        return (found.get("beta.kubernetes.io/arch"), found.get("beta.kubernetes.io/os")) == ("arm64", "linux")
+
+    cluster.eventually(complete, "the labels of old")
+    cluster.admin.patch("Node", name, {"metadata": {"labels": {"beta.kubernetes.io/arch": "amd64"}}})
+    cluster.eventually(complete, "the label of old to be put right")
+    bare = cluster.create(cluster.node("bare"))["metadata"]["name"]
+    cluster.step()
+    assert not [key for key in (cluster.view.get("Node", bare) or {})["metadata"]["labels"] if key.startswith("beta.")]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from harness.clusters.memory.eviction import budgets_of, is_ready
+from harness.clusters.memory.node_labels import NodeLabels
 from harness.clusters.memory.volumes import EphemeralVolumes
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Controller, ReconcileError, Result, Router, Wait
@@ -328,6 +329,7 @@ def controllers(
     """All of them, for one cluster. `exists` tells whether an object of this uid is stored."""
     return [
         NodeLifecycle(view, writer, clock),
+        NodeLabels(view, writer),
         Workloads(view, writer, sink),
         EphemeralVolumes(view, writer),
         GarbageCollector(view, writer, exists),

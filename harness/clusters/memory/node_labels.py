@@ -1,0 +1,46 @@
+"""Labels of old that each Node has beside those that replaced them.
+
+Kubernetes ``pkg/controller/nodelifecycle/node_lifecycle_controller.go`` (labelReconcileInfo, reconcileNodeLabels).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+
+from harness.engine.engine import DONE, Result, Router
+from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.kube.api.labels import ARCH, BETA_ARCH, BETA_OS, OS
+from harness.kube.api.objects import labels_of, name_of
+
+__all__ = ["NodeLabels"]
+
+_SAME: Mapping[str, str] = {OS: BETA_OS, ARCH: BETA_ARCH}
+
+
+class NodeLabels:
+    """Gives a Node the labels of old of its system and architecture; those without the new ones are left alone."""
+
+    name = "node-lifecycle.labels"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: View, writer: Writer) -> None:
+        self._view = view
+        self._writer = writer
+
+    def watches(self) -> Mapping[str, Router]:
+        """Nodes."""
+        return {"Node": _key}
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Writes what one node lacks."""
+        node = self._view.get("Node", str(key))
+        labels = labels_of(node) if node is not None else {}
+        missing = {old: labels[new] for new, old in _SAME.items() if new in labels and labels.get(old) != labels[new]}
+        if missing:
+            self._writer.patch("Node", str(key), {"metadata": {"labels": missing}})
+        return DONE
+
+
+def _key(change: Change) -> Iterable[Hashable]:
+    if change.type is not ChangeType.DELETED:
+        yield name_of(change.object)
