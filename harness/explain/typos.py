@@ -10,6 +10,7 @@ from harness.explain.candidates import Candidate, Looked, Rank, required_terms
 from harness.explain.edits import renaming, requesting, setting
 from harness.explain.synonyms import KEYS_ALSO_CALLED, VALUES_ALSO_CALLED
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.labels.azure import GROUP
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import UndefinedKey
@@ -229,8 +230,15 @@ def reference_candidates(
     for pool in nodepools:
         reference = spec_of(spec_of(pool).get("template") or {}).get("nodeClassRef") or {}
         name = str(reference.get("name") or "")
+        of = ("spec", "template", "spec")
+        if (reference.get("group"), reference.get("kind")) != (GROUP, "AKSNodeClass"):
+            for other in classes[:1] if name not in classes else [name]:
+                edit = setting(of, "nodeClassRef", {"group": GROUP, "kind": "AKSNodeClass", "name": other})
+                told = f"name AKSNodeClass {other} of group {GROUP} in place of {reference.get('kind')} {name} in NodePool {name_of(pool)}"
+                yield Candidate(Rank.MEANT, told, edit, name_of(pool), meant="AKSNodeClass", solver=False)
+            continue
         for other in nearest(name, classes) if name not in classes else ():
-            edit = setting(("spec", "template", "spec", "nodeClassRef"), "name", other)
+            edit = setting((*of, "nodeClassRef"), "name", other)
             told = f"name AKSNodeClass {other} in place of {name} in NodePool {name_of(pool)}"
             yield Candidate(Rank.MEANT, told, edit, name_of(pool), meant=other, solver=False)
     namespace = namespace_of(pod) or "default"

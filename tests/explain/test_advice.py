@@ -580,3 +580,18 @@ OTHERS_WORDS = [
 def test_keys_of_others(selector: dict[str, str], meant: list[str]) -> None:
     explained = first(AMD64, deployment(1, nodeSelector=selector))
     assert [one.meant for one in (*explained.changes, *explained.short) if one.meant] == meant
+
+
+def test_a_nodepool_of_another_cloud() -> None:
+    pool = nodepool((FAMILY, "D"))
+    pool["spec"]["template"]["spec"]["nodeClassRef"] = {
+        "group": "karpenter.k8s.aws",
+        "kind": "EC2NodeClass",
+        "name": "default",
+    }
+    (change,) = first(pool, deployment(1)).changes
+    assert change.meant == "AKSNodeClass"
+    assert (
+        change.text
+        == "name AKSNodeClass default of group karpenter.azure.com in place of EC2NodeClass default in NodePool default"
+    )
