@@ -16,6 +16,7 @@ import pytest
 from harness.clusters.cluster import Boot
 from harness.clusters.kind.journals import exhaustion, refusal
 from harness.clusters.kind.kubeadm import KubeletFlags, flags_file, init_config, join_config
+from harness.clusters.kind.node import KindNode, NodeError
 from harness.clusters.kind.reaper import thaw
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.owner import NOBODY, lives, this_process
@@ -281,3 +282,33 @@ def test_the_taint_that_a_ready_condition_brings(ready: str, taint: str, owed: b
     }
     view: Any = SimpleNamespace(list=lambda kind, **_: [node] if kind == "Node" else [], indexed=lambda *_: [])
     assert bool([each for each in outstanding_work(view, (1, 36)) if "its taints" in each]) is owed
+
+
+class SlowDocker:
+    """A container whose address is told at the third look, if it runs until then."""
+
+    def __init__(self, status: str = "running") -> None:
+        self.status, self.looks = status, 0
+
+    def reload(self) -> None:
+        self.looks += 1
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        return {"NetworkSettings": {"Networks": {"kind": {"IPAddress": "172.18.0.3" if self.looks > 2 else ""}}}}
+
+
+def node_of(container: SlowDocker) -> KindNode:
+    node = object.__new__(KindNode)  # no Docker is asked
+    vars(node).update(_address="", node_name="n", seconds=5.0, get_wrapped_container=lambda: container)
+    vars(node)["_console_text"] = lambda: "last words"
+    return node
+
+
+def test_a_node_has_its_address_when_docker_tells_it() -> None:
+    assert node_of(SlowDocker()).address == "172.18.0.3"
+
+
+def test_a_node_that_is_gone_before_it_has_an_address_says_so() -> None:
+    with pytest.raises(NodeError, match=r"node n is exited\n.*\n.*last words"):
+        _ = node_of(SlowDocker("exited")).address

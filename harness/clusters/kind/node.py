@@ -136,13 +136,18 @@ class KindNode(DockerContainer):
 
     @property
     def address(self) -> str:
-        """Its address in the network that it shares with the other nodes."""
+        """Its address in the network that it shares with the other nodes, which a busy Docker tells late. Raises NodeError without one."""
         if not self._address:
-            container = self.get_wrapped_container()
-            patiently(container.reload)
-            networks = container.attrs["NetworkSettings"]["Networks"]
-            self._address = next(each["IPAddress"] for each in networks.values() if each["IPAddress"])
+            self._address = poll(self._told_address, f"node {self.node_name} to have an address", seconds=self.seconds)
         return self._address
+
+    def _told_address(self) -> str:
+        container = self.get_wrapped_container()
+        patiently(container.reload)
+        if container.status not in ("created", "running"):
+            raise NodeError(f"node {self.node_name} is {container.status}\n{self.console()}")
+        networks = container.attrs["NetworkSettings"]["Networks"]
+        return next((str(each["IPAddress"]) for each in networks.values() if each["IPAddress"]), "")
 
     def sh(self, *argv: str, check: bool = True) -> str:
         """Runs a command in the node; its output. Raises NodeError when it fails, unless told not to check."""
