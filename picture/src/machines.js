@@ -97,8 +97,11 @@ const kindOf = ({ now, was }) => (!now ? "gone" : was ? "same" : "new");
 function look(one) {
   const shown = one.now ?? one.was;
   const { nodepool, size, capacity_type: type } = one.machine;
-  return JSON.stringify([kindOf(one), nodepool, size, type, shown.state, shown.on, shown.price, shown.initialized, shown.note?.[2], shown.requests, [...tally(shown.pods)].map(([name, pods]) => [name, pods.length])]);
+  return JSON.stringify([kindOf(one), nodepool, size, type, shown.state, shown.on, shown.price, shown.initialized, shown.note && common(shown.note[2]), shown.requests, [...tally(shown.pods)].map(([name, pods]) => [name, pods.length])]);
 }
+
+/** A note as it is on every card of a group: without since when, and for which pods. */
+const common = (text) => text.replace(/, since .*$/s, "");
 
 /** A card of machines that look alike, mostly one. */
 function card(some, world) {
@@ -115,7 +118,7 @@ function card(some, world) {
     h("p.place", count ? `${some.length} nodes` : machine.name, zones ? ` · ${zones}` : "", machine.nodepool ? (shown.registered ? ` · ${machine.nodepool}` : ` · NodePool ${machine.nodepool}, not registered yet`) : " · not Karpenter's"),
     bars(shown, world),
     podList(shown, was && now ? was : null),
-    reason(now, shown, was),
+    reason(now, was, count ? common : (text) => text),
     count ? folded("each of them", () => h("p.pods", some.map((one) => h("span.line.place", one.machine.name, one.machine.zone ? ` · ${zoneName(one.machine.zone)}` : "")))) : null);
 }
 
@@ -141,13 +144,13 @@ function podList(shown, was) {
 }
 
 /** Why it is as it is: on its way, empty, kept, or about to leave. */
-function reason(now, shown, was) {
-  if (!now) return h("p.why.gone", was.note && was.note[1] !== "blocked" ? `gone: ${was.note[2]}` : "gone");
+function reason(now, was, words) {
+  if (!now) return h("p.why.gone", was.note && was.note[1] !== "blocked" ? `gone: ${words(was.note[2])}` : "gone");
   const lines = [];
   if (now.state !== "ready") lines.push(h("span", now.state));
   else if (!now.initialized) lines.push(h("span", "not initialized yet"));
   if (now.initialized && !now.pods.length) lines.push(h("span.empty", "empty"));
-  if (now.note && now.note[1] !== "blocked") lines.push(h("b", now.note[2]));
-  else if (now.note && now.initialized) lines.push(h("span", `kept at ${duration(now.note[0])}: ${now.note[2]}`));
+  if (now.note && now.note[1] !== "blocked") lines.push(h("b", words(now.note[2])));
+  else if (now.note && now.initialized) lines.push(h("span", `kept at ${duration(now.note[0])}: ${words(now.note[2])}`));
   return lines.length ? h("p.why", lines.flatMap((one, index) => (index ? [" · ", one] : [one]))) : null;
 }
