@@ -24,7 +24,12 @@ def arm_calls(
 ) -> Iterator[ArmCall]:
     """Every call that reached the cloud. `seconds` makes virtual ones of those since 1970, `claims` are all NodeClaims that ever were."""
     known = list(claims)
+    claim_of: dict[str, str] = {}  # by path: a machine is asked about often
     for call in calls:
+        path = call.path
+        claim = claim_of.get(path)
+        if claim is None:
+            claim = claim_of[path] = next((claim for claim in known if claim in path), "")
         summary = call.summary
         zones = summary.get("zones") or ()
         yield ArmCall(
@@ -39,7 +44,7 @@ def arm_calls(
             str(summary.get("size") or ""),
             f"{world.region}-{zones[0]}" if zones else "",
             str(summary.get("priority") or ""),
-            next((claim for claim in known if claim in call.path), ""),
+            claim,
             call.fault or "",
         )
 

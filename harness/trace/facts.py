@@ -8,11 +8,12 @@ from the world's start, prices USD per hour, amounts of resources base units (co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from harness.trace.header import Fact
 from harness.trace.parts import Differing, Filtered, Leaving, SaidNo, Tried
+from lazyrecords import dataclass
 
 __all__ = [
     "KINDS", "Advice", "Applied", "ArmCall", "Blocked", "Boot", "ClaimState", "Condition", "Cost", "Decision",

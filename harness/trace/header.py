@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from harness.trace.values import Recorded
+from lazyrecords import dataclass
 
 __all__ = ["VERSION", "Fact", "Header"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from harness.clusters.memory.cluster import MemoryCluster
@@ -63,7 +63,6 @@ _ORDER = (
     "expectation",
     "end",
 )
-_RANK = {kind: number for number, kind in enumerate(_ORDER)}
 """Causes before effects, of what happens at the same time."""
 
 
@@ -124,8 +123,11 @@ class Recording:
         """Everything so far."""
         self._power.reprice(self._now)
         changes = list(self._changes())
-        facts = [*self._steps, *self._facts(changes), *self._expected]
-        facts.sort(key=lambda fact: (fact.t, _RANK[fact.fact]))
+        by_kind: dict[str, list[Fact]] = {kind: [] for kind in _ORDER}
+        for fact in (*self._steps, *self._facts(changes), *self._expected):
+            by_kind[fact.fact].append(fact)
+        facts = [fact for found in by_kind.values() for fact in found]
+        facts.sort(key=attrgetter("t"))  # of the same moment they stay in the order of their kinds
         end = End(max(self._now, facts[-1].t if facts else 0.0), outcome, len(facts))
         return Trace(self._header(scenario or {}, command), (*facts, end))
 

@@ -119,6 +119,11 @@ class CatalogIndex:
                 shared[id(requirements)] = requirements, mask | 1 << index
         return tuple(shared.values())
 
+    @cached_property
+    def sold_keys(self) -> frozenset[str]:
+        """The keys that these offerings have requirements on."""
+        return frozenset(key for offering, _ in self.sold for key in offering)
+
     def _reserved(self, position: int) -> bool:
         return RESERVED in self._offering_sets[position].get(CAPACITY_TYPE).values
 

@@ -122,7 +122,7 @@ def _if_had(index: CatalogIndex, items: Mapping[str, Requirement]) -> int:
     What cannot be had now is missing among a type's own zones and capacity types (kaz ``instancetypes.go`` computeRequirements), so that
     requirements about these seem to contradict it.
     """
-    about_offerings = {key for offering, _ in index.sold for key in offering}
+    about_offerings = index.sold_keys
     offered = {key: each for key, each in items.items() if key in about_offerings}
     rest = {key: each for key, each in items.items() if key not in about_offerings}
     return index.compatible_with_all(rest) & (index.compatible_with_all(offered) | _sold(index, offered))
