@@ -1,4 +1,4 @@
-"""What the provider went by at one moment, for those who ask later."""
+"""What the provider based its lists of sizes on at one moment: prices, quotas and marks, kept for those who ask later."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Standing"]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Sizes, prices, quotas and marks as they were; what changes later does not reach it."""
+    """Sizes, prices, quotas and marks as they were; later changes leave it as it is."""
 
     region: Region
     prices: Prices

@@ -1,4 +1,4 @@
-"""Which simulations come to the same, but for which pod is which: one of them then speaks for all."""
+"""Which simulations have the same outcome apart from the names of pods, so that one of them answers for all."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial

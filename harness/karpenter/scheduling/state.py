@@ -92,7 +92,7 @@ class StateNode:
         placed: Sequence[Object],
         csinode: Object | None,
     ) -> bool:
-        """Whether it is what these very objects make."""
+        """Whether it was made of these very objects."""
         return (
             self.node is node
             and self.nodeclaim is nodeclaim
@@ -166,7 +166,7 @@ class StateNode:
 
 
 class StateNodes:
-    """State nodes from one look to the next: what the same objects make is the same."""
+    """State nodes from one look to the next; one that was made of the same objects is used again."""
 
     def __init__(self) -> None:
         self._known: dict[str, StateNode] = {}

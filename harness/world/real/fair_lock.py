@@ -1,4 +1,4 @@
-"""A lock that is had in the order in which it was asked for. Python's own may be had again and again by one thread while others wait."""
+"""A lock that threads get in the order in which they asked. Python's own lets one thread take it again and again while others wait."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FairLock:
         return len(self._queue)
 
     def give_way(self) -> None:
-        """Lets everybody who waits now have it first; returns when the caller has it again. Raises RuntimeError for who has it not."""
+        """Lets everybody who waits now have it first; returns when the caller has it again. Raises RuntimeError where it is another's."""
         self._check()
         if self._queue:
             self._acquire_restore(self._release_save())
@@ -38,7 +38,7 @@ class FairLock:
         return True
 
     def release(self) -> None:
-        """Hands it on, once for each `acquire`. Raises RuntimeError for who has it not."""
+        """Hands it on; to be called once for each `acquire`. Raises RuntimeError where it is another's."""
         self._check()
         self._depth -= 1
         if self._depth == 0:
