@@ -1,16 +1,13 @@
-"""The picture in the README: the top of a page that `harness run --html` writes, as Chromium draws it; `make readme-picture` makes it anew.
-
-Chromium is the system's own; the extra `browser` has what drives it.
-"""
+"""The picture in the README: the top of a page of `harness run --html`, as Chromium draws it; `make readme-picture` makes it anew."""
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from harness.__main__ import main as harness
+from tools.chromium import chromium, sandbox
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "assets" / "corridor.png"
@@ -25,9 +22,7 @@ def main() -> int:
     """Makes the picture. Returns the exit code."""
     from playwright.sync_api import sync_playwright
 
-    program = next(
-        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-    )
+    program = chromium()
     if program is None:
         print("no Chromium: apt-get install chromium", file=sys.stderr)
         return 1
@@ -35,7 +30,7 @@ def main() -> int:
         page = Path(folder) / "page.html"
         if code := harness(["run", str(SCENARIO.relative_to(ROOT)), "-k", CASE, "--html", str(page)]):
             return code
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=program, args=sandbox())
         tab = browser.new_context(viewport={"width": WIDTH, "height": 900}, color_scheme="light").new_page()
         tab.goto(page.as_uri())
         box = tab.locator("#corridor").bounding_box()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,7 @@ import pytest
 from harness.__main__ import main
 from tests.browser.pages import CASES
 from tests.reports.test_picture import data_of
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+from tools.chromium import chromium, sandbox
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,14 +28,15 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Any]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         pytest.skip("no playwright: pip install 'karpenter-azure-harness[browser]'")
-    program = next((found for name in NAMES if (found := shutil.which(name))), None)
+    program = chromium()
     if program is None:
         pytest.skip("no Chromium: apt-get install chromium")
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # which Chromium does not start for root
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=[*sandbox, "--force-device-scale-factor=1"])
-        yield chromium
-        chromium.close()
+        started = playwright.chromium.launch(
+            executable_path=program, args=[*sandbox(), "--force-device-scale-factor=1"]
+        )
+        yield started
+        started.close()
 
 
 class Opened:
