@@ -12,6 +12,12 @@ SAME: list[tuple[str, str, Any, Any]] = [
     ("absent, null and empty", "labels", {"a": None, "b": [], "c": {}}, {}),
     ("numbers within 1e-9", "labels", {"price": 0.1 + 0.2}, {"price": 0.3}),
     ("lists without order, by their field", "labels", {"values": ["a", "b"]}, {"values": ["b", "a"]}),
+    (
+        "what is missing, by its resource and by its kind",
+        "schedule",
+        {"errors": {"p": 'getting claim, persistentvolumeclaims "c" not found'}},
+        {"errors": {"p": 'getting claim, PersistentVolumeClaim "c" not found'}},
+    ),
     ("a random number", "labels", {"x": "$RANDOM"}, {"x": "-17"}),
     ("the time of the run", "labels", {"x": "$NOW"}, {"x": "2026-01-01"}),
     (
@@ -55,6 +61,13 @@ SAME: list[tuple[str, str, Any, Any]] = [
 
 DIFFERENT: list[tuple[str, str, Any, Any, str]] = [
     ("a list with order", "labels", {"pods": ["a", "b"]}, {"pods": ["a", "c"]}, "pods[1]"),
+    (
+        "what is missing, by its resource",
+        "schedule",
+        {"errors": {"p": 'persistentvolumeclaims "c" not found'}},
+        {"errors": {"p": 'persistentvolumeclaims "c" not found'}},
+        "errors.p",
+    ),
     ("true is not 1", "labels", {"x": True}, {"x": 1}, "x"),
     ("text is not a number", "labels", {"x": "1"}, {"x": 1}, "x"),
     ("no random word", "labels", {"x": "$RANDOM"}, {"x": "word"}, "x"),

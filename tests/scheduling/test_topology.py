@@ -222,7 +222,7 @@ def test_attach_limits_of_nodes() -> None:
     [
         ({"storageClassName": "none"}, "failed to validate pvc, failed to get storage class, "),
         ({}, "unbound pvc must define a storage class (PersistentVolumeClaim=default/data, StorageClass=)"),
-        ({"volumeName": "lost"}, 'failed to validate pvc, persistentvolumes "lost" not found (PersistentVolume=lost, '),
+        ({"volumeName": "lost"}, 'failed to validate pvc, PersistentVolume "lost" not found (PersistentVolume=lost, '),
     ],
 )
 def test_claims_that_cannot_be_used(change: dict[str, str], sentence: str) -> None:

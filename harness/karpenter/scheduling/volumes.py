@@ -37,7 +37,7 @@ class VolumeNotFound(VolumeError):
 
 
 class VolumeLookup:
-    """Claims, volumes and storage classes of a snapshot, by name."""
+    """Claims, volumes and storage classes of a snapshot, by name. What is missing has its kind in the error: a cache says so."""
 
     def __init__(self, snapshot: ClusterSnapshot) -> None:
         self._claims = {(namespace_of(pvc), name_of(pvc)): pvc for pvc in snapshot.pvcs}
@@ -51,7 +51,7 @@ class VolumeLookup:
             return None
         claim = self._claims.get((namespace_of(pod), name))
         if claim is None:
-            raise VolumeNotFound(f'persistentvolumeclaims "{name}" not found')
+            raise VolumeNotFound(f'PersistentVolumeClaim "{name}" not found')
         return claim
 
     @staticmethod
@@ -64,13 +64,13 @@ class VolumeLookup:
     def volume(self, name: str) -> Object:
         """Raises VolumeNotFound."""
         if name not in self._volumes:
-            raise VolumeNotFound(f'persistentvolumes "{name}" not found')
+            raise VolumeNotFound(f'PersistentVolume "{name}" not found')
         return self._volumes[name]
 
     def storage_class(self, name: str) -> Object:
         """Raises VolumeNotFound."""
         if name not in self._classes:
-            raise VolumeNotFound(f'storageclasses.storage.k8s.io "{name}" not found')
+            raise VolumeNotFound(f'StorageClass.storage.k8s.io "{name}" not found')
         return self._classes[name]
 
     def demands(
