@@ -86,7 +86,7 @@ class Advisor:
         yield from other_sizes(pod, own, looked_at, world.release.skewer)
         yield from other_regions(world, pod, own)
         for seen in self._classes(snapshot, {entry.nodepool for entry in looked_at}):
-            yield from nodeclass_candidates(seen)
+            yield from nodeclass_candidates(seen, looked_at)
 
     def _quotas(self, pods: Sequence[Mapping[str, Any]]) -> Iterator[Candidate]:
         region, limits = self._world.region, self._world.quotas()

@@ -11,6 +11,7 @@ __all__ = [
     "of_requirement",
     "preferring",
     "renaming",
+    "renaming_resource",
     "requesting",
     "setting",
     "tolerating",
@@ -106,6 +107,18 @@ def preferring(kind: str, index: int) -> Edit:
             *preferred,
             {"weight": 100, "podAffinityTerm": term},
         ]
+
+    return edit
+
+
+def renaming_resource(container: int, name: str, other: str) -> Edit:
+    """Gives a resource that a container of a pod requests, or is limited to, another name."""
+
+    def edit(pod: dict[str, Any]) -> None:
+        resources = pod["spec"]["containers"][container].get("resources") or {}
+        for amounts in (resources.get("requests"), resources.get("limits")):
+            if amounts and name in amounts:
+                amounts[other] = amounts.pop(name)
 
     return edit
 

@@ -19,7 +19,14 @@ from harness.explain.edits import in_spec, of_requirement, setting, without
 from harness.karpenter.labels.azure import AKS_SCALE_SET_PRIORITY
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirements import Conflicts, Requirement, UndefinedKey
-from harness.karpenter.scheduling.ledger import BeyondLimit, NodePoolExcludes, PodExcludes, PoolFiltered, PoolTried
+from harness.karpenter.scheduling.ledger import (
+    BeyondLimit,
+    NodePoolExcludes,
+    PodExcludes,
+    PoolFiltered,
+    PoolTried,
+    TooSmall,
+)
 from harness.karpenter.scheduling.reasons import NodeLimitReached, RequirementsIncompatible
 from harness.kube.api.objects import spec_of
 from harness.kube.api.quantity import Quantity
@@ -30,6 +37,9 @@ __all__ = ["Needed", "nodeclass_candidates", "pool_candidates"]
 Needed = Callable[[str], ResourceList]
 """NodePool → what its Nodes would have in all if it had no limits; empty when that is not known."""
 _FEW = 2  # values of one key that are proposed
+_OS_DISKS = (256, 512, 1024, 2048)
+"""Sizes of OS disks in GB that are proposed; AKS takes at most 2048."""
+_FOR_PODS = 880_000_000  # bytes of each GB that kubelet's thresholds leave
 
 
 def pool_candidates(
@@ -192,9 +202,16 @@ _NODECLASS: Mapping[str, tuple[str, tuple[str, ...], Any]] = {
 }
 
 
-def nodeclass_candidates(seen: NodeClassSeen) -> Iterator[Candidate]:
-    """What the AKSNodeClass would have to say for the sizes that its fields keep away."""
+def nodeclass_candidates(seen: NodeClassSeen, looked_at: Sequence[Looked]) -> Iterator[Candidate]:
+    """What the AKSNodeClass would have to say for the sizes that its fields keep away, and for disks that the pods fit on."""
     name = seen.nodeclass["metadata"]["name"]
+    tried = [one for one in looked_at if isinstance(one, PoolTried) and one.nodepool in seen.nodepools]
+    short = [reason for one in tried for reason in only_reasons(one.types()) if isinstance(reason, TooSmall)]
+    wanted = [reason.requested.value() for reason in short if reason.resource == "ephemeral-storage"]
+    larger = [size for size in _OS_DISKS if wanted and size * _FOR_PODS >= max(wanted)]
+    if larger:
+        text = f"set spec.osDiskSizeGB: {larger[0]} in AKSNodeClass {name}"
+        yield Candidate(Rank.ADD, text, in_spec(("osDiskSizeGB",), larger[0]), nodeclass=seen)
     for filter_, (told, path, value) in _NODECLASS.items():
         if filter_ in seen.filters:
             text = f"{told} in AKSNodeClass {name}"

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher, get_close_matches
 from typing import Any
 
 from harness.explain.candidates import Candidate, Looked, Rank, required_terms
-from harness.explain.edits import renaming, requesting, setting
+from harness.explain.edits import renaming, renaming_resource, requesting, setting
 from harness.explain.synonyms import KEYS_ALSO_CALLED, VALUES_ALSO_CALLED
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.azure import GROUP
@@ -128,6 +128,7 @@ def word_candidates(pod: Mapping[str, Any], looked_at: Sequence[Looked], words: 
         yield from _of_expression(path, index, expression, words, "the pod's required node affinity")
     yield from _of_tolerations(pod, looked_at)
     yield from _of_cpus(pod, looked_at)
+    yield from _of_resources(pod, looked_at)
     for entry in looked_at:
         if isinstance(entry, PoolFiltered):
             yield from _of_nodepool(entry, words)
@@ -195,6 +196,18 @@ def _of_cpus(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Ca
             meant = f"{cpus // _MEGA if cpus % _MEGA == 0 else cpus}m"
             told = f"request {meant} cpu, not {written}, in container {container.get('name')}"
             yield Candidate(Rank.MEANT, told, requesting(number, "cpu", meant), meant=meant)
+
+
+def _of_resources(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
+    """Another name for a resource that no size has."""
+    known = {name for entry in looked_at for one in entry.types() for name in one.instance_type.capacity}
+    for number, container in enumerate(spec_of(pod).get("containers") or ()):
+        resources = container.get("resources") or {}
+        asked = {name for kind in ("requests", "limits") for name in resources.get(kind) or ()}
+        for name in sorted(asked - known) if known else ():
+            for other in nearest(name, sorted(known), _KEYS_ALIKE):
+                told = f"ask for {other} in place of {name} in container {container.get('name')}"
+                yield Candidate(Rank.MEANT, told, renaming_resource(number, name, other), meant=other)
 
 
 def _of_nodepool(entry: PoolFiltered, words: Words) -> Iterator[Candidate]:

@@ -33,7 +33,7 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A running VM. `custom_data` is base64; `body` the AKS machine's ARM body for a VM that stands behind one.
+    """A running VM. `custom_data` is base64; `body` the AKS machine's ARM body for a VM that stands behind one; `os_disk_gb` as ARM has it.
 
     `zone` is the zone's number, empty for a regional VM; `aks_labels` are those that AKS itself puts into the kubelet's
     flags of its machines.
@@ -50,6 +50,7 @@ class Machine:
     custom_data: str = ""
     body: Mapping[str, Any] | None = None
     aks_labels: Mapping[str, str] = field(default_factory=dict)
+    os_disk_gb: int = 128
 
     @property
     def topology_zone(self) -> str:

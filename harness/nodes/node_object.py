@@ -14,7 +14,6 @@ from harness.nodes.boot import BootPlan, taints_json
 from harness.nodes.machine import Machine
 
 UNINITIALIZED_TAINT = {"key": UNINITIALIZED, "value": "true", "effect": "NoSchedule"}
-_OS_DISK_BYTES = 128 * 10**9
 _NODEFS_RESERVED = 10  # percent kept by the default eviction threshold nodefs.available<10%
 
 
@@ -41,7 +40,7 @@ def capacity(plan: BootPlan, machine: Machine) -> dict[str, str]:
     """What the machine has. GPUs are absent until their device plugin registers them."""
     return {
         "cpu": str(machine.hardware.cpus),
-        "ephemeral-storage": f"{_OS_DISK_BYTES // 1024}Ki",
+        "ephemeral-storage": f"{machine.os_disk_gb * 10**9 // 1024}Ki",
         "hugepages-1Gi": "0",
         "hugepages-2Mi": "0",
         "memory": f"{machine.hardware.memory_bytes // 1024}Ki",

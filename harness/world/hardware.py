@@ -9,6 +9,8 @@ from harness.nodes.machine import Hardware, Machine
 
 __all__ = ["hardware_of", "machine_of", "vm_id_of"]
 
+_IMAGE_GB = 30
+
 
 def vm_id_of(vm: VirtualMachine) -> VmId:
     """The id by which machines are kept: ARM's, in small letters."""
@@ -29,7 +31,14 @@ def machine_of(vm: VirtualMachine, catalogue: Catalogue, region: str) -> Machine
         custom_data=vm.custom_data,
         body=vm.machine,
         aks_labels=vm.aks_labels,
+        os_disk_gb=_os_disk_gb(vm),
     )
+
+
+def _os_disk_gb(vm: VirtualMachine) -> int:
+    """The size of its OS disk; where the VM's body does not say, that of the image."""
+    profile = (vm.document.get("properties") or {}).get("storageProfile") or {}
+    return int((profile.get("osDisk") or {}).get("diskSizeGB") or _IMAGE_GB)
 
 
 def hardware_of(size: str, catalogue: Catalogue, region: str) -> Hardware:

@@ -595,3 +595,18 @@ def test_a_nodepool_of_another_cloud() -> None:
         change.text
         == "name AKSNodeClass default of group karpenter.azure.com in place of EC2NodeClass default in NodePool default"
     )
+
+
+def test_a_disk_that_is_too_small_is_made_larger() -> None:
+    pod = testing.pod("web", "1")
+    pod["spec"]["containers"][0]["resources"]["requests"]["ephemeral-storage"] = "500Gi"
+    change = first(AMD64, pod).changes[0]
+    assert change.text == "set spec.osDiskSizeGB: 1024 in AKSNodeClass default"
+
+
+def test_a_resource_that_is_called_otherwise() -> None:
+    pod = testing.pod("web", "1")
+    pod["spec"]["containers"][0]["resources"]["limits"] = {"nvidia.com/gpus": "1"}
+    change = first(nodepool((CAPACITY, "on-demand")), pod).changes[0]
+    assert change.meant == "nvidia.com/gpu"
+    assert change.text == "ask for nvidia.com/gpu in place of nvidia.com/gpus in container c"
