@@ -564,7 +564,7 @@ def test_a_claim_and_a_nodeclass_that_are_called_otherwise() -> None:
     volume = {"name": "v", "persistentVolumeClaim": {"claimName": "dta"}}
     ignored = first(AMD64, claim("data", "manged-csi"), deployment(1, volumes=[volume]))
     assert [one.meant for one in ignored.short] == ["data"]
-    assert 'storageclasses.storage.k8s.io "manged-csi" not found' in ignored.short[0].rest
+    assert 'StorageClass.storage.k8s.io "manged-csi" not found' in ignored.short[0].rest
     pool = nodepool((FAMILY, "d"), nodeclass="defualt")
     assert [one.meant for one in first(pool, deployment(1)).short] == ["default"] or first(pool, deployment(1)).changes
 
