@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -90,9 +90,10 @@ class PoolExplanation:
         return tuple(one.instance_type.name for one in self.verdicts if one.kept)
 
     @property
-    def allows_some(self) -> bool:
-        """Whether the NodePool itself has nothing against some sizes."""
-        return any(all(cause.rule != "nodepool" for cause in self.causes(one)) for one in self.verdicts)
+    def against_allowed(self) -> Set[Cause]:
+        """The first causes against those sizes that the NodePool itself has nothing against."""
+        every = (self.causes(one) for one in self.verdicts)
+        return {causes[0] for causes in every if causes and all(cause.rule != "nodepool" for cause in causes)}
 
     @property
     def deciding(self) -> Mapping[Cause, int]:

@@ -195,9 +195,8 @@ def _all_causes(pool: PoolExplanation) -> Iterator[str]:
 def _main_causes(pool: PoolExplanation) -> Iterator[str]:
     """What keeps those sizes away that the NodePool itself allows; where it allows none, what it wants."""
     causes = sorted(pool.deciding.items(), key=lambda one: (-one[1], one[0]))
-    others = [(cause, count) for cause, count in causes if cause.rule != "nodepool"]
-    if not others or not pool.allows_some:
-        others = causes
+    against_allowed = pool.against_allowed
+    others = [(cause, count) for cause, count in causes if cause in against_allowed] or causes
     for cause, count in others[:_FEW]:
         yield f"    {count:5} {cause.text}"
     rest = len(pool.verdicts) - len(pool.kept) - sum(count for _, count in others[:_FEW])

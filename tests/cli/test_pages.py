@@ -220,3 +220,17 @@ def test_upgrade_page_has_the_moves_of_a_new_kubernetes(here: Path, capsys: pyte
     assert told
     assert told[0] in out
     assert any("Drifted (K8sVersionDrift): " in line for line in pair["also"])
+
+
+def test_causes_are_those_against_sizes_that_the_nodepool_allows(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What speaks only against sizes that the NodePool does not allow anyway explains nothing."""
+    given = "given: {azure: {capacity: [{size: Standard_D4s_v5, priority: spot, vms: 0, error: SkuNotAvailable, at: start}]}}\nthen:"
+    one = "requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [Standard_D4s_v5]}, "
+    (files / "spot.yaml").write_text(SCENARIO.replace("then:", given).replace("requirements: [", one))
+    call(capsys, "run", "spot.yaml", "--html", "page.html")
+    (waiting,) = page(files / "page.html")["worlds"][0]["pending"]
+    causes = "\n".join(waiting["causes"])
+    assert "Azure refuses it with SkuNotAvailable" in causes
+    assert "not sold as spot" not in causes
