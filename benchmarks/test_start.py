@@ -19,16 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 SCENARIOS = {
     "make scenarios": [
-        "-m",
-        "pytest",
-        "-q",
-        "scenarios",
-        "-p",
-        "no:hypothesispytest",
-        "-p",
-        "no:faker",
-        "-p",
-        "no:syrupy",
+        *("-m", "pytest", "-q", "scenarios", "-n", "auto", "--dist", "loadfile", "--capture=sys"),
+        *("-p", "no:faker", "-p", "no:hypothesispytest", "-p", "no:logging", "-p", "no:syrupy"),
     ],
     "harness run scenarios -n auto": ["-m", "harness", "run", "scenarios", "-n", "auto"],
 }
