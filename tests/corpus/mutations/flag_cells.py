@@ -154,7 +154,16 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         ),
         "held_repair_looks_again": _REPAIR,
         **dict.fromkeys(("first_overlay_capacity_wins", "overlays_skip_broken_nodepools"), _OVERLAYS),
-        **dict.fromkeys(("zone_in_metrics", "nodepool_cost_metric", "nodepool_decision_metrics"), _METRICS),
+        **dict.fromkeys(
+            (
+                "managed_in_metrics",
+                "nodepool_cost_metric",
+                "nodepool_decision_metrics",
+                "readiness_in_metrics",
+                "zone_in_metrics",
+            ),
+            _METRICS,
+        ),
         "gates": "which switches there are; scenarios open them",
         "version": "the name",
         "counts_registrations": "no expectation is about a NodePool's health; tests/scheduling/upstream/test_lifecycle.py shows it",
