@@ -156,7 +156,7 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
     moves, missing = _moves(arguments, given, new_world, newest.release, kubernetes)
     releases = (oldest.release.version, newest.release.version)
     if arguments.html is not None:
-        running = running_nodes(findings, moves, missing)
+        running = running_nodes(findings, moves, missing, arguments.to_kubernetes)
         write_page(arguments, releases, (region, kubernetes), manifests, findings, inputs, running)
     return _Checked(
         *releases,

@@ -80,8 +80,10 @@ def _sides(one: Finding) -> tuple[str, str]:
     return one.before or "", one.after or ""
 
 
-def running_nodes(findings: Sequence[Finding], moves: Moves | None, missing: Sequence[str]) -> list[str]:
-    """What becomes of the nodes that run: whose hash makes them drift, and, where it was asked, what a new Kubernetes moves."""
+def running_nodes(
+    findings: Sequence[Finding], moves: Moves | None, missing: Sequence[str], kubernetes: str
+) -> list[str]:
+    """What becomes of the nodes that run: whose hash makes them drift, and, where it was asked, what a new `kubernetes` moves."""
     drifted = [one.object for one in findings if one.kind == "hash" and one.effect == "worse"]
     anew = [one for one in findings if one.kind == "hash" and one.effect != "worse"]
     if drifted:
@@ -89,7 +91,10 @@ def running_nodes(findings: Sequence[Finding], moves: Moves | None, missing: Seq
     else:
         why = "Karpenter writes the hashes anew, with another version" if anew else "no hash of these objects changes"
         told = f"No node that runs drifts for its hash: {why}."
-    return [told, *(f"left out, {line}" for line in missing), *(moves.sentences() if moves is not None else ())]
+    if moves is None:
+        return [told]
+    left_out = (f"left out, {line}" for line in missing)
+    return [told, f"Then the control plane is upgraded to Kubernetes {kubernetes}.", *left_out, *moves.sentences()]
 
 
 def mark_of_finding(finding: Finding, manifests: Sequence[Manifest]) -> Mark | None:

@@ -219,6 +219,7 @@ def test_upgrade_page_has_the_moves_of_a_new_kubernetes(here: Path, capsys: pyte
     told = [line for line in pair["also"] if " move" in line]
     assert told
     assert told[0] in out
+    assert "Then the control plane is upgraded to Kubernetes 1.34.0." in pair["also"]
     assert any("Drifted (K8sVersionDrift): " in line for line in pair["also"])
 
 

@@ -69,6 +69,7 @@ VALUE = world_value(STORY)
 
 
 def lane(kind: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any]
     (found,) = [one for one in VALUE["lanes"] if (one["kind"], one["name"]) == (kind, name)]
     return found
 
