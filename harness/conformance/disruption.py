@@ -107,12 +107,10 @@ def cluster_of(request: Mapping[str, Any], context: AnswerContext) -> Cluster:
     if options.get("conditions"):
         snapshot = _with_conditions(snapshot, types, request.get("drift") or {}, release)
     longest = parse_duration(options["batchMaxDuration"]) if options.get("batchMaxDuration") else 10 * SECOND
-    window = max(2 * longest, 10 * SECOND)
     rules = disruption_rules_of(release.core)
-    nominations = {
-        name: parse(when) + window if rules is None or rules.injected_clock else _FOREVER
-        for name, when in (request.get("nominated") or {}).items()
-    }
+    # by the machine's clock, on which no time passes, a nomination does not end
+    window = max(2 * longest, 10 * SECOND) if rules is None or rules.injected_clock else _FOREVER
+    nominations = {name: parse(when) + window for name, when in (request.get("nominated") or {}).items()}
     scheduling = scheduling_options(options)
     return Cluster(request, context, snapshot, types, release, scheduling, nominations, window, overlays)
 

@@ -79,3 +79,20 @@ def test_a_running_pod_whose_volume_is_gone_still_takes_room() -> None:
     results = run([pod("r", "3", on="n1", volumes=volumes), pod("p", "2")], nodes=[node("n1", cpu="4")], pvcs=[claim])
     assert results.existing == {}
     assert len(results.nodeclaims) == 1
+
+
+@pytest.mark.parametrize(
+    ("release", "movable"), [("1.6.5", False), ("1.10.2", False), ("1.12.0", True), ("1.14.0", True)]
+)
+def test_a_protected_pod_of_a_statefulset_that_ends(release: str, movable: bool) -> None:
+    """It comes again under its name, and looks for a place; up to core 1.10 not while the annotation stands."""
+    made = pod("p", on="n1")
+    made["metadata"] |= {
+        "annotations": {"karpenter.sh/do-not-disrupt": "true"},
+        "deletionTimestamp": "2025-12-31T23:59:50Z",
+        "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "u", "controller": True}
+        ],
+    }
+    made["status"] = {"phase": "Running"}
+    assert Displaced([], NOW, rules_of(provider(release).core)).movable(made) is movable

@@ -91,6 +91,9 @@ class SchedulingRules:
     """NodePools with ``replicas`` take no part; else the field means nothing."""
     protection_may_end: bool = True
     """The annotation ``karpenter.sh/do-not-disrupt`` may be a duration; else only ``true`` counts."""
+    protects_ending: bool = False
+    """The annotation keeps also pods of StatefulSets that end already from being given another place (core ``pkg/utils/pdb/pdb.go``
+    IsCurrentlyReschedulable: HasDoNotDisrupt up to 1.10, IsDisruptable from 1.12.0 on)."""
     several_budgets_block: bool = True
     """A pod that several disruption budgets select cannot be evicted; else each is asked."""
     min_values_admitted: bool = True
@@ -136,7 +139,7 @@ _V1_13 = replace(
 )
 _V1_12_1 = replace(_V1_13, host_ports_shared=True)
 _V1_12_0 = replace(_V1_12_1, volumes_have_alternatives=False)
-_V1_10 = replace(_V1_12_0, node_limits=False, protection_may_end=False)
+_V1_10 = replace(_V1_12_0, node_limits=False, protection_may_end=False, protects_ending=True)
 _V1_7 = replace(
     _V1_10,
     volumes_in_affinity=True,

@@ -43,7 +43,8 @@ class Displaced:
         """Whether the pod has to find another place, and may be evicted."""
         if not self._budgets and DO_NOT_DISRUPT not in annotations_of(pod):
             return is_reschedulable(pod)
-        protection = self._protection(pod) if is_active(pod) else Protection(active=False)
+        looked_at = is_active(pod) or self._rules.protects_ending
+        protection = self._protection(pod) if looked_at else Protection(active=False)
         tolerated = _tolerates_disruption(pod)
         if protection.event is not None and not is_static(pod) and not (tolerated and is_daemon(pod)):
             self.events.append(protection.event)
