@@ -35,13 +35,17 @@ function summary(data) {
 
 const CUT = 220; // characters of a side that are shown at once
 
+const GROUPS = 8; // differences of a kind that are shown at once
+
 function groups(some, change, follows = false) {
-  return table("Differences in groups", [
+  const columns = [
     { head: "what", cell: (one) => [h("b", one.what), follows ? h("p.note", `because of: ${one.follows}`) : null] },
     { head: "of", cell: (one) => one.objects || (one.cases.length > 1 ? `in ${one.cases.length} cases` : "") },
     ...(change === "changed" ? ["left", "right"].map((side) => ({ head: side === "left" ? "A" : "B", cell: (one) => one.values.map((value) => h("span.line", side_(value[side], CUT), one.values.length > 1 && value.facts > 1 ? h("span.note", ` ×${value.facts}`) : null)) }))
       : [{ head: "value", cell: (one) => side_(one.text, CUT) }]),
-  ], some.slice(0, 300));
+  ];
+  if (follows || some.length <= GROUPS) return table("Differences in groups", columns, some.slice(0, 300));
+  return [table("Differences in groups", columns, some.slice(0, GROUPS - 2)), folded(counted(some.length - GROUPS + 2, "more difference"), () => table("More differences in groups", columns, some.slice(GROUPS - 2, 300)))];
 }
 
 const LONG = 320; // characters of one side that are shown at once
@@ -101,11 +105,12 @@ function figures(a, b) {
     ["requests that Azure refused", (one) => one.refusals.length], ["decisions to remove nodes", (one) => one.disruptions.length], ["virtual time", (one) => duration(one.end)],
   ].map(([name, of]) => ({ name, a: String(of(a)), b: String(of(b)) }));
   const differ = rows.filter((row) => row.a !== row.b);
-  const mark = (row, text) => (row.a === row.b ? text : h("b.differs", text));
+  const same = rows.filter((row) => row.a === row.b);
   return h("section.even", { id: "figures" }, h("h2", "Figures"),
     h("p", differ.length ? `${counted(differ.length, "figure")} of ${rows.length} differ: ${differ.map((row) => row.name).join(", ")}.` : `All ${rows.length} are the same.`),
     differ.some((row) => row.name === "their zones") ? h("p.note", "A launch draws its zone among those that are as good.") : null,
-    table("Figures", [{ head: "figure", cell: (row) => mark(row, row.name) }, { head: "A", cell: (row) => mark(row, row.a) }, { head: "B", cell: (row) => mark(row, row.b) }], [...differ, ...rows.filter((row) => row.a === row.b)]));
+    differ.length ? table("Figures that differ", [{ head: "figure", cell: (row) => h("b", row.name) }, { head: "A", cell: (row) => h("b.differs", row.a) }, { head: "B", cell: (row) => h("b.differs", row.b) }], differ) : null,
+    same.length ? [h("p", "The same on both sides:"), h("p.facts", same.map((row) => h("span", h("span.note", `${row.name} `), row.a)))] : null);
 }
 
 const there = (world) => world.machines.filter((machine) => stateAt(machine, world.end));
@@ -113,13 +118,17 @@ const there = (world) => world.machines.filter((machine) => stateAt(machine, wor
 /** `eastus-1 ×2, eastus-2`. */
 const tally = (names) => [...Map.groupBy([...names].sort(), (name) => name)].map(([name, all]) => (all.length > 1 ? `${name} ×${all.length}` : name)).join(", ") || "none";
 
+const FEW = 12; // nodes that have a row each; where there are more, those alike share one
+
 function nodes(world, name) {
-  const there = world.machines.map((machine) => ({ machine, now: stateAt(machine, world.end) })).filter((one) => one.now);
+  const all = world.machines.map((machine) => ({ machine, now: stateAt(machine, world.end) })).filter((one) => one.now);
+  const alike = ({ machine, now }) => JSON.stringify([machine.size, machine.capacity_type, machine.nodepool, now.price]);
+  const there = (all.length > FEW ? [...Map.groupBy(all, alike).values()] : all.map((one) => [one])).map((some) => ({ ...some[0], some }));
   return h("div.world", h("h3", name), there.length ? table(`Nodes of ${name}`, [
-    { head: "size", cell: ({ machine }) => [machine.size.replace("Standard_", ""), machine.capacity_type === "spot" ? h("span.badge.spot", "spot") : null] },
-    { head: "zone", cell: ({ machine }) => zoneName(machine.zone) },
+    { head: "size", cell: ({ machine, some }) => [machine.size.replace("Standard_", ""), some.length > 1 ? ` ×${some.length}` : null, machine.capacity_type === "spot" ? h("span.badge.spot", "spot") : null] },
+    { head: "zone", cell: ({ some }) => (some.length > 1 ? tally(some.map((one) => zoneName(one.machine.zone) || "no zone")) : zoneName(some[0].machine.zone)) },
     { head: "NodePool", cell: ({ machine }) => machine.nodepool },
-    { head: "pods", numeric: true, cell: ({ now }) => now.pods.length },
-    { head: "per hour", numeric: true, cell: ({ now }) => [price(now.price), now.dear ? h("span.note.line.wrapped", "on-demand price; no spot price known") : null] },
+    { head: "pods", numeric: true, cell: ({ some }) => some.reduce((sum, one) => sum + one.now.pods.length, 0) },
+    { head: "per hour", numeric: true, cell: ({ now, some }) => [price(now.price), some.length > 1 ? " each" : null, now.dear ? h("span.note.line.wrapped", "on-demand price; no spot price known") : null] },
   ], there.slice(0, 200)) : h("p.note", "none"));
 }

@@ -77,6 +77,21 @@ def test_it_is_short_and_light(large: Path, open_page: Open) -> None:
     assert figures(page.tab, "document.querySelectorAll('*').length") < 5000
 
 
+def test_a_comparison_of_large_clusters_is_short_too(large: Path, tmp_path: Path, open_page: Open) -> None:
+    path = tmp_path / "compare.html"
+    main(["compare", str(large.with_name("large.yaml")), "--release", "1.13.1,1.14.0", "--html", str(path)])
+    page = open_page(path)
+    assert page.complaints == []
+    assert figures(page.tab, "document.documentElement.scrollHeight") < 4000
+    assert figures(page.tab, "document.querySelectorAll('*').length") < 5000
+    rows = page.tab.locator("#nodes tbody").first.locator("tr").all_inner_texts()
+    assert any(row.startswith("D2s_v5 ×60") and "eastus-1 ×" in row for row in rows), rows
+    differ = page.tab.locator("#figures tbody tr").all_inner_texts()
+    same = page.tab.locator("#figures .facts").inner_text()
+    assert differ[0] == "Karpenter\t1.13.1\t1.14.0"
+    assert "Karpenter is simulated" in same
+
+
 def test_equal_lanes_are_one_line_that_opens(large: Path, open_page: Open) -> None:
     page = open_page(large)
     before = figures(page.tab, LANES)
