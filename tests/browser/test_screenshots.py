@@ -25,6 +25,8 @@ HIDE = "*,*::before,*::after{color:transparent!important;fill-opacity:1;transiti
 STYLE = (
     "(text) => { const sheet = new CSSStyleSheet(); sheet.replaceSync(text); document.adoptedStyleSheets = [sheet] }"
 )
+WHOLE = "(one) => { const y = one.getBoundingClientRect().y; one.style.marginTop = `${Math.ceil(y) - y}px` }"
+"""A part that begins on a whole pixel is drawn the same wherever the page has it."""
 SMALL = """async ([one, other]) => {
   const load = async (text) => {
     const image = Object.assign(new Image(), { src: 'data:image/png;base64,' + text });
@@ -55,7 +57,9 @@ def drawn(made: Callable[[str], Path], open_page: Callable[..., Opened]) -> Call
         name, selector, scheme, width = picture
         page = open_page(made(name), scheme=scheme, width=width)
         page.tab.evaluate(STYLE, HIDE + style)
-        data: bytes = page.tab.locator(selector).first.screenshot()
+        part = page.tab.locator(selector).first
+        part.evaluate(WHOLE)
+        data: bytes = part.screenshot()
         return data
 
     return screenshot
