@@ -141,7 +141,10 @@ def test_the_funnel_says_where_a_size_went(made: Made, open_page: Open) -> None:
     assert (len(inner), int(inner[-1].replace(",", ""))) == (len(sizes["dropped"]), left[1])
     filter_, gone = next((name, names[0]) for name, names in sizes["dropped"].items() if names)
     page.tab.fill("#sizes input", gone)
-    assert page.tab.locator("#sizes .find .line").first.inner_text() == f"{gone} taken away by: {page.world['filters'][filter_]}"
+    assert (
+        page.tab.locator("#sizes .find .line").first.inner_text()
+        == f"{gone} taken away by: {page.world['filters'][filter_]}"
+    )
     page.tab.fill("#sizes input", launched)
     assert page.tab.locator("#sizes .find .line").first.inner_text() == f"{launched} launched"
 

@@ -312,3 +312,24 @@ def test_a_node_has_its_address_when_docker_tells_it() -> None:
 def test_a_node_that_is_gone_before_it_has_an_address_says_so() -> None:
     with pytest.raises(NodeError, match=r"node n is exited\n.*\n.*last words"):
         _ = node_of(SlowDocker("exited")).address
+
+
+@pytest.mark.parametrize(
+    ("reference", "annotations", "owed"),
+    [
+        ({"name": "data", "namespace": "default"}, {}, True),
+        ({"name": "data", "namespace": "default"}, {"pv.kubernetes.io/bind-completed": "yes"}, False),
+        ({"name": "other", "namespace": "default"}, {}, False),  # it waits for ever
+    ],
+)
+def test_a_claim_that_is_not_bound_yet(reference: dict[str, str], annotations: dict[str, str], owed: bool) -> None:
+    meta = {"name": "data", "namespace": "default", "uid": "c", "annotations": annotations}
+    claim = {"metadata": meta, "spec": {"volumeName": "pv"}}
+    volume = {"metadata": {"name": "pv", "uid": "v"}, "spec": {"claimRef": reference}}
+    view: Any = SimpleNamespace(
+        list=lambda kind, **_: [claim] if kind == "PersistentVolumeClaim" else [],
+        get=lambda kind, name, *_: volume,
+        indexed=lambda *_: [],
+    )
+    said = list(outstanding_work(view, (1, 36)))
+    assert said == (["PersistentVolumeClaim/default/data: not bound to its volume"] if owed else [])

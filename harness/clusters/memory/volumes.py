@@ -23,7 +23,7 @@ from harness.kube.api.objects import (
 )
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.selectors import EVERYTHING, Selector
-from harness.kube.scheduling.volume_binding import BIND_COMPLETED, default_class, waits_for_consumer
+from harness.kube.scheduling.volume_binding import BIND_COMPLETED, default_class, is_reserved_for, waits_for_consumer
 from harness.kube.workloads import ephemeral_claims
 
 __all__ = ["EphemeralVolumes", "VolumeBinder"]
@@ -87,7 +87,9 @@ class VolumeBinder:
         wanted = spec_of(claim).get("volumeName")
         if wanted:
             volume = self._view.get("PersistentVolume", wanted)
-            fits = volume is not None and (_is_of(volume, claim) or (_is_free(volume) and _satisfies(volume, claim)))
+            fits = volume is not None and (
+                is_reserved_for(volume, claim) or (_is_free(volume) and _satisfies(volume, claim))
+            )
         else:
             volume = self._match(claim)
             fits = volume is not None
@@ -109,7 +111,7 @@ class VolumeBinder:
     def _match(self, claim: Object) -> Object | None:
         """The volume that is meant for the claim, or the smallest that satisfies it where claims do not wait for pods."""
         volumes = [each for each in self._view.list("PersistentVolume") if _satisfies(each, claim)]
-        own = next((each for each in volumes if _is_of(each, claim)), None)
+        own = next((each for each in volumes if is_reserved_for(each, claim)), None)
         storage = self._view.get("StorageClass", spec_of(claim).get("storageClassName") or "")
         if own is not None or (storage is not None and waits_for_consumer(storage)):
             return own
@@ -180,14 +182,6 @@ class VolumeBinder:
 
 def _is_free(volume: Object) -> bool:
     return not spec_of(volume).get("claimRef") and not is_terminating(volume)
-
-
-def _is_of(volume: Object, claim: Object) -> bool:
-    """Whether the volume is reserved for this claim, or is bound to it."""
-    reference = spec_of(volume).get("claimRef") or {}
-    if (reference.get("name"), reference.get("namespace")) != (name_of(claim), namespace_of(claim)):
-        return False
-    return reference.get("uid") in (None, "", uid_of(claim))
 
 
 def _satisfies(volume: Object, claim: Object) -> bool:

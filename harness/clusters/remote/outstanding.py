@@ -8,6 +8,7 @@ from harness.engine.ports import View
 from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.kube.api.objects import (
     Object,
+    annotations_of,
     condition,
     condition_is,
     is_terminating,
@@ -25,7 +26,7 @@ from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.preemption import Preemption
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
-from harness.kube.scheduling.volume_binding import PodVolumes
+from harness.kube.scheduling.volume_binding import BIND_COMPLETED, PodVolumes, is_reserved_for
 
 __all__ = ["PodEvent", "missing_events", "outstanding_work"]
 
@@ -58,6 +59,7 @@ def outstanding_work(
     yield from _kept_pods(view, machines)
     yield from _workloads(view)
     yield from _orphans(view)
+    yield from _claims(view)
     yield from _pods(view, version, beside)
     if said is not None:
         yield from (
@@ -127,6 +129,17 @@ def _orphans(view: View) -> Iterator[str]:
             owners = [owner for owner in owners_of(each) if owner["kind"] in (*_WORKLOADS, "NodeClaim", "NodePool")]
             if owners and not any(owner["uid"] in living for owner in owners) and not is_terminating(each):
                 yield f"{kind}/{name_of(each)}: its owner is gone"
+
+
+def _claims(view: View) -> Iterator[str]:
+    """Claims and volumes that name each other, and are not bound yet: kube-controller-manager looks at them in its own time."""
+    for claim in view.list("PersistentVolumeClaim"):
+        named = spec_of(claim).get("volumeName")
+        if not named or is_terminating(claim) or BIND_COMPLETED in annotations_of(claim):
+            continue
+        volume = view.get("PersistentVolume", named)
+        if volume is not None and not is_terminating(volume) and is_reserved_for(volume, claim):
+            yield f"PersistentVolumeClaim/{namespace_of(claim)}/{name_of(claim)}: not bound to its volume"
 
 
 def _pods(view: View, version: Version, beside: Callable[[str], Sequence[Object]]) -> Iterator[str]:

@@ -20,11 +20,20 @@ from harness.kube.api.objects import (
     namespace_of,
     spec_of,
     status_of,
+    uid_of,
 )
 from harness.kube.scheduling.node_affinity import term_matches
 from lazyrecords import dataclass
 
-__all__ = ["BIND_COMPLETED", "SELECTED_NODE", "Lookup", "PodVolumes", "default_class", "waits_for_consumer"]
+__all__ = [
+    "BIND_COMPLETED",
+    "SELECTED_NODE",
+    "Lookup",
+    "PodVolumes",
+    "default_class",
+    "is_reserved_for",
+    "waits_for_consumer",
+]
 
 Lookup = Callable[[str, str, str], Object | None]
 """Finds an object by kind, name and namespace."""
@@ -159,3 +168,11 @@ def _in_zone(volume: Object, node: Object) -> bool:
     return all(
         nodes.get(key, nodes.get(_GENERAL.get(key, key))) in own[key].split("__") for key in _WHERE if key in own
     )
+
+
+def is_reserved_for(volume: Object, claim: Object) -> bool:
+    """Whether the volume is reserved for this claim, or is bound to it."""
+    reference = spec_of(volume).get("claimRef") or {}
+    if (reference.get("name"), reference.get("namespace")) != (name_of(claim), namespace_of(claim)):
+        return False
+    return reference.get("uid") in (None, "", uid_of(claim))
