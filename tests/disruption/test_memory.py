@@ -4,9 +4,10 @@ from random import Random
 
 import pytest
 
+from harness.karpenter.scheduling.fleet import StateNodes
 from harness.karpenter.scheduling.likeness import Likeness
 from harness.karpenter.scheduling.memory import ClusterMemory
-from harness.karpenter.scheduling.state import StateNodes
+from harness.kube.scheduling.standing import Standing, Standings
 from tests.disruption.test_weeks import cluster, happen
 
 
@@ -19,6 +20,13 @@ def some_days(seed: int):
     world.advance(7200)
     writes = [(each.at, each.verb, each.key, each.after) for each in world.journal]
     return world.events, world.disruptions, [(one.at, one.message, dict(one.values)) for one in world.log], writes
+
+
+def asking_all(pod, infos, version):
+    """The answers of nodes that are all asked again."""
+    standing = Standing(pod, version)
+    standing.changed.update(infos)
+    return standing
 
 
 def forgetful(self, snapshot):
@@ -42,5 +50,7 @@ def test_without_a_memory_everything_happens_as_with_one(seed, monkeypatch):
     known = some_days(seed)
     assert any(asked), "some candidates are alike"
     monkeypatch.setattr(Likeness, "of", lambda self, *given, **more: None)
+    monkeypatch.setattr(Likeness, "foretold", lambda self, *given, **more: None)
+    monkeypatch.setattr(Standings, "of", lambda self, look, pod, infos, version: asking_all(pod, infos, version))
     monkeypatch.setattr(ClusterMemory, "look", forgetful)
     assert some_days(seed) == known

@@ -57,7 +57,7 @@ def _tried(cluster: Cluster, method: Method, request: Mapping[str, Any], announc
     )
     found: dict[str, Any] = {"method": method.name, "reason": method.reason}
     found["candidates"] = sorted(
-        (_candidate(situation, each) for each in made.candidates), key=lambda each: each["name"]
+        (_candidate(situation, each, made.at) for each in made.candidates), key=lambda each: each["name"]
     )
     found["events"] = _events(situation.events)
     if made.budgets is not None and made.findings is not None:
@@ -84,7 +84,7 @@ def _findings(situation: Situation, made: Attempt, announces: bool) -> dict[str,
     return found
 
 
-def _candidate(situation: Situation, candidate: Candidate) -> dict[str, Any]:
+def _candidate(situation: Situation, candidate: Candidate, now: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": candidate.name,
         "nodeclaim": name_of(candidate.nodeclaim),
@@ -92,7 +92,7 @@ def _candidate(situation: Situation, candidate: Candidate) -> dict[str, Any]:
         "instance_type": candidate.instance_type.name if candidate.instance_type is not None else "",
         "zone": candidate.zone,
         "capacity_type": candidate.capacity_type,
-        "disruption_cost": candidate.disruption_cost,
+        "disruption_cost": candidate.disruption_cost(now),
         "pods": [pod_key(pod) for pod in candidate.pods],
     }
     if situation.rules.by_savings:

@@ -57,6 +57,13 @@ class Score:
 
 def nodepool_totals(situation: Situation) -> dict[str, Totals]:
     """Of the NodePools that have a candidate: the cost of all their NodeClaims, the disruption cost of all their nodes."""
+    known: dict[str, Totals] | None = situation.view.remembered.get(nodepool_totals)
+    if known is None:
+        known = situation.view.remembered[nodepool_totals] = _totals(situation)
+    return known
+
+
+def _totals(situation: Situation) -> dict[str, Totals]:
     candidates = all_candidates(situation, eventual=False)
     by_name = {each.name: each for each in candidates}
     prices: dict[str, float] = {}
@@ -74,11 +81,14 @@ def nodepool_totals(situation: Situation) -> dict[str, Totals]:
 
 
 def _disruption_cost(node: StateNode, rules: DisruptionRules) -> float:
-    cost = BASE_COST
-    for pod in sorted(node.pods, key=_key):
-        if not is_daemon(pod) and (value := eviction_cost(pod, rules)) > 0:
-            cost += value
-    return cost
+    known: tuple[DisruptionRules, float] | None = node.remembered.get(_disruption_cost)
+    if known is None or known[0] is not rules:
+        cost = BASE_COST
+        for pod in sorted(node.pods, key=_key):
+            if not is_daemon(pod) and (value := eviction_cost(pod, rules)) > 0:
+                cost += value
+        known = node.remembered[_disruption_cost] = rules, cost
+    return known[1]
 
 
 def _key(pod: Object) -> str:

@@ -11,6 +11,7 @@ from harness.karpenter.disruption.events import nodepool_blocked
 from harness.karpenter.disruption.schedules import ScheduleError, is_within
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, condition_is, name_of, spec_of
 from harness.kube.go.durations import DurationError, parse_duration
 
@@ -27,15 +28,10 @@ class BudgetError(ValueError):
 def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
     """What each NodePool's budgets still allow: nodes that are not ready or going away already use them up."""
     view = situation.view
-    total: dict[str, int] = {}
-    disrupting: dict[str, int] = {}
-    for node in view.nodes:
-        if node.nodeclaim is None or not node.initialized or condition_is(node.nodeclaim, "InstanceTerminating"):
-            continue
-        pool = node.labels.get(NODEPOOL) or ""
-        total[pool] = total.get(pool, 0) + 1
-        if not condition_is(node.node or {}, "Ready") or node.deleting:
-            disrupting[pool] = disrupting.get(pool, 0) + 1
+    fleet = view.simulations.state.fleet
+    if disruption_budgets not in fleet.remembered:
+        fleet.remembered[disruption_budgets] = _counted(view.nodes)
+    total, disrupting = fleet.remembered[disruption_budgets]
     found = {}
     for name, pool_object in view.nodepools.items():
         try:
@@ -48,6 +44,20 @@ def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
         if total.get(name) and allowed == 0:
             situation.say(nodepool_blocked(name, reason))
     return found
+
+
+def _counted(nodes: Iterable[StateNode]) -> tuple[dict[str, int], dict[str, int]]:
+    """The nodes of each NodePool, and those that are not ready or going away."""
+    total: dict[str, int] = {}
+    disrupting: dict[str, int] = {}
+    for node in nodes:
+        if node.nodeclaim is None or not node.initialized or condition_is(node.nodeclaim, "InstanceTerminating"):
+            continue
+        pool = node.labels.get(NODEPOOL) or ""
+        total[pool] = total.get(pool, 0) + 1
+        if not condition_is(node.node or {}, "Ready") or node.deleting:
+            disrupting[pool] = disrupting.get(pool, 0) + 1
+    return total, disrupting
 
 
 def unreadable(nodepools: Iterable[Object], now: int) -> str:

@@ -42,14 +42,14 @@ __all__ = [
 class Candidate:
     """A node that may be disrupted. ``pods`` have to move; costs have no unit, ``price`` is in USD per hour.
 
-    ``marked``: some of its pods have an annotation about disruption.
+    ``eviction_cost`` is that of all its pods. ``marked``: some of its pods have an annotation about disruption.
     """
 
     state: StateNode
     nodepool: Object
     instance_type: InstanceType | None
     pods: tuple[Object, ...]
-    disruption_cost: float
+    eviction_cost: float
     moving_cost: float
     price: float
     marked: bool
@@ -100,6 +100,10 @@ class Candidate:
     def savings_ratio(self) -> float:
         """What is saved per disruption."""
         return self.price / self.moving_cost
+
+    def disruption_cost(self, now: int) -> float:
+        """What its disruption costs at a moment (nanoseconds since the start): less, the less of its life is left."""
+        return self.eviction_cost * lifetime_remaining(self.nodeclaim, now)
 
     def is_empty(self, by_cost: bool) -> bool:
         """Whether nothing is lost with it."""
@@ -174,7 +178,9 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
     situation, view = look.situation, look.situation.view
     if view.is_queued(node):
         return None
-    reason = next(node_refusals(situation, node), None)
+    reason = None
+    if not _is_unhindered(node) or view.is_nominated(node):
+        reason = next(node_refusals(situation, node), None)
     if reason is not None:
         if node.nodeclaim is not None:
             look.events.extend(blocked(node, sentence(reason)))
@@ -201,28 +207,39 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
     view = situation.view
     assert node.nodeclaim is not None
     pool = node.labels[NODEPOOL]
-    load = _load(situation, node)
+    nodepool = view.nodepools[pool]
     instance_type = view.types_by_name[pool].get(node.labels.get(INSTANCE_TYPE) or "")
-    return Candidate(
-        node,
-        view.nodepools[pool],
-        instance_type,
-        load.moving,
-        load.rescheduling_cost * lifetime_remaining(node.nodeclaim, view.now),
-        load.moving_cost,
-        _price(situation, node, instance_type),
-        load.marked,
-    )
+    known: Candidate | None = node.remembered.get(Candidate)
+    if known is None or known.nodepool is not nodepool or known.instance_type is not instance_type:
+        load, price = _load(situation, node), labelled_price(node, instance_type)
+        known = Candidate(
+            node,
+            nodepool,
+            instance_type,
+            load.moving,
+            load.rescheduling_cost,
+            load.moving_cost,
+            price,
+            load.marked,
+        )
+        node.remembered[Candidate] = known
+    return known
 
 
-def _price(situation: Situation, node: StateNode, instance_type: InstanceType | None) -> float:
-    labels = node.labels
-    key = instance_type and instance_type.name, labels.get(NODEPOOL), labels.get(ZONE), labels.get(CAPACITY_TYPE)
-    prices = situation.view.prices
-    price = prices.get(key)
-    if price is None:
-        price = prices[key] = labelled_price(node, instance_type)
-    return price
+def _is_unhindered(node: StateNode) -> bool:
+    """Whether nothing about the node itself, a nomination apart, keeps it from being disrupted."""
+    found: bool | None = node.remembered.get(_is_unhindered)
+    if found is None:
+        found = (
+            node.nodeclaim is not None
+            and node.node is not None
+            and node.initialized
+            and not node.deleting
+            and node.annotations.get(DO_NOT_DISRUPT) != "true"
+            and NODEPOOL in node.labels
+        )
+        node.remembered[_is_unhindered] = found
+    return found
 
 
 def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:

@@ -8,25 +8,39 @@ from datetime import timedelta
 from harness.engine.clock import EPOCH, SECOND, parse
 from harness.karpenter.disruption.schedules import Schedule, ScheduleError
 from harness.karpenter.labels.core import DO_NOT_DISRUPT
+from harness.karpenter.scheduling.fleet import Fleet
+from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, annotations_of, spec_of, status_of
 from harness.kube.go.durations import DurationError, parse_duration
 
 __all__ = ["budget_changes", "protection_ends"]
 
 
-def protection_ends(pods: Sequence[Object], now: int) -> Iterator[int]:
+def protection_ends(fleet: Fleet, now: int) -> Iterator[int]:
     """The moments after `now` at which a pod's do-not-disrupt, given as a duration, ends."""
-    for pod in pods:
-        text = annotations_of(pod).get(DO_NOT_DISRUPT)
-        started = status_of(pod).get("startTime")
-        if text is None or text == "true" or started is None:
-            continue
-        try:
-            end = parse(started) + parse_duration(text)
-        except DurationError:
-            continue
-        if end > now:
-            yield end
+    ends: Sequence[int] | None = fleet.remembered.get(protection_ends)
+    if ends is None:
+        on_nodes = [end for node in fleet.nodes for end in _protection_ends_on(node)]
+        elsewhere = [end for pod in fleet.strays() for end in _protection_end(pod)]
+        ends = fleet.remembered[protection_ends] = [*on_nodes, *elsewhere]
+    return (end for end in ends if end > now)
+
+
+def _protection_ends_on(node: StateNode) -> Sequence[int]:
+    found: Sequence[int] | None = node.remembered.get(_protection_ends_on)
+    if found is None:
+        found = node.remembered[_protection_ends_on] = [end for pod in node.placed for end in _protection_end(pod)]
+    return found
+
+
+def _protection_end(pod: Object) -> Iterator[int]:
+    text = annotations_of(pod).get(DO_NOT_DISRUPT)
+    if text is None or text == "true" or (started := status_of(pod).get("startTime")) is None:
+        return
+    try:
+        yield parse(started) + parse_duration(text)
+    except DurationError:
+        return
 
 
 def budget_changes(nodepools: Sequence[Object], now: int) -> Iterator[int]:

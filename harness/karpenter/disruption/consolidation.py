@@ -21,8 +21,9 @@ from harness.karpenter.disruption.events import rejected, sentence, unconsolidat
 from harness.karpenter.disruption.simulating import Outcome, foresee, simulate
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
+from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirement import IN, Requirement
-from harness.karpenter.scheduling import PlannedNodeClaim
+from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent
 from harness.karpenter.scheduling.instance_type_reasons import MinValuesUnmet
 from harness.karpenter.scheduling.settling import consolidate_after
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
@@ -38,9 +39,21 @@ SPOT_TO_SPOT_TYPES = 15
 
 def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
     """Whether multi-node and single-node consolidation look at the node; says why not."""
-    rules, pool = situation.rules, quote(candidate.pool)
+    known = candidate.state.remembered.get(should_consolidate)
+    if known is None or known[0] is not candidate or known[1] is not situation.rules:
+        known = candidate, situation.rules, *_eligible(situation.rules, candidate)
+        candidate.state.remembered[should_consolidate] = known
+    if known[3]:
+        situation.say_all(known[3])
+    found: bool = known[2]
+    return found
+
+
+def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, Sequence[SchedulingEvent]]:
+    """Whether consolidation looks at the node, and what it says if not."""
+    pool = quote(candidate.pool)
     if candidate.is_static and rules.static_nodepools:
-        return False
+        return False, ()
     labels = candidate.state.labels
     disruption = spec_of(candidate.nodepool).get("disruption") or {}
     policy = disruption.get("consolidationPolicy") or ""
@@ -54,27 +67,27 @@ def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
     elif consolidate_after(candidate.nodepool) is None:
         reason = f"NodePool {pool} has consolidation disabled"
     elif rules.empty_by_cost and candidate.is_empty(by_cost=True):
-        return False
+        return False, ()
     elif policy == "WhenEmpty" or (not rules.balanced and policy != "WhenEmptyOrUnderutilized"):
         reason = rules.when_empty_text.format(pool=pool)
     if reason:
-        situation.say_all(unconsolidatable(candidate.state, reason))
-        return False
-    return condition_of(candidate, "Consolidatable")
+        return False, tuple(unconsolidatable(candidate.state, reason))
+    return condition_of(candidate, "Consolidatable"), ()
 
 
 def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
     """Brings candidates into the order in which consolidation looks at them, in place."""
+    now = situation.view.now
     if situation.rules.by_savings:
         sort_slice(candidates, lambda each: -each.savings_ratio)
     else:
-        sort_slice(candidates, lambda each: each.disruption_cost)
+        sort_slice(candidates, lambda each: each.disruption_cost(now))
 
 
 def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_limit: float = inf) -> Command | None:
     """The command that takes these nodes away, None when there is none. Raises SimulationError, UnpricedError, and OutOfTime after
     ``time_limit`` virtual seconds."""
-    foreseen = foresee(situation, candidates, settled=True)
+    foreseen = foresee(situation, candidates, settled=True, time_limit=time_limit)
     if foreseen is not None:
         try:
             refused = _refused(situation, candidates, foreseen.outcome)

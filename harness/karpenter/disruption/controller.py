@@ -12,14 +12,31 @@ from harness.karpenter.disruption.events import failed_scheduling, nominated
 from harness.karpenter.disruption.method import Method
 from harness.karpenter.disruption.method_order import Memory, attempt
 from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.labels.core import DISRUPTED_TAINT
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodeclaims import pod_key
 from harness.karpenter.scheduling.state import StateNode
+from harness.kube.api.objects import condition, spec_of
+from harness.kube.scheduling.taints import same_taint
 from lazyrecords import dataclass
 
-__all__ = ["AGAIN", "POLLING", "UNSYNCED", "Orders", "Refusal", "Started", "Turn", "Unmarked", "turn"]
+__all__ = [
+    "AGAIN",
+    "DISRUPTION_REASON",
+    "POLLING",
+    "UNSYNCED",
+    "Orders",
+    "Refusal",
+    "Started",
+    "Turn",
+    "Unmarked",
+    "turn",
+]
 
 _NO_MEMORY = Memory()
+
+DISRUPTION_REASON = "DisruptionReason"
+"""The condition of a NodeClaim that a command is about."""
 
 AGAIN, UNSYNCED, POLLING = 0.0, 1.0, 10.0
 """Seconds to the next turn: after a command, while NodeClaims have no machine yet, when nothing was to do."""
@@ -91,7 +108,9 @@ def turn(
         made.next_after = UNSYNCED
         return made
     view = situation.view
-    orders.release([node for node in view.nodes if not view.is_queued(node) and not node.deleting])
+    orders.release(
+        [node for node in view.nodes if _is_blemished(node) and not view.is_queued(node) and not node.deleting]
+    )
     for method in methods:
         tried = yield from attempt(situation, method, unseen=unseen, validates=validates, memory=memory)
         if tried.findings is None:
@@ -109,6 +128,16 @@ def turn(
             made.next_after = AGAIN
             return made
     return made
+
+
+def _is_blemished(node: StateNode) -> bool:
+    """Whether the Node has the taint, or the NodeClaim the condition, of a command."""
+    found: bool | None = node.remembered.get(_is_blemished)
+    if found is None:
+        tainted = any(same_taint(DISRUPTED_TAINT, each) for each in spec_of(node.node or {}).get("taints") or ())
+        found = tainted or condition(node.nodeclaim or {}, DISRUPTION_REASON) is not None
+        node.remembered[_is_blemished] = found
+    return found
 
 
 def _start_all(

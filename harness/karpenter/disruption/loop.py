@@ -231,7 +231,7 @@ class DisruptionController:
         assert self._situation is not None
         view, now = self._situation.view, self._engine.clock.now
         moments = [*self._marks.nominations(), *self._deduplication.unheard()]
-        moments += protection_ends(view.snapshot.pods, now)
+        moments += protection_ends(view.simulations.state.fleet, now)
         moments += budget_changes(list(view.nodepools.values()), now)
         if self._memory.rested or not self._rules.by_savings:
             # what rested is looked at again; where candidates stand by the life that is left, their order changes by itself

@@ -43,11 +43,11 @@ def methods_of(rules: DisruptionRules) -> Sequence[Method]:
 class Attempt:
     """One method's turn: its candidates, what budgets allowed before it spent any, and what it found.
 
-    ``budgets`` and ``findings`` are None when there was no candidate.
+    ``at`` is when it looked (nanoseconds since the start). ``budgets`` and ``findings`` are None when there was no candidate.
     """
 
-    def __init__(self, method: Method, candidates: Sequence[Candidate]) -> None:
-        self.method, self.candidates = method, tuple(candidates)
+    def __init__(self, method: Method, candidates: Sequence[Candidate], at: int) -> None:
+        self.method, self.candidates, self.at = method, tuple(candidates), at
         self.totals: dict[str, Totals] = {}
         self.budgets: dict[str, int] | None = None
         self.findings: Findings | None = None
@@ -63,7 +63,7 @@ def attempt(
 ) -> Deliberation[Attempt]:
     """Lets a method look for commands."""
     candidates = find_candidates(situation, method.should_disrupt, eventual=method.eventual)
-    made = Attempt(method, candidates)
+    made = Attempt(method, candidates, situation.view.now)
     situation.tally.eligible[method.reason.lower()] = len(candidates)
     if not candidates:
         return made

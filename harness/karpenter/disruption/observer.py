@@ -44,9 +44,9 @@ class Observer:
     def look(self, queued: frozenset[str] = frozenset()) -> View:
         """The view of this moment; ``queued`` names the Nodes of commands under way."""
         made = self.of(observed(self.cluster, self._clock.now, self._marks.deleting), queued)
-        nominated = self._marks.nominated
+        machines = made.simulations.state.fleet.by_provider
         made.nominated = {
-            node.name: nominated[node.provider_id] for node in made.nodes if node.provider_id in nominated
+            machines[machine].name: until for machine, until in self._marks.nominated.items() if machine in machines
         }
         return made
 

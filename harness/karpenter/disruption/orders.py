@@ -11,7 +11,7 @@ from harness.engine.clock import Clock
 from harness.engine.names import NodeClaimName
 from harness.engine.ports import Sink, Writer
 from harness.engine.ports import View as ClusterView
-from harness.karpenter.disruption.controller import Refusal, Unmarked
+from harness.karpenter.disruption.controller import DISRUPTION_REASON, Refusal, Unmarked
 from harness.karpenter.labels.core import DISRUPTED_TAINT
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.creation import NodeClaimRefused
@@ -25,7 +25,6 @@ from harness.kube.scheduling.taints import same_taint
 
 __all__ = ["Hands"]
 
-_REASON = "DisruptionReason"
 
 Create = Callable[[PlannedNodeClaim], Object]
 """Creates a NodeClaim. Raises NodeClaimRefused, EmptyRange."""
@@ -118,10 +117,14 @@ class Hands:
 
     def _set_reason(self, name: str, reason: str | None) -> None:
         claim = self._view.get("NodeClaim", name)
-        if claim is None or (reason is None and condition(claim, _REASON) is None):
+        if claim is None or (reason is None and condition(claim, DISRUPTION_REASON) is None):
             return
         conditions = Conditions(claim, NODECLAIM, self._clock.timestamp())
-        changed = conditions.clear(_REASON) if reason is None else conditions.set(_REASON, "True", reason, reason)
+        changed = (
+            conditions.clear(DISRUPTION_REASON)
+            if reason is None
+            else conditions.set(DISRUPTION_REASON, "True", reason, reason)
+        )
         if not changed:
             return
         with ignoring(404):

@@ -10,7 +10,6 @@ from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.events import failed_scheduling
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent, TopologyError, pod_key
-from harness.karpenter.scheduling.likeness import Alike
 from harness.karpenter.scheduling.simulation import NoNodePools
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, name_of
@@ -102,10 +101,14 @@ def simulate(
     for name, pods in results.existing.items():
         node = view.node_by_name[name]
         if not node.initialized:
-            text = f"would schedule against uninitialized {_named(node)}"
-            uninitialized.update({pod_key(pod): text for pod in pods})
-    if len(candidates) == 1 and (alike := _likeness(situation, candidates[0], settled)) is not None:
-        places = {key: place for place, key in enumerate(alike.order)}
+            uninitialized.update({pod_key(pod): _too_early(node) for pod in pods})
+    if (told := simulations.foretold(names, moving, settled=settled)) is not None:
+        simulations.learn(told, results)
+    if (
+        len(candidates) == 1
+        and (alike := simulations.likeness(candidates[0].name, moving, settled=settled)) is not None
+    ):
+        places = {key: place for place, key in enumerate(alike.order)} if errors or uninitialized else {}
         failed, early = (tuple((places[key], text) for key, text in each.items()) for each in (errors, uninitialized))
         seen = _Seen(results.nodeclaims, failed, early, results.events, results.seconds)
         view.remembered[_Seen, alike.key, settled] = seen
@@ -127,17 +130,39 @@ def _outcome(
     return Outcome(nodeclaims, existing, failed, stranded)
 
 
-def foresee(situation: Situation, candidates: Sequence[Candidate], *, settled: bool) -> Foreseen | None:
-    """What :func:`simulate` would come to, where it was asked about a candidate that is like this one at this moment; else None."""
-    if len(candidates) > 1 or candidates[0].name in situation.view.simulations.deleting_names:
+def foresee(
+    situation: Situation, candidates: Sequence[Candidate], *, settled: bool, time_limit: float = inf
+) -> Foreseen | None:
+    """What :func:`simulate` would come to; None where only a simulation can tell."""
+    simulations = situation.view.simulations
+    names = {each.name for each in candidates}
+    if names & simulations.deleting_names:
         return None
-    alike = _likeness(situation, candidates[0], settled)
+    moving = _moving(situation, candidates)
+    told = simulations.foretold(names, moving, settled=settled)
+    nodeclaims = simulations.nodeclaims_of(told) if told is not None else None
+    if told is None or nodeclaims is None:
+        return _known(situation, candidates[0], moving, settled) if len(candidates) == 1 else None
+    seconds = simulations.seconds(told.tried)
+    if seconds >= time_limit:
+        return None
+    _tell_judged(situation)
+    situation.say_all(simulations.events)
+    nodes = situation.view.node_by_name
+    uninitialized = {pod: _too_early(nodes[name]) for pod, name in told.early.items()}
+    return Foreseen(_outcome(situation, nodeclaims, None, {}, uninitialized), seconds)
+
+
+def _known(situation: Situation, candidate: Candidate, moving: Sequence[Object], settled: bool) -> Foreseen | None:
+    """What a simulation would come to, where it was asked about a candidate that is like this one at this moment."""
+    alike = situation.view.simulations.likeness(candidate.name, moving, settled=settled)
     seen: _Seen | None = situation.view.remembered.get((_Seen, alike.key, settled)) if alike is not None else None
     if alike is None or seen is None:
         return None
     _tell_judged(situation)
     situation.say_all(seen.events)
-    failed, early = ({alike.order[place]: text for place, text in each} for each in (seen.errors, seen.uninitialized))
+    order = alike.order if seen.errors or seen.uninitialized else ()
+    failed, early = ({order[place]: text for place, text in each} for each in (seen.errors, seen.uninitialized))
     return Foreseen(_outcome(situation, seen.nodeclaims, None, failed, early), seen.seconds)
 
 
@@ -158,16 +183,8 @@ def _tell_judged(situation: Situation) -> None:
                 situation.say(failed_scheduling(pod, reason))
 
 
-def _likeness(situation: Situation, candidate: Candidate, settled: bool) -> Alike | None:
-    """Which candidates of this moment it is like."""
-    view, key = situation.view, (_likeness, candidate.name, settled)
-    if key not in view.remembered:
-        moving = _moving(situation, (candidate,))
-        view.remembered[key] = view.simulations.likeness(candidate.name, moving, settled=settled)
-    found: Alike | None = view.remembered[key]
-    return found
-
-
-def _named(node: StateNode) -> str:
+def _too_early(node: StateNode) -> str:
+    """What is said of a pod that would go to a node which is not initialized."""
     names = [f"nodeclaim/{name_of(node.nodeclaim)}"] if node.nodeclaim is not None else []
-    return ", ".join([*names, *([f"node/{name_of(node.node)}"] if node.node is not None else [])])
+    named = ", ".join([*names, *([f"node/{name_of(node.node)}"] if node.node is not None else [])])
+    return f"would schedule against uninitialized {named}"

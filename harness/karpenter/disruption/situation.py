@@ -47,10 +47,15 @@ class View:
         self.simulations = Simulations(
             snapshot, instance_types, release=release, options=options, indexes=indexes, memory=self._memory
         )
-        self.nodes: list[StateNode] = sorted(self.simulations.state.nodes, key=lambda node: node.provider_id)
-        called = {name_of(node.node): node.name for node in self.nodes if node.node is not None}
-        # a Node that has not registered yet goes by the name of its NodeClaim
-        self.nominated = {called.get(name, name): until for name, until in (nominated or {}).items()}
+        fleet = self.simulations.state.fleet
+        if View not in fleet.remembered:
+            fleet.remembered[View] = sorted(fleet.nodes, key=lambda node: node.provider_id)
+        self.nodes: Sequence[StateNode] = fleet.remembered[View]
+        self.nominated: dict[str, int] = {}
+        if nominated:
+            called = {name_of(node.node): node.name for node in self.nodes if node.node is not None}
+            # a Node that has not registered yet goes by the name of its NodeClaim
+            self.nominated = {called.get(name, name): until for name, until in nominated.items()}
         self.remembered: dict[Hashable, Any] = {}
         """What was found out about this moment."""
         self.prices: dict[Hashable, float] = {}
@@ -73,7 +78,11 @@ class View:
     @cached_property
     def node_by_name(self) -> dict[str, StateNode]:
         """State nodes by the name that they go by."""
-        return {node.name: node for node in self.nodes}
+        known = self.simulations.state.fleet.remembered
+        if (View, "names") not in known:
+            known[View, "names"] = {node.name: node for node in self.nodes}
+        found: dict[str, StateNode] = known[View, "names"]
+        return found
 
     def pods_on(self, node: StateNode) -> list[Object]:
         """All pods bound to the node, by namespace and name."""

@@ -53,6 +53,7 @@ class NodeClasses:
         self._region = region
         self._server, self._kubernetes = kubernetes, kubernetes
         self._read_at = self._clock.seconds
+        self._hashes: dict[str, tuple[Mapping[str, Any], str]] = {}
         self._node_images = NodeImages(self._clock, cloud, release=release, options=options, region=region)
 
     def upgraded(self, kubernetes: str) -> None:
@@ -115,8 +116,12 @@ class NodeClasses:
 
     def _hashed(self, nodeclass: Object) -> Object:
         """By which drift is noticed; nodes of another version of the hash do not come up here (nodeclass/hash/controller.go)."""
+        spec, known = spec_of(nodeclass), self._hashes.get(name_of(nodeclass))
+        if known is None or known[0] is not spec:
+            known = spec, nodeclass_hash(nodeclass, self._release.nodeclass_hash_fields)
+            self._hashes[name_of(nodeclass)] = known
         marks = {
-            NODE_CLASS_HASH: nodeclass_hash(nodeclass, self._release.nodeclass_hash_fields),
+            NODE_CLASS_HASH: known[1],
             NODE_CLASS_HASH_VERSION: self._release.nodeclass_hash_version,
         }
         if marks.items() <= annotations_of(nodeclass).items():

@@ -1,26 +1,28 @@
 """What all simulations over one snapshot have in common: found out once, and never changed by one of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import ClaimsIn, rules_of
-from harness.karpenter.scheduling.catalog import Amounts, CatalogIndex
+from harness.karpenter.scheduling.catalog import CatalogIndex
+from harness.karpenter.scheduling.cluster_state import ClusterState
 from harness.karpenter.scheduling.existing import ExistingNode
 from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.model import Model
 from harness.karpenter.scheduling.nodeclaims import SchedulingEvent
 from harness.karpenter.scheduling.queue import QueuedPod, queued_pod
+from harness.karpenter.scheduling.room import Room
 from harness.karpenter.scheduling.shapes import ShapeCatalog
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
-from harness.karpenter.scheduling.state import ClusterState, StateNode
+from harness.karpenter.scheduling.state import StateNode
 from harness.karpenter.scheduling.templates import Template
 from harness.karpenter.scheduling.topology.domains import Domains
 from harness.karpenter.scheduling.topology.groups import RunningPods
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.kube.api.labels import INSTANCE_TYPE
-from harness.kube.api.objects import Object, spec_of
+from harness.kube.api.objects import Object, same_objects, spec_of
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE
 
 if TYPE_CHECKING:
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
 class Ground:
     """NodePools as templates, nodes with their room, the shapes of pods, and where pods run.
 
-    ``existing`` are the active nodes in the order in which pods try them; sets of them are masks by position. ``refused`` keeps,
-    by what a pod asks of nodes (:attr:`PodShape.fit`), the nodes that can never take it: they only fill up.
+    Sets of ``existing`` nodes are masks by position.
     """
 
     def __init__(
@@ -50,18 +51,17 @@ class Ground:
         self.best_effort = options.relaxes_min_values(self.rules)
         self._memory = memory
         self._claims_in = self.rules.resource_claims if options.ignore_resource_claims else ClaimsIn.NOWHERE
-        kind = (ShapeCatalog, options.preference_policy, self._tolerates_preferences(), self._claims_in)
+        kind = (ShapeCatalog, options.preference_policy, self.tolerates_preferences, self._claims_in)
         self.shapes: ShapeCatalog = memory.models.get(kind) or memory.models.setdefault(
             kind, ShapeCatalog(self.algebra, *kind[1:3], partial(volumes.demands, self.algebra, self.rules), kind[3])
         )
         self.queued: Callable[[Object], QueuedPod] = memory.of_pods(kind, partial(queued_pod, self.shapes.of))
         """A pod with its shape, of which each simulation needs a fresh one. Raises QuantityError and ValueError."""
         self.running = RunningPods(state)
-        self.refused: dict[int, int] = {}
-        self._rooms: dict[str, Amounts] = {}
-        self._roomy: dict[tuple[tuple[str, int], ...], int] = {}
 
-    def _tolerates_preferences(self) -> bool:
+    @cached_property
+    def tolerates_preferences(self) -> bool:
+        """Whether pods, when nothing else helps, tolerate taints that only ask them to stay away."""
         return any(
             taint.get("effect") == PREFER_NO_SCHEDULE
             for pool in self.nodepools
@@ -77,6 +77,11 @@ class Ground:
             made.build(self.best_effort)
             known = self._memory.models[key] = made
         return known
+
+    @property
+    def foreseen(self) -> dict[Hashable, Any]:
+        """What new nodes simulations came to, by the pods that no node took: the same as long as new nodes can be the same."""
+        return self._model.foreseen
 
     @property
     def templates(self) -> tuple[Template, ...]:
@@ -100,16 +105,32 @@ class Ground:
         return tuple(found)
 
     @cached_property
-    def existing(self) -> tuple[ExistingNode, ...]:
-        """Initialized nodes first, then by name."""
+    def room(self) -> Room:
+        """The active nodes: initialized ones first, then by name. The same as before while neither they nor what is on them changes."""
         model = self._model  # a DaemonSet's search for a term that fits begins with the templates
-        active = sorted(self.state.active(), key=lambda node: (not node.initialized, node.name))
-        return tuple(self._existing(node, model) for node in active)
+        rests_on = [model, self.shapes, *self.indexes.values()]
+        known: tuple[list[object], Room] | None = self.state.fleet.remembered.get(Room)
+        if known is None or not same_objects(known[0], rests_on):
+            active = sorted(self.state.active(), key=lambda node: (not node.initialized, node.name))
+            daemons = tuple(map(id, model.daemons))
+            known = rests_on, Room([self._existing(node, model, daemons) for node in active])
+            self.state.fleet.remembered[Room] = known
+        return known[1]
 
-    def _existing(self, node: StateNode, model: Model) -> ExistingNode:
+    @property
+    def existing(self) -> tuple[ExistingNode, ...]:
+        """The active nodes in the order in which pods try them."""
+        return self.room.existing
+
+    @property
+    def refused(self) -> dict[int, int]:
+        """See :class:`Room`."""
+        return self.room.refused
+
+    def _existing(self, node: StateNode, model: Model, daemons: tuple[int, ...]) -> ExistingNode:
         key, limits = (ExistingNode, self._claims_in), self._attach_limits(node)
         known = node.remembered.get(key)
-        rests_on = (tuple(map(id, model.daemons)), self.algebra, limits)
+        rests_on = (daemons, self.algebra, limits)
         if known is None or known[0] != rests_on:
             made = ExistingNode(node, model.daemons, self.algebra, self.rules, limits)
             known = node.remembered[key] = rests_on, made, model
@@ -127,23 +148,14 @@ class Ground:
         """The active nodes but some."""
         return (node.state for node in self.existing if node.name not in leaving)
 
-    @cached_property
+    @property
     def position_of(self) -> dict[str, int]:
         """Positions of existing nodes by name."""
-        return {node.name: position for position, node in enumerate(self.existing)}
+        return self.room.position_of
 
     def with_room(self, amounts: tuple[tuple[str, int], ...]) -> int:
         """The existing nodes that have, as long as nothing is put on them, that much of each resource."""
-        mask = self._roomy.get(amounts)
-        if mask is None:
-            mask = (1 << len(self.existing)) - 1
-            for name, amount in amounts:
-                rooms = self._rooms.get(name)
-                if rooms is None:
-                    rooms = self._rooms[name] = Amounts([node.amounts.get(name, 0) for node in self.existing])
-                mask &= rooms.holding(amount)
-            self._roomy[amounts] = mask
-        return mask
+        return self.room.holding(amounts)
 
     @cached_property
     def domains(self) -> Domains:

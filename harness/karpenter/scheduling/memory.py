@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.fleet import StateNodes
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
-from harness.karpenter.scheduling.state import StateNodes
 from harness.kube.api.objects import Object, same_objects
 from harness.latest import LatestOf
 

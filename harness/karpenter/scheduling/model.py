@@ -1,6 +1,7 @@
 """What new nodes can be: NodePools as templates, with the pods that DaemonSets put on each node."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 from harness.karpenter.releases.scheduling import ClaimsIn, SchedulingRules
 from harness.karpenter.scheduling.algebra import Algebra
@@ -34,6 +35,8 @@ class Model:
         self.daemons: list[DaemonPod] = []
         self.judged: list[tuple[Template, dict[str, int]]] = []
         self.templates: tuple[Template, ...] = ()
+        self.foreseen: dict[Hashable, Any] = {}
+        """What simulations with them came to."""
 
     def equals(self, other: "Model") -> bool:
         """Whether both rest on the same; what a NodePool's status says, and who wrote it last, is no part of it."""

@@ -3,7 +3,10 @@
 Core ``pkg/utils/disruption/disruption.go`` (IsUnderConsolidateAfter).
 """
 
+from math import inf
+
 from harness.engine.clock import parse
+from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, condition, spec_of, status_of
 from harness.kube.go.durations import parse_duration
 
@@ -16,16 +19,24 @@ def consolidate_after(nodepool: Object) -> int | None:
     return None if text is None or text == NEVER else parse_duration(text)
 
 
-def is_settling(nodepool: Object, nodeclaim: Object, now: int) -> bool:
-    """Whether ``consolidateAfter`` has not passed since the last pod event, or since the node was initialized."""
-    return settles_in(nodepool, nodeclaim, now) > 0
-
-
 def settles_in(nodepool: Object, nodeclaim: Object, now: int) -> int:
     """The nanoseconds until ``consolidateAfter`` has passed, 0 when it has, or nothing is waited for."""
     after = consolidate_after(nodepool)
+    begun = _settles_since(nodeclaim) if after else None
+    return max(0, begun + after - now) if begun is not None and after else 0
+
+
+def settles_until(state: StateNode, after: int) -> float:
+    """When a machine has settled whose NodePool waits so many nanoseconds; before all times when nothing is waited for."""
+    if _settles_since not in state.remembered:
+        state.remembered[_settles_since] = _settles_since(state.nodeclaim or {})
+    begun: int | None = state.remembered[_settles_since]
+    return begun + after if begun is not None else -inf
+
+
+def _settles_since(nodeclaim: Object) -> int | None:
+    """The last pod event, or when the node was initialized; None before that."""
     initialized = condition(nodeclaim, "Initialized")
-    if not after or initialized is None or initialized.get("status") != "True":
-        return 0
-    since = status_of(nodeclaim).get("lastPodEventTime") or initialized["lastTransitionTime"]
-    return max(0, parse(since) + after - now)
+    if initialized is None or initialized.get("status") != "True":
+        return None
+    return parse(status_of(nodeclaim).get("lastPodEventTime") or initialized["lastTransitionTime"])

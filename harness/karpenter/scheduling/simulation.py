@@ -4,23 +4,24 @@ Core ``pkg/controllers/provisioning/provisioner.go`` (Schedule, NewScheduler), `
 (SimulateScheduling).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
+from harness.karpenter.scheduling.cluster_state import ClusterState
 from harness.karpenter.scheduling.default_spread import DefaultSpread
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.inflight import InflightNodeClaim
-from harness.karpenter.scheduling.likeness import Alike, Likeness
+from harness.karpenter.scheduling.likeness import Alike, Foretold, Likeness
 from harness.karpenter.scheduling.memory import ClusterMemory
-from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingResults, pod_key
+from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
 from harness.karpenter.scheduling.older_pods import (
     with_limits_as_requests,
     with_volumes_in_affinity,
@@ -28,10 +29,10 @@ from harness.karpenter.scheduling.older_pods import (
 )
 from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
 from harness.karpenter.scheduling.scheduler import Scheduler
-from harness.karpenter.scheduling.settling import consolidate_after, is_settling
+from harness.karpenter.scheduling.settling import consolidate_after, settles_until
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
-from harness.karpenter.scheduling.state import ClusterState
 from harness.karpenter.scheduling.templates import Template
+from harness.karpenter.scheduling.time_budget import TimeBudget
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object, name_of, spec_of, status_of
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
     from harness.karpenter.releases.model import CoreRelease
     from harness.karpenter.scheduling.ledger import Ledger
+
+
+_MOST_FORESEEN = 4096
 
 
 class NoNodePools(ValueError):
@@ -79,6 +83,7 @@ class Simulations:
         self.state = ClusterState(snapshot, self._volumes, release.core, self._memory.nodes)
         self.displaced = Displaced(snapshot.pdbs, snapshot.now, self.rules)
         self.nodepools = usable_nodepools(snapshot.nodepools, self.options.node_class, self.rules)
+        self._foreseen_now: dict[Hashable, Any] = {}
         self._affine: dict[int, tuple[Object, Object]] = {}
         self._spreads: dict[int, tuple[Object, Object]] = {}
 
@@ -109,14 +114,14 @@ class Simulations:
     @cached_property
     def _settling(self) -> int:
         """Nodes still within their NodePool's consolidateAfter, as positions."""
-        pools = {name_of(pool): pool for pool in self.nodepools if consolidate_after(pool)}
-        mask = 0
-        if not pools:
+        after = {name_of(pool): lasting for pool in self.nodepools if (lasting := consolidate_after(pool))}
+        mask, now = 0, self.snapshot.now
+        if not after:
             return 0
         for position, node in enumerate(self._ground.existing):
-            pool = pools.get(node.state.labels.get(NODEPOOL) or "")
-            if pool is not None and node.state.nodeclaim is not None:
-                mask |= is_settling(pool, node.state.nodeclaim, self.snapshot.now) << position
+            lasting = after.get(node.state.labels.get(NODEPOOL) or "")
+            if lasting is not None and node.state.nodeclaim is not None and settles_until(node.state, lasting) > now:
+                mask |= 1 << position
         return mask
 
     @cached_property
@@ -170,11 +175,48 @@ class Simulations:
         scheduler.run()
         return scheduler.results(self.pending.ignored)
 
+    def foretold(self, leaving: Collection[str], moving: Sequence[Object], *, settled: bool) -> Foretold | None:
+        """What can be told of :meth:`without` before it is asked; None where nobody can tell."""
+        if not self.nodepools:
+            return None
+        return self._likeness.foretold(leaving, self._prepared(moving), settling=self._refusing(settled))
+
+    def nodeclaims_of(self, told: Foretold) -> tuple[PlannedNodeClaim, ...] | None:
+        """The new nodes of a simulation, whichever pods are on them; None where none like it was made, or not every pod found a place."""
+        if not told.overflow:
+            return ()
+        found: tuple[PlannedNodeClaim, ...] | None = self._foreseen(told).get((self._ground.shapes, told.key))
+        return found
+
+    def _foreseen(self, told: Foretold) -> dict[Hashable, Any]:
+        return self._ground.foreseen if told.lasting else self._foreseen_now
+
+    def learn(self, told: Foretold, results: SchedulingResults) -> None:
+        """Keeps the new nodes of a simulation in which every pod found a place."""
+        if told.overflow and not results.errors and not results.timed_out:
+            kept = self._foreseen(told)
+            if len(kept) >= _MOST_FORESEEN:
+                kept.clear()
+            kept[self._ground.shapes, told.key] = results.nodeclaims
+
+    def seconds(self, tried: int) -> float:
+        """The virtual time of a simulation that tries so many pods once."""
+        budget = TimeBudget(inf, self.options.attempt_seconds)
+        if self.options.attempt_seconds:
+            for _ in range(tried):
+                budget.take()
+        return budget.took
+
+    @property
+    def events(self) -> tuple[SchedulingEvent, ...]:
+        """What every simulation says."""
+        return self._ground.events
+
     def likeness(self, leaving: str, moving: Sequence[Object], *, settled: bool) -> Alike | None:
         """Alike are nodes without which :meth:`without` comes to the same but for which pods are which; None where nobody can tell."""
         if not self.nodepools:
             return None
-        return self._likeness.of(leaving, self._prepared(moving), settling=bool(self._refusing(settled)))
+        return self._likeness.of(leaving, self._prepared(moving), settling=self._refusing(settled))
 
     def _refusing(self, settled: bool) -> int:
         """The nodes that take exempt pods only, as positions."""

@@ -1,18 +1,16 @@
-"""Nodes as Karpenter keeps them: a Node, its NodeClaim, and what the pods on it use.
+"""A machine as Karpenter keeps it: a Node, its NodeClaim, and what the pods on it use.
 
-Core ``pkg/controllers/state/{cluster,statenode}.go``.
+Core ``pkg/controllers/state/statenode.go``.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.engine.names import ProviderId
-from harness.karpenter.labels.core import INITIALIZED, NODEPOOL, REGISTERED
+from harness.karpenter.labels.core import INITIALIZED, REGISTERED
 from harness.karpenter.lifecycle.names import is_known_ephemeral
-from harness.karpenter.releases.scheduling import rules_of
-from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.volumes import VolumeError, VolumeLookup, Volumes
-from harness.kube.api.labels import HOSTNAME, INSTANCE_TYPE
+from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -20,7 +18,6 @@ from harness.kube.api.objects import (
     is_terminating,
     labels_of,
     name_of,
-    namespace_of,
     same_objects,
     spec_of,
     status_of,
@@ -75,7 +72,7 @@ class StateNode:
         self.name: str = name_of(self._speaker)
         self.labels: Mapping[str, str] = labels_of(self._speaker)
         self.provider_id = ProviderId(
-            _provider_id(node) if node is not None else str(status_of(nodeclaim or {}).get("providerID") or "")
+            provider_id_of(node) if node is not None else str(status_of(nodeclaim or {}).get("providerID") or "")
         )
         if marked:
             self.deleting = True
@@ -165,142 +162,9 @@ class StateNode:
         return [port for pod in self.pods for port in host_ports(pod)]
 
 
-class StateNodes:
-    """State nodes from one look to the next; one that was made of the same objects is used again."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, StateNode] = {}
-        self._pods: Sequence[Object] = ()
-        self._places: tuple[dict[str, list[Object]], list[Object]] = {}, []
-
-    def places(self, pods: Sequence[Object]) -> tuple[dict[str, list[Object]], list[Object]]:
-        """The pods by the name of their Node, and those without one."""
-        if not same_objects(pods, self._pods):
-            bound: dict[str, list[Object]] = {}
-            unbound = []
-            for pod in pods:
-                name = spec_of(pod).get("nodeName")
-                if not name:
-                    unbound.append(pod)
-                elif (placed := bound.get(name)) is not None:
-                    placed.append(pod)
-                else:
-                    bound[name] = [pod]
-            self._pods, self._places = pods, (bound, unbound)
-        return self._places
-
-    def find(self, provider_id: str) -> StateNode | None:
-        """The one that was there at the last look."""
-        return self._known.get(provider_id)
-
-    def keep(self, states: dict[str, StateNode]) -> None:
-        """Those of this look; others are forgotten."""
-        self._known = states
-
-
-class ClusterState:
-    """All state nodes of a snapshot, and where its pods are; ``unbound`` are those without a node.
-
-    ``known`` are those of the look before, as far as volumes are the same.
-    """
-
-    def __init__(
-        self,
-        snapshot: ClusterSnapshot,
-        volumes: VolumeLookup,
-        core: "CoreRelease",
-        known: StateNodes | None = None,
-    ) -> None:
-        self.snapshot, self._core, self._volumes = snapshot, core, volumes
-        self._known = known if known is not None else StateNodes()
-        self._unlimited = rules_of(core).uncounted_drivers_attach_any
-        claims: dict[str, Object] = {}
-        nodes: dict[str, Object] = {}
-        names: dict[str, list[str]] = {}
-        called: dict[str, str] = {}
-        marked: set[str] = set()
-        for nodeclaim in _by_name(snapshot.nodeclaims):
-            provider_id = status_of(nodeclaim).get("providerID")
-            if provider_id:
-                claims[provider_id] = nodeclaim
-                if name_of(nodeclaim) in snapshot.deleting:
-                    marked.add(provider_id)
-                else:
-                    marked.discard(provider_id)
-        for node in _by_name(snapshot.nodes):
-            provider_id = _provider_id(node)
-            if _counts(node):
-                nodes[provider_id] = node
-                names.setdefault(provider_id, []).append(name_of(node))
-                called[name_of(node)] = provider_id
-            # marks are kept by provider id: that of a Node which does not count yet is its NodeClaim's, too
-            if name_of(node) in snapshot.deleting and (provider_id in claims or provider_id in nodes):
-                marked.add(provider_id)
-        self._bound, self.unbound = self._known.places(snapshot.pods)
-        csinodes = {name_of(csi): csi for csi in snapshot.csinodes}
-        by_provider = {}
-        for each in dict.fromkeys((*claims, *nodes)):
-            node_of = nodes.get(each)
-            csinode = csinodes.get(name_of(node_of)) if node_of is not None else None
-            placed = self._placed(names.get(each, ()))
-            by_provider[each] = self._state(each, node_of, claims.get(each), each in marked, placed, csinode)
-        self._known.keep(by_provider)
-        self.by_node = {name: by_provider[each] for name, each in called.items()}
-        self.nodes = list(by_provider.values())
-
-    def _placed(self, names: Sequence[str]) -> Sequence[Object]:
-        """The pods that are bound to Nodes of these names, which are one machine."""
-        if len(names) < 2:
-            return self._bound.get(names[0], ()) if names else ()
-        return [pod for pod in self.snapshot.pods if spec_of(pod).get("nodeName") in names]
-
-    def _state(
-        self,
-        provider_id: str,
-        node: Object | None,
-        nodeclaim: Object | None,
-        marked: bool,
-        placed: Sequence[Object],
-        csinode: Object | None,
-    ) -> StateNode:
-        state = self._known.find(provider_id)
-        if state is None or not state.made_of(node, nodeclaim, marked, placed, csinode):
-            state = StateNode(node, nodeclaim, self._core, marked=marked, placed=placed, csinode=csinode)
-            state.attach(self._volumes, unlimited=self._unlimited)
-        return state
-
-    def active(self) -> list[StateNode]:
-        """The nodes whose room counts."""
-        return [state for state in self.nodes if not state.deleting]
-
-    def displaced_pods(self, movable: Callable[[Object], bool]) -> list[Object]:
-        """Pods of nodes that are going away which are ``movable``, by node."""
-        return [pod for state in self.nodes if state.deleting for pod in self.pods_on(state) if movable(pod)]
-
-    def pods_on(self, state: StateNode) -> list[Object]:
-        """All pods that are bound to the machine's Node, by namespace and name, also those that have ended."""
-        found: list[Object] | None = state.remembered.get("pods")
-        if found is None:
-            own = () if state.node is None else self._bound.get(name_of(state.node), ())
-            found = state.remembered["pods"] = _by_name(own)
-        return found
-
-
-def _counts(node: Object) -> bool:
-    """Whether core keeps a Node: not one of a NodePool that does not say yet what it is."""
-    labels = labels_of(node)
-    if not labels.get(NODEPOOL):
-        return True
-    return bool(spec_of(node).get("providerID") and (labels.get(INSTANCE_TYPE) or labels.get(INITIALIZED)))
-
-
-def _provider_id(node: Object) -> str:
+def provider_id_of(node: Object) -> str:
     """Under what core keeps a Node: its provider id, its name where it has none."""
     return str(spec_of(node).get("providerID") or name_of(node))
-
-
-def _by_name(objects: Iterable[Object]) -> list[Any]:
-    return sorted(objects, key=lambda obj: (namespace_of(obj), name_of(obj)))
 
 
 def _limits(csinode: Object, unlimited: bool) -> tuple[dict[str, int], frozenset[str]]:

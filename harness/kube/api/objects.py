@@ -55,27 +55,27 @@ def metadata_of(obj: Object) -> Mapping[str, Any]:
 
 def name_of(obj: Object) -> str:
     """`metadata.name`, "" when absent."""
-    return metadata_of(obj).get("name") or ""
+    return (obj.get("metadata") or _NOTHING).get("name") or ""
 
 
 def namespace_of(obj: Object) -> str:
     """`metadata.namespace`, "" when absent."""
-    return metadata_of(obj).get("namespace") or ""
+    return (obj.get("metadata") or _NOTHING).get("namespace") or ""
 
 
 def uid_of(obj: Object) -> str:
     """`metadata.uid`, "" when absent."""
-    return metadata_of(obj).get("uid") or ""
+    return (obj.get("metadata") or _NOTHING).get("uid") or ""
 
 
 def labels_of(obj: Object) -> Mapping[str, str]:
     """`metadata.labels`, empty when absent."""
-    return metadata_of(obj).get("labels") or _NOTHING
+    return (obj.get("metadata") or _NOTHING).get("labels") or _NOTHING
 
 
 def annotations_of(obj: Object) -> Mapping[str, str]:
     """`metadata.annotations`, empty when absent."""
-    return metadata_of(obj).get("annotations") or _NOTHING
+    return (obj.get("metadata") or _NOTHING).get("annotations") or _NOTHING
 
 
 def finalizers_of(obj: Object) -> Sequence[str]:
@@ -130,7 +130,7 @@ def same_objects(some: Sequence[Any], others: Sequence[Any]) -> bool:
 
 def is_terminating(obj: Object) -> bool:
     """Whether a deletion was asked for and is still waiting (finalizers, grace period)."""
-    return bool(metadata_of(obj).get("deletionTimestamp"))
+    return bool((obj.get("metadata") or _NOTHING).get("deletionTimestamp"))
 
 
 def conditions_of(obj: Object) -> Sequence[Object]:
@@ -140,7 +140,8 @@ def conditions_of(obj: Object) -> Sequence[Object]:
 
 def condition(obj: Object, kind: str) -> Object | None:
     """The condition of this type, if the object has one."""
-    for each in conditions_of(obj):
+    conditions: Sequence[Object] = (obj.get("status") or _NOTHING).get("conditions") or ()
+    for each in conditions:
         if each.get("type") == kind:
             return each
     return None

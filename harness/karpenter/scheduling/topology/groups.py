@@ -3,15 +3,16 @@
 Core ``pkg/controllers/provisioning/scheduling/{topology,topologydomaingroup}.go``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.cluster_state import ClusterState
 from harness.karpenter.scheduling.shapes import PodShape
-from harness.karpenter.scheduling.state import ClusterState, StateNode
+from harness.karpenter.scheduling.state import StateNode
 from harness.karpenter.scheduling.topology.domains import TaintsByDomain
 from harness.karpenter.scheduling.topology.group import ANTI_AFFINITY, MAX_SKEW, SPREAD, TopologyGroup, group_identity
 from harness.karpenter.scheduling.topology.group_index import GroupIndex
@@ -34,7 +35,11 @@ class RunningPods:
 
     def __init__(self, state: ClusterState) -> None:
         self.state = state
-        self.active = [(node, node.name) for node in state.active() if node.node is not None]
+
+    @cached_property
+    def active(self) -> list[tuple[StateNode, str]]:
+        """The nodes whose room counts, with their names."""
+        return [(node, node.name) for node in self.state.active() if node.node is not None]
 
     @cached_property
     def by_namespace(self) -> dict[str, list[tuple[Object, Object, str]]]:
@@ -52,7 +57,11 @@ class RunningPods:
     @cached_property
     def repelling(self) -> list[tuple[Object, Object, str, Sequence[Object]]]:
         """Running pods with required anti-affinity terms, with their nodes, ``namespace/name`` and these terms."""
-        return [each for state in self.state.by_node.values() for each in _repelling(state)]
+        known: dict[Hashable, Any] = self.state.fleet.remembered
+        if RunningPods not in known:
+            known[RunningPods] = [each for state in self.state.by_node.values() for each in _repelling(state)]
+        found: list[tuple[Object, Object, str, Sequence[Object]]] = known[RunningPods]
+        return found
 
 
 class TopologyGroups:

@@ -1,0 +1,55 @@
+"""The nodes that take pods, in the order in which pods try them, and what they have room for before anything is put on them."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from harness.karpenter.scheduling.catalog import Amounts
+from harness.karpenter.scheduling.existing import ExistingNode
+from harness.karpenter.scheduling.shapes import PodShape
+
+__all__ = ["Room"]
+
+
+class Room:
+    """Of the machines of one moment; sets of nodes are masks by position.
+
+    ``refused`` keeps, by what a pod asks of nodes (:attr:`PodShape.fit`), the nodes that can never take it: they only fill up.
+    """
+
+    def __init__(self, existing: Sequence[ExistingNode]) -> None:
+        self.existing = tuple(existing)
+        self.refused: dict[int, int] = {}
+        self._asked: dict[int, int] = {}
+        self._free: dict[str, Amounts] = {}
+        self._roomy: dict[tuple[tuple[str, int], ...], int] = {}
+
+    def accepting(self, shape: PodShape) -> int:
+        """The nodes that can take such a pod, topology apart, as long as nothing is put on them."""
+        fit, roomy = shape.fit, self.holding(shape.amounts)
+        asked = self._asked.get(fit, 0)
+        left = roomy & ~asked
+        while left:
+            bit = left & -left
+            left ^= bit
+            if self.existing[bit.bit_length() - 1].refusal(shape) is not None:
+                self.refused[fit] = self.refused.get(fit, 0) | bit
+        self._asked[fit] = asked | roomy
+        return roomy & ~self.refused.get(fit, 0)
+
+    @cached_property
+    def position_of(self) -> dict[str, int]:
+        """Positions by name."""
+        return {node.name: position for position, node in enumerate(self.existing)}
+
+    def holding(self, amounts: tuple[tuple[str, int], ...]) -> int:
+        """The nodes that have, as long as nothing is put on them, that much of each resource."""
+        mask = self._roomy.get(amounts)
+        if mask is None:
+            mask = (1 << len(self.existing)) - 1
+            for name, amount in amounts:
+                free = self._free.get(name)
+                if free is None:
+                    free = self._free[name] = Amounts([node.amounts.get(name, 0) for node in self.existing])
+                mask &= free.holding(amount)
+            self._roomy[amounts] = mask
+        return mask
