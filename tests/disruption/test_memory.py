@@ -8,6 +8,7 @@ from harness.karpenter.scheduling.fleet import StateNodes
 from harness.karpenter.scheduling.likeness import Likeness
 from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.kube.scheduling.standing import Standing, Standings
+from harness.latest import LatestOf
 from tests.disruption.test_weeks import cluster, happen
 
 
@@ -34,7 +35,7 @@ def forgetful(self, snapshot):
     self.nodes, self._algebra = StateNodes(), None
     self.models.clear()
     self._of_pods.clear()
-    self._types.clear()
+    self._types = LatestOf(128)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])
