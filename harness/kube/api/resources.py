@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.kube.api.quantity import ZERO, Quantity
+from harness.kube.api.quantity import ZERO, Format, Quantity
 
 ResourceList = Mapping[str, Quantity]
 
@@ -20,12 +20,15 @@ def parse_list(obj: Mapping[str, Any] | None) -> dict[str, Quantity]:
 
 def merge(*lists: ResourceList) -> dict[str, Quantity]:
     """Sums by resource name over all lists."""
-    total: dict[str, Quantity] = {}
+    amounts: dict[str, int] = {}
+    formats: dict[str, Format] = {}
     for resources in lists:
         for name, quantity in resources.items():
-            present = total.get(name)
-            total[name] = (ZERO + quantity if quantity.text else quantity) if present is None else present + quantity
-    return total
+            amount = amounts.get(name, 0)
+            if not amount:  # as Go's Add, which takes over the format of what it adds to nothing
+                formats[name] = quantity.format
+            amounts[name] = amount + quantity.nano
+    return {name: Quantity(amount, formats[name]) for name, amount in amounts.items()}
 
 
 def subtract(total: ResourceList, used: ResourceList) -> dict[str, Quantity]:
