@@ -22,6 +22,7 @@ from harness.kube.api.objects import (
     Object,
     condition,
     controller_of,
+    is_terminating,
     labels_of,
     metadata_of,
     name_of,
@@ -89,14 +90,17 @@ class Workloads:
             self._roll(owner, [each for each in dependents if each["kind"] == "ReplicaSet"])
             return DONE
         pods = [each for each in dependents if each["kind"] == "Pod"]
+        living, ready = self._count(pods)
         if kind == "DaemonSet":
             plan = workloads.daemon_set(owner, pods, self._view.list("Node"))
+        elif kind == "ReplicaSet" and living == int(spec_of(owner).get("replicas", 1)):
+            plan = workloads.Plan()  # as it mostly is, whatever happened to one of its pods
         else:
             plan = _PLANS[kind](owner, pods)
         made, refused = self._create(owner, plan.create)
         for pod in plan.delete:
             self._delete(pod)
-        self._report(owner, pods, made - len(plan.delete))
+        self._report(owner, living, ready, made - len(plan.delete))
         if refused is not None:
             raise ReconcileError(refused.message, wait=Wait.POLL)
         return DONE
@@ -114,9 +118,19 @@ class Workloads:
         if current is not None:
             self._set_status(owner, {**status_of(current), "updatedReplicas": status_of(current).get("replicas", 0)})
 
-    def _report(self, owner: Object, pods: list[Object], missing: int) -> None:
-        judged = [self._judged(pod) for pod in pods]
-        living, ready = sum(each[0] for each in judged), sum(each[1] for each in judged)
+    def _count(self, pods: Iterable[Object]) -> tuple[int, int]:
+        """How many of the pods live, and how many are ready; found out once for each state of one."""
+        known, living, ready = self._known, 0, 0
+        for pod in pods:
+            judged = known.get(pod["metadata"]["uid"])
+            if judged is None or judged[0] is not pod:
+                lives = not is_terminating(pod) and not is_terminal(pod)
+                judged = known[pod["metadata"]["uid"]] = pod, lives, lives and is_ready(pod)
+            living += judged[1]
+            ready += judged[2]
+        return living, ready
+
+    def _report(self, owner: Object, living: int, ready: int, missing: int) -> None:
         if owner["kind"] in ("ReplicaSet", "StatefulSet"):
             self._set_status(owner, {"replicas": living, "readyReplicas": ready, "availableReplicas": ready})
         elif owner["kind"] == "DaemonSet":
@@ -125,15 +139,6 @@ class Workloads:
             self._set_status(owner, counts)
         elif owner["kind"] == "Job":
             self._set_status(owner, {"active": living, "ready": ready})
-
-    def _judged(self, pod: Object) -> tuple[bool, bool]:
-        """Whether the pod lives, and whether it is ready; found out once for each state of it."""
-        uid = uid_of(pod)
-        known = self._known.get(uid)
-        if known is None or known[0] is not pod:
-            lives = not metadata_of(pod).get("deletionTimestamp") and not is_terminal(pod)
-            known = self._known[uid] = pod, lives, lives and is_ready(pod)
-        return known[1:]
 
     def _set_status(self, owner: Object, status: Mapping[str, Any]) -> None:
         status = {**status, "observedGeneration": metadata_of(owner).get("generation", 1)}
