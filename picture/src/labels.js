@@ -53,7 +53,7 @@ function rows(node, state, sources) {
   const found = node.keys.filter((row) => (!state.contested || contested(row)) && JSON.stringify(row).toLowerCase().includes(state.query));
   if (!found.length) return h("p.note", "No label is like that.");
   const removed = node.gone === null ? null : h("p.bad", `This Node is not there any more: it was removed at ${duration(node.gone)}.`);
-  const told = h("p.note", asked ? `${counted(found.length, "key")} of ${node.keys.length}` : counted(node.keys.length, "key"));
+  const told = h("p.note", `${asked ? `${counted(found.length, "key")} of ${node.keys.length}` : counted(node.keys.length, "key")} on Node ${node.node}`);
   if (asked) return [removed, told, labelTable(`Labels of ${node.node}`, found, sources)];
   const group = ([name, all, open]) => folded([h("b", name), h("span.note", ` ${all.length}`)], () => labelTable(name, all, sources), { open, name: "details.group" });
   const all = groups(node, sources);

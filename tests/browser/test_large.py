@@ -11,6 +11,7 @@ import yaml
 
 from harness.__main__ import main
 from tests.browser.conftest import Opened, figures
+from tests.browser.test_pages import told
 
 Open = Callable[..., Opened]
 
@@ -90,6 +91,15 @@ def test_a_comparison_of_large_clusters_is_short_too(large: Path, tmp_path: Path
     same = page.tab.locator("#figures .facts").inner_text()
     assert differ[0] == "Karpenter\t1.13.1\t1.14.0"
     assert "Karpenter is simulated" in same
+
+
+def test_no_serious_fault_of_accessibility(large: Path, open_page: Open) -> None:
+    axe = pytest.importorskip("axe_playwright_python.base", reason="pip install 'karpenter-azure-harness[browser]'")
+    for scheme in ("light", "dark"):
+        page = open_page(large, scheme=scheme)
+        page.tab.locator("svg.lanes text.group").first.click()
+        page.tab.evaluate(Path(axe.AXE_FILE_PATH).read_text())
+        assert told(page.tab.evaluate("axe.run()")["violations"]) == [], scheme
 
 
 def test_equal_lanes_are_one_line_that_opens(large: Path, open_page: Open) -> None:
