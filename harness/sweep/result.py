@@ -77,7 +77,8 @@ class Result:
 
     `usd_per_hour` is for the machines that run then, `usd` for all that ran, over `seconds` of virtual time. `machines` counts all that
     were ever powered on, `disruptions` Karpenter's decisions to take nodes away. `rejected` are the sentences of objects that were refused,
-    `motion` says what goes on for ever, empty for a world at rest.
+    `motion` says what goes on for ever, empty for a world at rest. Machines of `unpriced` sizes ran without a known price: they count as
+    nothing in both figures, which a row then leaves empty.
     """
 
     pods: tuple[PodRow, ...]
@@ -90,6 +91,7 @@ class Result:
     machines: int
     disruptions: int
     motion: str = ""
+    unpriced: tuple[str, ...] = ()
 
     @property
     def pending(self) -> tuple[PodRow, ...]:
@@ -120,8 +122,8 @@ class Result:
             "refused_by_azure": sum(each.count for each in self.refused),
             "nodes": len(self.nodes),
             "spot_nodes": sum(node.capacity_type == "spot" for node in self.nodes),
-            "usd_per_hour": round(self.usd_per_hour, 6),
-            "usd": round(self.usd, 6),
+            "usd_per_hour": None if self.unpriced else round(self.usd_per_hour, 6),
+            "usd": None if self.unpriced else round(self.usd, 6),
             "hours": round(self.seconds / 3600, 4),
             "machines": self.machines,
             "disruptions": self.disruptions,

@@ -58,6 +58,7 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
         machines=bill.machines,
         disruptions=len(world.disruptions),
         motion=str(settled.runaway or settled.exhausted or ""),
+        unpriced=tuple(sorted(bill.unpriced)),
     )
 
 

@@ -31,14 +31,20 @@ def summary_lines(axes: Sequence[str], rows: Sequence[Row], *, over_time: bool) 
     for row in failed[:_FEW]:
         yield f"failed: {_where(axes, row)}: {row['error']}"
     column = "usd" if over_time else "usd_per_hour"
-    if whole:
-        best = sorted(whole, key=lambda row: float(row[column] or 0.0))
+    priced = [row for row in whole if row[column] is not None]
+    if priced:
+        best = sorted(priced, key=lambda row: float(row[column] or 0.0))
         shown = best[:_FEW]
-        yield f"cheapest of {len(whole)} in which every pod has its place:"
+        yield f"cheapest of {len(priced)} in which every pod has its place:"
         yield from _table([*axes, column, "nodes", "pods", "sizes"], shown)
         if len(best) > _FEW:
             last = best[-1]
             yield f"  … dearest: {last[column]} ({_where(axes, last)})"
+    if len(priced) < len(whole):
+        dear = [row for row in whole if row[column] is None]
+        more = f" and {len(dear) - 1} more" if len(dear) > 1 else ""
+        where = f"{_where(axes, dear[0])}{more}: {dear[0]['sizes']}"
+        yield f"{len(dear)} in which no price is known of a size, so that nobody knows the cost: {where}"
     short = [row for row in ran if row not in whole]
     if short:
         yield f"{len(short)} in which not every pod has its place:"

@@ -24,6 +24,8 @@ class Bill:
         self._ended = 0.0
         self.machines = 0
         """How many machines were ever powered on."""
+        self.unpriced: set[str] = set()
+        """Sizes of machines that ran without a known price, and count as nothing."""
         world.cloud.subscribe(self._hear)
 
     def usd(self) -> float:
@@ -34,8 +36,11 @@ class Bill:
     def _hear(self, event: Event) -> None:
         if isinstance(event, PoweredOn):
             kind = SPOT if event.vm.priority == "Spot" else ON_DEMAND
-            self._running[event.vm.id] = event.at, self._world.price(event.vm.size, kind).usd or 0.0
+            price = self._world.price(event.vm.size, kind).usd
+            self._running[event.vm.id] = event.at, price or 0.0
+            if price is None:
+                self.unpriced.add(event.vm.size)
             self.machines += not event.restarted
         elif isinstance(event, (Deleted, PoweredOff)) and event.vm.id in self._running:
-            since, price = self._running.pop(event.vm.id)
-            self._ended += price * (event.at - since) / _HOUR
+            since, known = self._running.pop(event.vm.id)
+            self._ended += known * (event.at - since) / _HOUR

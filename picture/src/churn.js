@@ -12,7 +12,7 @@ const SHAPES = ["●", "■", "▲", "◆", "★", "✚"];
 /** The ways of running: rows that differ by their seed alone are one, with the mean of both figures. */
 export function variants(rows, { axes }) {
   const named = axes.filter((axis) => axis.name !== "seed");
-  return [...group(rows.filter((row) => !row.error), (row) => JSON.stringify(named.map((axis) => row[axis.name]))).values()].map((own) => ({
+  return [...group(rows.filter((row) => !row.error && row.usd !== null), (row) => JSON.stringify(named.map((axis) => row[axis.name]))).values()].map((own) => ({
     name: named.map((axis) => own[0][axis.name]).join(", ") || "the one situation",
     row: own[0], rows: own, whole: own.every((row) => row.whole),
     usd: mean(own, (row) => row.usd), disruptions: mean(own, (row) => row.disruptions), machines: mean(own, (row) => row.machines),

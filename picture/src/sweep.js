@@ -32,6 +32,7 @@ function rowsOf({ columns, count }) {
   return Array.from({ length: count }, (_, number) => {
     const row = Object.fromEntries(of.map(([name, value]) => [name, value(number)]));
     row.whole = !row.error && !row.pending && !row.rejected && row.settled;
+    row.ranked = row.whole && row.usd !== null && row.usd_per_hour !== null; // of a size without a price nobody knows the cost
     return row;
   });
 }
@@ -65,7 +66,7 @@ function map(asked, all, { down, across, byCost }) {
   const cells = group(asked, (row) => row[down] ?? "", (row) => (columns.length > 1 || columns[0] ? row[across] : ""));
   const lines = [...cells].map(([value, own]) => ({ value, own, best: Math.min(...[...own.values()].flat().map((row) => costOf(row, all))) }));
   if (byCost) lines.sort((a, b) => a.best - b.best);
-  const sorted = asked.filter((row) => row.whole).map((row) => row[all.measure]).sort((a, b) => a - b);
+  const sorted = asked.filter((row) => row.ranked).map((row) => row[all.measure]).sort((a, b) => a - b);
   const shade = (usd) => (sorted[0] === sorted.at(-1) ? 0 : Math.min(STEPS - 1, Math.floor((STEPS * (usd - sorted[0])) / (sorted.at(-1) - sorted[0]))));
   const box = h("table.map", h("caption.hidden", "Cost, and where pods wait"),
     h("thead", h("tr", h("th", { scope: "col" }, down), columns.map((column) => h("th.n", { scope: "col" }, column || "all")))),
@@ -77,14 +78,14 @@ function map(asked, all, { down, across, byCost }) {
     h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Cost and what breaks" }, box));
 }
 
-const costOf = (row, all) => (row.whole ? row[all.measure] : Infinity);
+const costOf = (row, all) => (row.ranked ? row[all.measure] : Infinity);
 
 function cell(rows, all, shade) {
   if (!rows.length) return h("td.n");
-  const whole = rows.filter((row) => row.whole).sort((a, b) => costOf(a, all) - costOf(b, all));
+  const whole = rows.filter((row) => row.ranked).sort((a, b) => costOf(a, all) - costOf(b, all));
   const broken = rows.filter((row) => !row.whole);
   const best = whole[0];
-  const marks = [best ? price(best[all.measure]) : null, broken.length ? h("b.bad", `${best ? " " : ""}✕${rows.length > 1 ? ` ${broken.length}/${rows.length}` : ` ${told(broken[0])}`}`) : null];
+  const marks = [best ? price(best[all.measure]) : broken.length ? null : "no price", broken.length ? h("b.bad", `${best ? " " : ""}✕${rows.length > 1 ? ` ${broken.length}/${rows.length}` : ` ${told(broken[0])}`}`) : null];
   const found = h(`td.n${best ? `.q${shade(best[all.measure])}` : ".none"}`, { tabindex: -1 }, marks);
   return tip(found, () => [
     all.axes.map((axis) => [...new Set(rows.map((row) => row[axis.name]))]).filter((values) => values.length === 1).map(([value]) => value).join(", ") || counted(rows.length, "situation"),

@@ -14,8 +14,9 @@ export function answers(all) {
 const where = (row, axes) => axes.map((axis) => `${axis.name} ${row[axis.name] || "(empty)"}`).join(", ") || "the one situation";
 
 function cheapest({ rows, axes, measure, overTime }) {
-  const whole = rows.filter((row) => row.whole).sort((a, b) => a[measure] - b[measure]);
-  if (!whole.length) return ["bad", "Nowhere does every pod have its place"];
+  const whole = rows.filter((row) => row.ranked).sort((a, b) => a[measure] - b[measure]);
+  const unknown = rows.filter((row) => row.whole && !row.ranked);
+  if (!whole.length) return ["bad", unknown.length ? "No price is known of the sizes, wherever every pod has its place" : "Nowhere does every pod have its place"];
   const [best] = whole;
   const last = whole.at(-1);
   const same = whole.filter((row) => row[measure] === best[measure]);
@@ -24,6 +25,7 @@ function cheapest({ rows, axes, measure, overTime }) {
   return ["good", `Cheapest: ${fixed.length ? where(best, fixed) : counted(same.length, "situation")}`,
     `${price(best[measure])} ${overTime ? `in ${best.hours.toFixed(1)} h` : "per hour"}, ${counted(best.nodes, "node")}: ${best.sizes || "none"}`,
     free.length && same.length > 1 ? `The same at ${free.map((axis) => some([...new Set(same.map((row) => row[axis.name]))], axis)).join("; ")}` : null,
+    unknown.length ? `Left out: ${counted(unknown.length, "situation")} with a size of which no price is known (${unknown[0].sizes})` : null,
     last[measure] > best[measure] ? `Dearest: ${price(last[measure])}, ${dearer(last[measure] / (best[measure] || 1))} (${where(last, axes)})` : null];
 }
 

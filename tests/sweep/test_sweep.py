@@ -372,3 +372,27 @@ def test_no_summary_line_calls_a_pending_fleet_cheap(plan: Path, capsys: pytest.
     assert "cheapest of" not in out
     assert "4 in which not every pod has its place" in out
     assert "Failed to schedule pod" in out
+
+
+UNPRICED = """scenario: a size without a price
+matrix: {region: [spaincentral]}
+cases:
+- case: unpriced
+  values: {size: Standard_L16as_v3}
+- case: priced
+  values: {size: Standard_D8s_v5}
+"""
+
+
+def test_what_nobody_knows_the_price_of_is_not_cheapest(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pool = POOL.replace("[Standard_D4s_v5, Standard_D8s_v5]", "[$(size)]")
+    plan.write_text(f"{UNPRICED}---{pool}---{WEB}")
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv", "--html", "page.html"]) == 0
+    unpriced, priced = rows(plan.parent / "rows.csv")
+    assert (unpriced["usd_per_hour"], unpriced["usd"], unpriced["pending"]) == ("", "", "0")
+    assert float(priced["usd_per_hour"]) > 0
+    out = capsys.readouterr().out
+    assert "cheapest of 1 in which every pod has its place" in out
+    assert "1 in which no price is known of a size, so that nobody knows the cost: case unpriced" in out
+    data = data_of((plan.parent / "page.html").read_text())
+    assert data["columns"]["usd_per_hour"] == [None, float(priced["usd_per_hour"])]

@@ -172,3 +172,8 @@ def test_sizes_of_a_nodepool(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert "spaincentral-1 on-demand no known price (Karpenter reckons with 999 USD/h): " in out
     _, out, _ = call(capsys, "explain", str(path), "--region", "spaincentral", "--format", "json")
     assert json.loads(out)["nodepools"][0]["sizes"] == [{"size": NATURAL, "price": None}]
+
+
+@pytest.mark.parametrize("capacity_type", ["on-demand", "spot"])
+def test_a_list_that_says_0_knows_no_price(capacity_type: str) -> None:
+    assert World(region="spaincentral").price(NATURAL, capacity_type).usd is None
