@@ -394,5 +394,5 @@ def test_what_nobody_knows_the_price_of_is_not_cheapest(plan: Path, capsys: pyte
     out = capsys.readouterr().out
     assert "cheapest of 1 in which every pod has its place" in out
     assert "1 in which no price is known of a size, so that nobody knows the cost: case unpriced" in out
-    data = data_of((plan.parent / "page.html").read_text())
+    data: Any = data_of((plan.parent / "page.html").read_text())
     assert data["columns"]["usd_per_hour"] == [None, float(priced["usd_per_hour"])]
