@@ -20,7 +20,9 @@ class MachinePrice:
 
 def price_of(prices: Prices, catalogue: RegionCatalogue, region: str, size: str, capacity_type: str) -> MachinePrice:
     """What a machine of a size costs in a region; capacity type `spot` or anything else."""
-    on_demand = prices.on_demand(catalogue, size, region) or None  # a list that says 0 knows none, as Karpenter reads it
+    on_demand = (
+        prices.on_demand(catalogue, size, region) or None
+    )  # a list that says 0 knows none, as Karpenter reads it
     if capacity_type != SPOT:
         return MachinePrice(on_demand)
     spot = prices.spot(catalogue, size, region) or None
