@@ -38,7 +38,10 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """All that there is at `t`. `bars` are nodes in order of creation, then NodeClaims without one; `recent`: the story's last lines."""
+    """All that there is at `t`. `bars` are nodes in order of creation, then NodeClaims without one; `recent`: the story's last lines.
+
+    Machines of `unpriced` sizes count as nothing in the price.
+    """
 
     t: float
     bars: Sequence[Bar]
@@ -46,6 +49,7 @@ class Frame:
     waiting: int
     price: float
     recent: Sequence[Happening]
+    unpriced: Sequence[str] = ()
 
 
 def frames(trace: Trace) -> Iterator[Frame]:
@@ -55,6 +59,7 @@ def frames(trace: Trace) -> Iterator[Frame]:
     claims: dict[str, Bar] = {}
     pods: dict[str, bool] = {}
     price, heard = 0.0, 0
+    unpriced: Sequence[str] = ()
     for t, facts in groupby(trace.facts, key=lambda fact: fact.t):
         for fact in facts:
             match fact:
@@ -67,12 +72,12 @@ def frames(trace: Trace) -> Iterator[Frame]:
                 case PodState():
                     _pod(pods, fact)
                 case Cost():
-                    price = fact.price
+                    price, unpriced = fact.price, fact.unpriced
         while heard < len(told) and told[heard].t <= t:
             heard += 1
         bars = (*nodes.values(), *claims.values())
         bound = sum(pods.values())
-        yield Frame(t, bars, bound, len(pods) - bound, price, tuple(told[max(0, heard - _RECENT) : heard]))
+        yield Frame(t, bars, bound, len(pods) - bound, price, tuple(told[max(0, heard - _RECENT) : heard]), unpriced)
 
 
 def _node(nodes: dict[str, Bar], claims: dict[str, Bar], fact: NodeState) -> None:
@@ -162,7 +167,7 @@ def frame_title(frame: Frame) -> str:
     nodes = sum(bool(bar.filled) or bar.price is not None for bar in frame.bars)
     return (
         f"at {frame.t:,.1f} s: {nodes} node{'' if nodes == 1 else 's'}, {frame.bound} pods bound, {frame.waiting} waiting, "
-        f"{frame.price:.4f} USD per hour"
+        f"{frame.price:.4f} USD per hour" + (f" without {', '.join(frame.unpriced)}" if frame.unpriced else "")
     )
 
 

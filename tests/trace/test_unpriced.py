@@ -13,6 +13,7 @@ import yaml
 from harness.cli.moves import moves_until
 from harness.explain.story import story
 from harness.explain.why import Why
+from harness.reports.film import frame_title, frames
 from harness.reports.picture.answers import departures
 from harness.reports.picture.story import Story
 from harness.reports.picture.world import world_value
@@ -61,6 +62,12 @@ def test_since_when_a_machine_counts_as_nothing(unpriced: Trace) -> None:
     assert lines[1] == f"from 51.3 s 0.0000 USD/h for 1 machine, without {LARGE}: no price is known"
     (said,) = [one.text for one in story(unpriced) if one.kind == "cost" and one.t == 51.3032]
     assert said == f"1 machine, 0.0000 USD per hour (no price is known of {LARGE})"
+
+
+def test_a_film_says_what_its_price_leaves_out(unpriced: Trace) -> None:
+    titles = [frame_title(frame) for frame in frames(unpriced)]
+    assert any(title.endswith(f", 0.0000 USD per hour without {LARGE}") for title in titles)
+    assert titles[-1].endswith(", 0.0960 USD per hour")
 
 
 def test_what_comes_of_it_has_no_stand_in(unpriced: Trace) -> None:
