@@ -11,7 +11,18 @@ from harness.kube.api.objects import name_of, spec_of
 from harness.world import World
 from harness.world.real.world import RealWorld
 
-__all__ = ["NODECLASS", "POOL", "SITUATIONS", "Figures", "Situation", "bound", "measured", "pods", "settled"]
+__all__ = [
+    "NODECLASS",
+    "POOL",
+    "SITUATIONS",
+    "Figures",
+    "Situation",
+    "bound",
+    "measured",
+    "pods",
+    "settled",
+    "wait_until",
+]
 
 NODECLASS = {
     "apiVersion": "karpenter.azure.com/v1beta1",
@@ -75,7 +86,7 @@ def settled(world: World, count: int) -> None:
     raise AssertionError(f"{len(bound(world))} of {count} pods are bound; the end of the controller's log:\n{log}")
 
 
-def _wait_until(world: World, come: Callable[[], bool]) -> None:
+def wait_until(world: World, come: Callable[[], bool]) -> None:
     """Lets time pass until something has come. Raises AssertionError."""
     patience = Patience(60.0)
     while not come():
@@ -89,7 +100,7 @@ def _nothing(world: World) -> None:
 
 def _killed(world: World) -> None:
     """Karpenter dies when Azure has taken the first machine, before its NodeClaim says so."""
-    _wait_until(
+    wait_until(
         world, lambda: any(each.method == "PUT" and each.resource == "virtualMachines" for each in world.cloud.journal)
     )
     world.restart_karpenter()
@@ -98,7 +109,7 @@ def _killed(world: World) -> None:
 def _api_restarted(world: World) -> None:
     """The API server ends, with all watches, while machines come up."""
     if isinstance(world, RealWorld):
-        _wait_until(world, lambda: bool(world.list("NodeClaim")))
+        wait_until(world, lambda: bool(world.list("NodeClaim")))
         world.restart_api_server()
 
 

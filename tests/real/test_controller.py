@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from harness.kube.api.objects import name_of
+from harness.kube.api.objects import condition_is, name_of
+from harness.trace.told import told_disruptions
 
 from .conftest import NewWorld
-from .situations import NODECLASS, POOL, SITUATIONS, Situation, measured, pods, settled
+from .situations import NODECLASS, POOL, SITUATIONS, Situation, measured, pods, settled, wait_until
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,23 @@ def test_a_controller_that_elects_a_leader_works(real_world: NewWorld) -> None:
     settled(world, 1)
     leases = {name_of(each) for each in world.list("Lease", namespace="kube-system")}
     assert leases == {"karpenter-leader-election"}
+
+
+def test_its_log_tells_of_a_node_that_goes(real_world: NewWorld) -> None:
+    """As traces read it; `tests/trace/real-disruptions.jsonl` are such lines of replacements, drift and a failure, too."""
+    world = real_world()
+    disruption = {"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "0s"}
+    world.apply(NODECLASS, {**POOL, "spec": {**POOL["spec"], "disruption": disruption}}, pods(1))
+    settled(world, 1)
+    wait_until(world, lambda: all(condition_is(each, "Initialized") for each in world.list("NodeClaim")))
+    (claim,) = world.list("NodeClaim")
+    world.apply(pods(0))
+    wait_until(world, lambda: not world.list("NodeClaim"))
+    (found,) = told_disruptions(world.log, (), ())
+    assert (found.decision, found.reason, found.savings) == ("delete", "Empty", 0.1)
+    assert [(node["claim"], node["node"]) for node in found.nodes] == [(name_of(claim), f"aks-{name_of(claim)}")]
+    assert found.ended is not None
+    assert found.ended >= found.t
 
 
 @pytest.mark.parametrize("what", ["TooManyRequests", "InternalServerError"])
