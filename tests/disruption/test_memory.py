@@ -35,6 +35,7 @@ def forgetful(self, snapshot):
     self.nodes, self._algebra = StateNodes(), None
     self.models.clear()
     self._of_pods.clear()
+    self._rewritten.clear()
     self._types = LatestOf(128)
 
 

@@ -38,6 +38,7 @@ class ClusterMemory:
         self._algebra: Algebra | None = None
         self._volumes: list[Object] = []
         self._of_pods: dict[Hashable, dict[int, tuple[Any, Any]]] = {}
+        self._rewritten: dict[Callable[[Object], Object], tuple[Sequence[Object], Sequence[Object]]] = {}
         self._types: LatestOf[Sequence[InstanceType], dict[str, InstanceType]] = LatestOf(_MOST_LISTS)
 
     def look(self, snapshot: ClusterSnapshot) -> None:
@@ -76,6 +77,14 @@ class ClusterMemory:
             return found
 
         return answer
+
+    def rewritten(self, rewrite: Callable[[Object], Object], pods: Sequence[Object]) -> Sequence[Object]:
+        """Each pod as a function of it alone makes it; the same ones as long as the pods are the same."""
+        known = self._rewritten.get(rewrite)
+        if known is None or not same_objects(known[0], pods):
+            read = self.of_pods(rewrite, rewrite)
+            known = self._rewritten[rewrite] = pods, [read(pod) for pod in pods]
+        return known[1]
 
     def by_name(self, types: Sequence[InstanceType]) -> dict[str, InstanceType]:
         """Instance types of a list by their names."""

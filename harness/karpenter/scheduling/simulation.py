@@ -74,8 +74,7 @@ class Simulations:
             (self.rules.limits_as_requests, with_limits_as_requests),
         ):
             if applies:
-                read = self._memory.of_pods(rewritten, rewritten)
-                snapshot = replace(snapshot, pods=[read(pod) for pod in snapshot.pods])
+                snapshot = replace(snapshot, pods=self._memory.rewritten(rewritten, snapshot.pods))
         self._memory.look(snapshot)
         self.snapshot, self._release = snapshot, release
         self._types, self._indexes = instance_types, indexes or CatalogIndexes()
