@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,16 +84,29 @@ class Trials:
         region = next((part.market["region"] for part in parts if part.market and "region" in part.market), None)
         trial = self._world.again(*([{"quota": here}] if here else ()), region=region)
         wanted = Counter(map(workload_of, pods))
-        edited = [self._edited(one, wanted, parts) for one in self._objects]
-        if region is not None:
-            edited = [_moved(one, self._world.region, region) for one in edited]
-        refused = trial.apply(*(one for one in edited if one is not None))
-        if any(one for one in refused if parts):
-            return Outcome(0, len(pods))
-        if trial.settle(allow_rejections=True).quiescent:
-            end_startup(trial)
+        # the others have their Nodes by now, unless they have them only because a word was misspelt
+        own = [_is_own(one, wanted) for one in self._objects]
+        first = (
+            []
+            if any(part.meant for part in parts)
+            else [one for one, late in zip(self._objects, own, strict=True) if not late]
+        )
+        steps = [[self._edited(one, wanted, ()) for one in first]] if first and any(own) else []
+        steps.append([self._edited(one, wanted, parts) for one in self._objects])
+        there = {name_of(node) for node in self._world.list("Node")} if self._alone else set()
+        for number, step in enumerate(steps):
+            there |= {name_of(node) for node in trial.list("Node")} if number else set()
+            before = {id(one) for one in steps[0]} if number else set()
+            objects = [one for one in step if one is not None and id(one) not in before]
+            refused = trial.apply(
+                *(objects if region is None else (_moved(one, self._world.region, region) for one in objects))
+            )
+            if any(one for one in refused if parts):
+                return Outcome(0, len(pods))
+            if trial.settle(allow_rejections=True).quiescent:
+                end_startup(trial)
         self._left -= min(sum(call.status >= 400 for call in trial.calls()) // _REFUSALS, _DEAREST)
-        return self._outcome(trial, wanted)
+        return self._outcome(trial, wanted, there)
 
     def has_spare(self) -> bool:
         """Whether more may be tried than what is needed for some advice: half of all trials are kept for pods that have none yet."""
@@ -140,8 +153,7 @@ class Trials:
         kind = str(obj.get("kind"))
         place = namespace_of(obj) or "default"
         target: Target = (kind, place, name_of(obj))
-        own = (workload_of(obj) if kind == "Pod" else Workload(*target)) in wanted
-        own = own and not (kind == "Pod" and spec_of(obj).get("nodeName"))
+        own = _is_own(obj, wanted)
         if self._alone and not own and (kind in _TEMPLATES or (kind == "Pod" and not spec_of(obj).get("nodeName"))):
             return None
         edits = [part.edit for part in parts[::-1] if part.edit is not None and _is_for(part, target, own)]
@@ -156,18 +168,18 @@ class Trials:
             edit(holder)
         return changed
 
-    def _outcome(self, trial: World, wanted: Mapping[Workload, int]) -> Outcome:
+    def _outcome(self, trial: World, wanted: Mapping[Workload, int], there: Set[str]) -> Outcome:
+        """What the trial came to; Nodes that were `there` before the pods cost nothing more."""
         pods, count = (
             [pod for pod in trial.view.list("Pod") if workload_of(pod) in wanted],
             sum(wanted.values()),
         )
         bound = [pod for pod in pods if spec_of(pod).get("nodeName")]
         waiting = len(pods) - len(bound)
-        before = {name_of(node) for node in self._world.list("Node")} if self._alone else set()
         nodes = {
             name: labels_of(trial.get("Node", name) or {})
             for name in dict.fromkeys(str(pod["spec"]["nodeName"]) for pod in bound)
-            if name not in before
+            if name not in there
         }
         priced = machine_prices(trial)
         refused = [c.code for c in trial.calls() if c.method == "PUT" and c.status >= 400 and c.code]
@@ -190,6 +202,13 @@ class Trials:
             for one, count in sorted(_bound(self._world).items())
             if one not in wanted and one.kind != "DaemonSet" and count > bound[one]
         }
+
+
+def _is_own(obj: Mapping[str, Any], wanted: Mapping[Workload, int]) -> bool:
+    """Whether it is one of the pods that wait together, or what makes them."""
+    if obj.get("kind") == "Pod":
+        return workload_of(obj) in wanted and not spec_of(obj).get("nodeName")
+    return Workload(str(obj.get("kind")), namespace_of(obj) or "default", name_of(obj)) in wanted
 
 
 def _bound(world: World) -> Counter[Workload]:

@@ -505,7 +505,7 @@ def test_more_pods_that_keep_apart_than_zones() -> None:
 
 
 def test_no_advice_takes_the_room_of_others() -> None:
-    """Without the selector kube-scheduler would put web on the Node that db has alone, and no NodePool has one for db."""
+    """Without the selector kube-scheduler would have put web on the Node that db has; db is there already, and web gets one of its own."""
     room = {"cpu": "2", "memory": "8Gi", "pods": "110"}
     there = {
         "apiVersion": "v1",
@@ -517,7 +517,20 @@ def test_no_advice_takes_the_room_of_others() -> None:
     web = testing.deployment("a-web", 1, "1500m", nodeSelector={"kubernetes.io/hostname": "gone"})
     explained = first(there, AMD64, web, db)
     assert explained.workload == "Deployment/a-web"
-    assert not [one.text for one in explained.changes if one.text.startswith("remove")]
+    assert not any(one.lost for one in explained.changes)
+    assert [(one.text, one.nodes) for one in explained.changes if one.text.startswith("remove")] == [
+        ("remove kubernetes.io/hostname: gone from the pod's nodeSelector", 1)
+    ]
+
+
+def test_a_machine_that_others_have_does_not_make_advice_dear() -> None:
+    """Together with a large pod a small one would share its machine; but that is there, elsewhere."""
+    pool = nodepool((CAPACITY, "on-demand"), (ZONE, "eastus-1"))
+    web = testing.deployment("a-web", 1, "1", nodeSelector={ZONE: "eastus-2"})
+    explained = first(pool, web, testing.deployment("large", 1, "90"))
+    assert explained.workload == "Deployment/a-web"
+    assert all(one.price < 1 for one in explained.changes)
+    assert explained.changes
 
 
 def test_a_word_that_was_meant_says_whose_room_it_takes() -> None:
