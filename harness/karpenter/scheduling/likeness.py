@@ -1,7 +1,7 @@
 """Which simulations have the same outcome apart from the names of pods, so that one of them answers for all."""
 
 from bisect import bisect
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -89,27 +89,28 @@ class _Line:
             ends.append(ends[-1] if goes_on else at + 1)
         return ends[::-1]
 
-    def rows(self, joining: Sequence[_Place]) -> "list[_Row]":
+    def rows(self, joining: Sequence[_Place]) -> "Iterator[_Row]":
         """The line with others that join it, as rows of equal ones."""
-        found: list[_Row] = []
-        at = 0
+        at, row = 0, None
         for number, place in enumerate(joining):
             until = bisect(self.places, place)
-            at = self._rows_to(found, at, until)
-            symbol, last = self.symbol(place), found[-1] if found else None
-            if last is not None and last.places is joining and last.symbol == symbol:
-                last.count += 1
-            else:
-                found.append(_Row(symbol, joining, number, 1))
-        self._rows_to(found, at, len(self.places))
-        return found
+            symbol = self.symbol(place)
+            if row is not None and at >= until and row.symbol == symbol:
+                row.count += 1
+                continue
+            if row is not None:
+                yield row
+            yield from self._rows(at, until)
+            at, row = max(at, until), _Row(symbol, joining, number, 1)
+        if row is not None:
+            yield row
+        yield from self._rows(at, len(self.places))
 
-    def _rows_to(self, found: "list[_Row]", at: int, until: int) -> int:
+    def _rows(self, at: int, until: int) -> "Iterator[_Row]":
         while at < until:
             end = min(self._ends[at], until)
-            found.append(_Row(self._symbols[at], self.places, at, end - at))
+            yield _Row(self._symbols[at], self.places, at, end - at)
             at = end
-        return until
 
     def joined(self, places: Iterable[_Place]) -> Hashable:
         """Equal for pods that make the same line when they join this one."""
@@ -201,20 +202,25 @@ class Likeness:
         filling = Filling(room, staying, settling)
         early: dict[str, str] = {}
         overflow: list[tuple[int, int]] = []
+        shapes, left = {**self._anyway.shapes, **own.shapes}, len(own.places) + len(line.places)
+        tried = left
         for row in line.rows(own.places):
             fit, exempted = row.symbol
-            taken = filling.take(own.shapes.get(fit) or self._anyway.shapes[fit], exempted, row.count)
+            taken = filling.take(shapes[fit], exempted, row.count)
             at = row.start
             for position, count in taken:
                 if not (node := room.existing[position]).state.initialized:
                     early.update((key, node.name) for _, _, key in row.places[at : at + count])
                 at += count
-            if left := row.start + row.count - at:
+            left -= at - row.start
+            if over := row.start + row.count - at:
                 if overflow and overflow[-1][0] == fit:
-                    left += overflow.pop()[1]
-                overflow.append((fit, left))
+                    over += overflow.pop()[1]
+                overflow.append((fit, over))
+            if len(shapes) == 1 and filling.is_full(shapes[fit]):
+                overflow = [(fit, left)] if left else []  # of those that follow no one finds a node either
+                break
         limited = frozenset(leaving) if self._limited else None
-        tried = len(own.places) + len(line.places)
         return Foretold((tuple(overflow), limited), bool(overflow), not self._limited, early, tried)
 
     def of(self, node: str, moving: Sequence[Object], *, settling: int) -> Alike | None:
