@@ -353,6 +353,23 @@ def test_a_nomination_says_for_which_pods_and_since_when() -> None:
     again = fact(48, "decision", pods=["default/late"], result="existing", simulation=2, target="Node/aks-one")
     (card,) = world_value([*STORY[:-2], again, event, *STORY[-2:]])["machines"]
     assert [50, "blocked", f"{said}, since 48s: late"] in card["notes"]
+    bound = fact(49, "pod", pod="default/late", state="bound", node="aks-two")
+    (card,) = world_value([*STORY[:-2], again, bound, event, *STORY[-2:]])["machines"]
+    assert [50, "blocked", f"{said}, since 48s: late (runs on aks-two since 49s)"] in card["notes"]
+
+
+def test_an_error_that_keeps_all_nodes_reaches_their_cards() -> None:
+    def failed(t: float, error: str) -> dict[str, Any]:
+        return fact(
+            t, "log", level="error", controller="disruption", message="Reconciler error", values={"error": error}
+        )
+
+    whole = "disrupting, computing disruption decision, getting offering price from candidate node"
+    said = [failed(50, whole), failed(60, whole), failed(61, "queue: a command of its own")]
+    (card,) = world_value([*STORY[:-1], *said, STORY[-1]])["machines"]
+    assert [note for note in card["notes"] if note[1] == "blocked"] == [
+        [50, "blocked", f"Karpenter cannot decide what to disrupt (2 times until 1m): {whole}"]
+    ]
 
 
 def test_how_long_something_is_left_alone_is_said_once() -> None:

@@ -97,8 +97,29 @@ def _notes(story: Story, cards: dict[str, dict[str, Any]]) -> None:
         if kind == "Node" and name in cards and fact["reason"] in STAYS:
             text = _nominated(story, cards[name], fact["t"]) if fact["message"] == _NOMINATED else fact["message"]
             cards[name]["notes"].append([fact["t"], "blocked", text])
+    _failed(story, cards.values())
     for card in cards.values():
         card["notes"].sort(key=lambda note: note[0])
+
+
+def _failed(story: Story, cards: Iterable[dict[str, Any]]) -> None:
+    """An error that ends a search for what to disrupt keeps every Node of that time; one that comes again and again is told once."""
+    errors: dict[str, list[float]] = {}
+    for fact in story.facts("log"):
+        error = str(fact.get("values", {}).get("error", ""))
+        if fact["controller"] == "disruption" and fact["level"] == "error" and _SEARCH in error:
+            errors.setdefault(error, []).append(fact["t"])
+    for error, times in errors.items():
+        often = f" ({len(times)} times until {duration(times[-1])})" if len(times) > 1 else ""
+        for card in cards:
+            states = [state for t, state in card["states"] if t <= times[-1]]
+            if states and states[-1] != "deleted":
+                since = max(times[0], card["states"][0][0])
+                card["notes"].append([since, "blocked", f"Karpenter cannot decide what to disrupt{often}: {error}"])
+
+
+_SEARCH = "computing disruption decision"
+"""In errors of a whole turn of the controller (core pkg/controllers/disruption/controller.go)."""
 
 
 _NOMINATED = "Node is nominated for a pending pod"
@@ -111,7 +132,12 @@ def _nominated(story: Story, card: Mapping[str, Any], t: float) -> str:
     if not wanted:
         return _NOMINATED
     pods = list(dict.fromkeys(pod for fact in wanted if fact["t"] == wanted[-1]["t"] for pod in fact["pods"]))
-    shown = ", ".join(pod.removeprefix("default/") for pod in pods[:_NAMED])
+    went: dict[str, str] = {}
+    for fact in story.facts("pod"):
+        if fact["state"] == "bound" and wanted[-1]["t"] <= fact["t"] and fact.get("node") and fact["pod"] in pods:
+            where = "here" if fact["node"] == card["name"] else f"on {fact['node']}"
+            went.setdefault(fact["pod"], f" (runs {where} since {duration(fact['t'])})")
+    shown = ", ".join(pod.removeprefix("default/") + went.get(pod, "") for pod in pods[:_NAMED])
     more = f" and {len(pods) - _NAMED} more" if len(pods) > _NAMED else ""
     return f"{_NOMINATED}, since {duration(wanted[-1]['t'])}: {shown}{more}"
 
