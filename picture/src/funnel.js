@@ -69,6 +69,7 @@ function picture(group, tried, world) {
   const whom = h("p", tried.nodepool ? [h("b", `NodePool ${tried.nodepool}`), " "] : null, `for ${named(group)}`);
   const why = tried.why ? h("p.bad", `at ${duration(tried.last)}: ${tried.why}`) : null;
   if (tried.funnel === null) return [whom, why, h("p.note", "No size was looked at.")];
+  if (tried.unlooked) return [whom, why, h("p.note", "No size was looked at for this: the NodePool itself does not suit. What the filters would leave of its sizes plays no part.")];
   const one = world.funnels[tried.funnel];
   const sizes = world.sizes[one.sizes];
   const words = { ...world.filters, ...WORDS };
@@ -90,9 +91,9 @@ function line(step, sizes, words) {
 
 /** A filter as a line that opens to the sizes that it takes away. */
 function filter(step, sizes, words) {
-  const names = step.kept ?? step.removed;
+  const names = step.removed;
   const list = (some) => h("p.sizes", some.map((name) => h("code", name.replace("Standard_", ""))));
-  return names.length ? folded(line(step, sizes, words), () => (step.reasons?.length ? step.reasons.map((each) => [h("p", h("b", `${each.text}:`)), list(each.names)]) : list(names)), { name: "details.filter" }) : h("div.filter", line(step, sizes, words));
+  return names.length ? folded(line(step, sizes, words), () => (step.kept ? [h("p", h("b", "Taken away:")), list(names), h("p", h("b", "Left:")), list(step.kept)] : step.reasons?.length ? step.reasons.map((each) => [h("p", h("b", `${each.text}:`)), list(each.names)]) : list(names)), { name: "details.filter" }) : h("div.filter", line(step, sizes, words));
 }
 
 function search(steps, sizes, claim, words) {

@@ -136,6 +136,10 @@ def test_the_funnel_says_where_a_size_went(made: Made, open_page: Open) -> None:
     assert left[1] == len(sizes["offered"])
     assert left[-1] == 1
     assert left == sorted(left, reverse=True)
+    last = page.tab.locator("#sizes details.filter").last
+    last.locator("summary").click()
+    taken, kept = (last.locator("p.sizes").nth(place).locator("code").count() for place in (0, 1))
+    assert (taken, kept) == (left[-2] - left[-1], left[-1])
     page.tab.locator("#sizes details.filter > summary").first.click()
     inner = page.tab.locator("#sizes .inner .n.left").all_inner_texts()
     assert (len(inner), int(inner[-1].replace(",", ""))) == (len(sizes["dropped"]), left[1])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from harness.reports.picture.world import world_value
 from tests.reports.test_picture_world import HEADER, fact
 
@@ -116,3 +118,21 @@ def test_of_many_tries_the_first_and_the_last_ones_are_on_the_page() -> None:
     assert [one["funnel"] for one in found["asked"][0]["tries"]] == numbers
     assert list(found["funnels"]) == [str(number) for number in numbers]
     assert opened(found)[1]["funnel"] == 69
+
+
+@pytest.mark.parametrize(
+    ("left", "why", "unlooked"),
+    [
+        (156, "incompatible requirements, key team, team In [red] not in team In [blue]", True),
+        (0, "incompatible requirements, key team, team In [red] not in team In [blue]", False),
+        (156, "minValues requirement is not met for label(s) (label(s)=[a])", False),
+        (156, "no instance type has enough resources", False),
+        (156, "", False),
+    ],
+)
+def test_a_nodepool_that_is_refused_before_its_sizes_says_so(left: int, why: str, unlooked: bool) -> None:
+    """Each filter leaves sizes, and Karpenter says no: then no filter is the reason."""
+    funnel, tried = decided(1, 1, "red", why=why)
+    steps = [{"filter": "pod", "left": left, "removed": ""}]
+    found = value(pods("", "red"), {**funnel, "steps": steps}, tried)
+    assert opened(found)[1].get("unlooked", False) is unlooked

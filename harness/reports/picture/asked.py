@@ -20,10 +20,10 @@ def asked(story: Story) -> list[dict[str, Any]]:
     """Each pod or workload that Karpenter decided on: `name`, `count` of pods, `waits`, and its `tries` in order of time.
 
     Who waits comes first. A try is a NodePool's `funnel` by number (None where no size was looked at), from `t` until `last`, with
-    Karpenter's `why` not, or the `claim` that came of it.
+    Karpenter's `why` not, or the `claim` that came of it; `unlooked` where it refused the NodePool before any size.
     """
     owners = {fact["pod"]: fact["owner"] for fact in story.facts("pod") if fact.get("owner")}
-    known = frozenset(fact["number"] for fact in story.facts("funnel"))
+    known = {fact["number"]: fact for fact in story.facts("funnel")}
     pools = {fact["claim"]: fact["nodepool"] for fact in story.facts("claim")}
     waiting = story.pending_pods()
     groups: dict[str, dict[str, Any]] = {}
@@ -44,7 +44,7 @@ def asked(story: Story) -> list[dict[str, Any]]:
     return sorted(found, key=lambda one: (not one["waits"], order.get(one["name"], 0)))[:_GROUPS]
 
 
-def _tries(decision: Line, known: frozenset[int], pools: Mapping[str, str]) -> list[tuple[Any, dict[str, Any]]]:
+def _tries(decision: Line, known: Mapping[int, Line], pools: Mapping[str, str]) -> list[tuple[Any, dict[str, Any]]]:
     """What a decision tried, each with what tells it from others."""
     kind, _, name = decision.get("target", "").partition("/")
     own = name if kind == "NodeClaim" and decision["result"] == "nodeclaim" else ""
@@ -54,11 +54,22 @@ def _tries(decision: Line, known: frozenset[int], pools: Mapping[str, str]) -> l
         claim = own if own and pools.get(own) == tried["nodepool"] else ""
         why = tried.get("why", "")
         key = (tried["nodepool"], funnel, claim, why if funnel is None else "")
-        found.append((key, {"nodepool": tried["nodepool"], "funnel": funnel, "claim": claim, "why": why}))
+        one = {"nodepool": tried["nodepool"], "funnel": funnel, "claim": claim, "why": why}
+        found.append((key, one | ({"unlooked": True} if funnel is not None and _unlooked(known[funnel], why) else {})))
     if not found:
         why = decision.get("why", "") or f"placed on {decision.get('target', '')}"
         found.append((("", None, own, why), {"nodepool": "", "funnel": None, "claim": "", "why": why}))
     return found
+
+
+def _unlooked(funnel: Line, why: str) -> bool:
+    """Whether a NodePool was refused before its sizes were looked at: some pass each filter, and Karpenter says no.
+
+    Taints, ports, requirements and topology come before the sizes; sentences about sizes and `minValues` come after them
+    (kcore ``pkg/controllers/provisioning/scheduling/nodeclaim.go``).
+    """
+    steps = funnel["steps"]
+    return bool(why and steps and steps[-1]["left"]) and "instance type" not in why and "minValues" not in why
 
 
 def _some(tries: Mapping[Any, dict[str, Any]]) -> list[dict[str, Any]]:
