@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -90,10 +90,17 @@ class PoolExplanation:
         return tuple(one.instance_type.name for one in self.verdicts if one.kept)
 
     @property
-    def against_allowed(self) -> Set[Cause]:
-        """The first causes against those sizes that the NodePool itself has nothing against."""
+    def deciding_allowed(self) -> Mapping[Cause, int]:
+        """First cause → sizes that the NodePool itself has nothing against."""
         every = (self.causes(one) for one in self.verdicts)
-        return {causes[0] for causes in every if causes and all(cause.rule != "nodepool" for cause in causes)}
+        return Counter(causes[0] for causes in every if causes and all(cause.rule != "nodepool" for cause in causes))
+
+    @property
+    def ruled_out(self) -> Mapping[Cause, int]:
+        """What the NodePool itself has against sizes, the first of each → these sizes."""
+        every = (self.causes(one) for one in self.verdicts)
+        own = (next((cause for cause in causes if cause.rule == "nodepool"), None) for causes in every)
+        return Counter(cause for cause in own if cause is not None)
 
     @property
     def deciding(self) -> Mapping[Cause, int]:

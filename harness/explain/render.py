@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.explain.changes import Change
-from harness.explain.reasons import offering_text
+from harness.explain.reasons import Cause, offering_text
 from harness.explain.scheduling import PodExplanation, PoolExplanation
 from harness.trace.prices import price_text
 
@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 _FEW = 3  # names, causes and Nodes that are listed where not everything is wanted
+_WIDE = 160  # characters of a cause
 DEAR = 5.0  # USD per hour from which on a price comes first
 
 
@@ -193,15 +194,19 @@ def _all_causes(pool: PoolExplanation) -> Iterator[str]:
 
 
 def _main_causes(pool: PoolExplanation) -> Iterator[str]:
-    """What keeps those sizes away that the NodePool itself allows; where it allows none, what it wants."""
-    causes = sorted(pool.deciding.items(), key=lambda one: (-one[1], one[0]))
-    against_allowed = pool.against_allowed
-    others = [(cause, count) for cause, count in causes if cause in against_allowed] or causes
-    for cause, count in others[:_FEW]:
-        yield f"    {count:5} {cause.text}"
-    rest = len(pool.verdicts) - len(pool.kept) - sum(count for _, count in others[:_FEW])
+    """What keeps those sizes away that the NodePool itself allows, then what it rules out itself."""
+    allowed, ruled_out = pool.deciding_allowed, pool.ruled_out
+    own = _FEW - 2 if allowed else _FEW
+    told = [*_most(allowed)[:_FEW], *_most(ruled_out)[:own]]
+    for cause, count in told:
+        yield f"    {count:5} {cause.text if len(cause.text) <= _WIDE else f'{cause.text[:_WIDE]}…'}"
+    rest = len(pool.verdicts) - len(pool.kept) - sum(count for _, count in told)
     if rest:
         yield f"    {rest:5} for other reasons (-v)"
+
+
+def _most(causes: Mapping[Cause, int]) -> list[tuple[Cause, int]]:
+    return sorted(causes.items(), key=lambda one: (-one[1], one[0]))
 
 
 def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:

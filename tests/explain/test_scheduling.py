@@ -343,6 +343,23 @@ def test_sizes_that_are_sold_out_say_so() -> None:
     assert "nodepool" not in causes
 
 
+def test_what_azure_refuses_is_counted_of_what_the_nodepool_allows() -> None:
+    """A refusal closes sizes that the NodePool rules out as well: these are no reason that the pod waits."""
+    nodeclass, nodepool = default_objects()
+    inner = nodepool["spec"]["template"]["spec"]
+    sizes = {"key": INSTANCE_TYPE, "operator": "In", "values": ["Standard_D2as_v6", "Standard_D2_v3"]}
+    only = {**inner, "requirements": [*inner["requirements"], sizes]}
+    nodepool = {**nodepool, "spec": {**nodepool["spec"], "template": {"spec": only}}}
+    fault = {"what": "SkuNotAvailable", "times": "always"}
+    explained = waiting_of(nodeclass, nodepool, pod(), azure={"faults": [fault]})
+    (tried,) = explained.pools
+    assert sum(tried.deciding_allowed.values()) == 2
+    lines = [line.strip() for line in as_text([explained]).splitlines()]
+    assert "2 Azure refuses it with SkuNotAvailable" in lines
+    others = len(tried.verdicts) - 2
+    assert f"{others} the NodePool wants In [Standard_D2_v3 Standard_D2as_v6] for {INSTANCE_TYPE}" in lines
+
+
 def test_a_size_counts_once_and_the_rest_is_told() -> None:
     text = as_text([explain(pod(nodeSelector={"kubernetes.io/arch": "arm64"}, requests={"cpu": "64"}))], verbose=True)
     (line,) = [line for line in text.splitlines() if "too small" in line]
