@@ -163,5 +163,6 @@ def group_value(group: Group) -> dict[str, Any]:
         "objects": whom(group),
         "facts": len(group.facts),
         "cases": group.cases,
+        **({"shared": True} if group.shared else {}),
         **({"follows": group.follows} if group.follows else {}),
     }

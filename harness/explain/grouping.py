@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.explain.sides import value_text, what_differs
+from harness.explain.sides import WHOLE, value_text, what_differs
 from harness.trace.comparing import Comparison, Difference, Missing
 
 __all__ = ["Change", "Fact", "Group", "Place", "grouped", "place_of"]
@@ -60,6 +60,12 @@ class Group:
     def cases(self) -> list[str]:
         """The cases in which it is."""
         return list(dict.fromkeys(fact.case for fact in self.facts))
+
+    @property
+    def shared(self) -> bool:
+        """Whether both sides have a list, of which `values` only say what one has and the other has not."""
+        sides = [side for fact in self.facts for side in (fact.difference.left, fact.difference.right)]
+        return all(isinstance(side, list) and len(side) > 0 for side in sides)
 
     def add(self, fact: Fact, left: str, right: str) -> None:
         """Takes one fact more."""
@@ -271,7 +277,7 @@ def _text(value: Any, place: Place) -> str:
         return "yes" if value else "no"
     if isinstance(value, list) and place.about == "sizes":
         value = [str(each).removeprefix("Standard_") for each in value]
-    return value_text(value)
+    return value_text(value, WHOLE)
 
 
 def _anonymous(value: Any, name: str) -> Any:

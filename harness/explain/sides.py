@@ -9,7 +9,10 @@ from typing import Any
 
 from harness.trace.comparing import Difference
 
-__all__ = ["place_text", "side_lines", "side_texts", "value_text", "what_differs"]
+__all__ = ["WHOLE", "place_text", "side_lines", "side_texts", "value_text", "what_differs"]
+
+WHOLE = 20_000
+"""Characters of a side where it can be opened, or is read by a program: all sizes of a region have room."""
 
 _WIDTH = 300
 _PLAIN = (
@@ -33,12 +36,13 @@ def side_lines(one: Difference) -> Iterator[str]:
     yield f"    B  {theirs}"
 
 
-def side_texts(one: Difference) -> tuple[str, str]:
-    """Both sides in a line each; of lists they say that they are what only this side has."""
+def side_texts(one: Difference, width: int = _WIDTH) -> tuple[str, str]:
+    """Both sides in a line each, cut at `width`; of lists they say that they are what only this side has."""
     left, right = what_differs(one)
+    mine, theirs = value_text(left, width), value_text(right, width)
     if left is one.left and right is one.right:
-        return value_text(left), value_text(right)
-    return f"only in A: {value_text(left)}", f"only in B: {value_text(right)}"
+        return mine, theirs
+    return f"only in A: {mine}", f"only in B: {theirs}"
 
 
 def what_differs(one: Difference) -> tuple[Any, Any]:
@@ -58,8 +62,8 @@ def place_text(fact: str) -> str:
     return re.sub(r"\]\[|\[", ": ", fact).replace("]", "")
 
 
-def value_text(value: Any) -> str:
-    """A value in one line; `(nothing)` for an empty list."""
+def value_text(value: Any, width: int = _WIDTH) -> str:
+    """A value in one line, cut at `width`; `(nothing)` for an empty list."""
     if value in ([], {}, ""):
         return "(nothing)"
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
@@ -67,4 +71,4 @@ def value_text(value: Any) -> str:
         text = f"{len(value)}: {text}" if len(value) > 1 else text
     else:
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}… ({len(text)} characters)"
+    return text if len(text) <= width else f"{text[: width - 1]}… ({len(text)} characters)"

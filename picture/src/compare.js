@@ -41,8 +41,8 @@ function groups(some, change, follows = false) {
   const columns = [
     { head: "what", cell: (one) => [h("b", one.what), follows ? h("p.note", `because of: ${one.follows}`) : null] },
     { head: "of", cell: (one) => one.objects || (one.cases.length > 1 ? `in ${one.cases.length} cases` : "") },
-    ...(change === "changed" ? ["left", "right"].map((side) => ({ head: side === "left" ? "A" : "B", cell: (one) => one.values.map((value) => h("span.line", side_(value[side], CUT), one.values.length > 1 && value.facts > 1 ? h("span.note", ` ×${value.facts}`) : null)) }))
-      : [{ head: "value", cell: (one) => side_(one.text, CUT) }]),
+    ...(change === "changed" ? ["left", "right"].map((side) => ({ head: side === "left" ? "A" : "B", cell: (one) => one.values.map((value) => h("span.line", side_(value[side], CUT, value[side === "left" ? "right" : "left"], one.shared ? onlyIn(side, value[side]) : ""), one.values.length > 1 && value.facts > 1 ? h("span.note", ` ×${value.facts}`) : null)) }))
+      : [{ head: "value", cell: (one) => side_(one.values.length === 1 ? one.values[0].right || one.values[0].left || one.text : one.text, CUT, "", one.shared ? onlyIn(change === "gone" ? "left" : "right", one.text) : "") }]),
   ];
   if (follows || some.length <= GROUPS) return table("Differences in groups", columns, some.slice(0, 300));
   return [table("Differences in groups", columns, some.slice(0, GROUPS - 2)), folded(counted(some.length - GROUPS + 2, "more difference"), () => table("More differences in groups", columns, some.slice(GROUPS - 2, 300)))];
@@ -88,9 +88,21 @@ function differences(pair) {
 }
 
 /** One side of a difference; long ones are cut until they are opened. */
-const side = (text, other) => (text ? side_(text, LONG) : other ? h("span.note", "nothing") : null);
+const side = (text, other) => (text ? side_(text, LONG, other) : other ? h("span.note", "nothing") : null);
 
-const side_ = (text, most) => (!text ? h("span.note", "nothing") : text.length > most ? folded(h("span.side", `${text.slice(0, most - 40)}…`), () => h("p.side", text)) : h("span.side", text));
+/** What both sides have in a list is not told again: this one has only these more, or none. */
+const onlyIn = (side, text) => (text ? `only in ${side === "left" ? "A" : "B"}: ` : "the same, none more");
+
+/** A text, cut where it is long: to the part from where on it is not the `other`'s. */
+function side_(text, most, other = "", before = "") {
+  if (!text) return h("span.note", before || "nothing");
+  if (text.length <= most) return h("span.side", before, text);
+  let same = 0;
+  while (same < text.length && text[same] === other?.[same]) same += 1;
+  const from = same < most - 80 || same === text.length ? 0 : same - 40;
+  const to = from + most - 40;
+  return folded(h("span.side", before, `${from ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`), () => h("p.side", text));
+}
 
 /** What both come to, in figures; what differs stands out. */
 function figures(a, b) {

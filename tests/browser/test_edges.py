@@ -76,3 +76,15 @@ def test_both_sides_of_a_comparison_stand_whole(width: int, tmp_path: Path, open
         assert figures(page.tab, "document.documentElement.scrollWidth") <= width, name
         tables = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.ariaLabel)"
         assert figures(page.tab, tables) == [], name
+
+
+def test_a_side_without_more_sizes_is_not_said_to_have_none(tmp_path: Path, open_page: Open) -> None:
+    """The list that both have is told of neither: A has the same sizes, B has more."""
+    (tmp_path / "pools.yaml").write_text(MANIFESTS)
+    main(["compare", str(tmp_path / "pools.yaml"), "--release", "1.13.1,1.14.0", "--html", str(tmp_path / "page.html")])
+    page = open_page(tmp_path / "page.html")
+    page.tab.locator("#summary > details > summary").click()
+    (row,) = page.tab.locator("#summary tr", has_text="sizes that it may become").all()
+    name, of, mine, theirs = row.locator("td").all_inner_texts()
+    assert mine == "the same, none more"
+    assert theirs.startswith("only in B: "), (name, of)

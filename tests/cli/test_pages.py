@@ -187,6 +187,10 @@ def test_compare_says_what_only_one_side_has(files: Path, capsys: pytest.Capture
     assert offered["name"] == "default: sizes that the NodePool is offered"
     assert offered["a"].startswith("only in A: ")
     assert offered["b"].startswith("only in B: ")
+    assert not any("characters)" in one["b"] for one in pair["differences"])  # a page has room: every size can be found
+    group = next(one for one in page(files / "page.html")["groups"] if one["what"] == "sizes offered")
+    assert group["shared"]
+    assert group["values"][0]["right"].count(", ") + 1 == offered["b"].count("Standard_") > 100
     assert "    A  only in A: " in out
     one, other = (world["header"]["kubernetes"] for world in pair["worlds"])
     also = [text for text in pair["also"] if text.startswith("B also ")]

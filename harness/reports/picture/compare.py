@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.explain.group_texts import TITLES, missing_lines
-from harness.explain.sides import place_text, side_texts
+from harness.explain.sides import WHOLE, place_text, side_texts
 from harness.reports.picture.page import page
 from harness.reports.picture.story import Line
 from harness.reports.picture.world import world_value
@@ -71,7 +71,7 @@ def pair_of(name: str, left: Trace, right: Trace, found: Comparison) -> Pair:
     told = []
     for one in found.differences:
         about, _, rest = place_text(one.fact).partition(": ")
-        one_side, other = side_texts(one)
+        one_side, other = side_texts(one, WHOLE)
         told.append(Differing(about, rest, one_side, other, kept=one.kept))
     return Pair(name, left.to_json(), right.to_json(), told, [f"{found.same} facts are the same."], _also(found))
 
