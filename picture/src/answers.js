@@ -1,4 +1,5 @@
 // The questions that one comes with, answered first: what waits and why, what Azure refused, what it costs, what left.
+import { spentOf, usdOf } from "./cost.js";
 import { folded, h, table } from "./dom.js";
 import { asOnDemand, stateAt } from "./machines.js";
 import { counted, duration, place, price } from "./text.js";
@@ -62,9 +63,9 @@ function taken(world) {
 
 function costs(world) {
   if (!world.cost.length) return null;
-  const [, usd, machines] = world.cost.at(-1);
+  const last = world.cost.at(-1);
   const dear = world.machines.filter((one) => stateAt(one, world.end)?.on && asOnDemand(one, world.end)).length;
-  return h("div.answer", h("h3", `${price(usd)} per hour at the end`), h("p", `${counted(machines, "machine")}; ${price(world.spent)} over ${duration(world.end)}`),
+  return h("div.answer", h("h3", `${usdOf(last)} per hour at the end`), h("p", `${counted(last[2], "machine")}; ${spentOf(world)} over ${duration(world.end)}`),
     dear ? h("p.note", `upper bound: ${counted(dear, "spot machine")} at on-demand price`) : null,
     world.unpriced.map((text) => h("p.note", text)));
 }

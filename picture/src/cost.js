@@ -7,6 +7,9 @@ import { axis } from "./view.js";
 
 const HEIGHT = 150;
 
+/** USD per hour of a step; where a machine has no known price the figure is less than what is paid. */
+export const usdOf = ([, usd, , unknown]) => (!unknown ? price(usd) : usd ? `at least ${price(usd)}` : "unknown price");
+
 export function cost(world, own, times) {
   if (!world.cost.length) return null;
   const steps = [[0, 0, 0], ...world.cost, [world.end, ...world.cost.at(-1).slice(1)]];
@@ -14,18 +17,21 @@ export function cost(world, own, times) {
   const now = h("p", { "aria-live": "polite" });
   const draw = () => {
     put(box, chart(steps, box.clientWidth || 900, own, times));
-    const [, usd, machines] = at(world.cost, own.at);
-    put(now, h("b", `${price(usd)} per hour`), ` for ${counted(machines, "machine")} at ${duration(own.at)}. The most was ${price(Math.max(...steps.map((step) => step[1])))}; ${price(world.spent)} in all over ${duration(world.end)} of virtual time.`);
+    const step = at(world.cost, own.at);
+    put(now, h("b", `${usdOf(step)} per hour`), ` for ${counted(step[2], "machine")} at ${duration(own.at)}. The most was ${price(Math.max(...steps.map((step) => step[1])))}; ${spentOf(world)} in all over ${duration(world.end)} of virtual time.`);
   };
   own.listen(draw);
   new ResizeObserver(draw).observe(box);
   draw();
   return h("section", { id: "cost" }, h("h2", "Cost"), now, box, folded("The same as a table", () => table("Cost over time", [
     { head: "from", numeric: true, cell: (row) => duration(row[0]) },
-    { head: "per hour", numeric: true, cell: (row) => price(row[1]) },
+    { head: "per hour", numeric: true, cell: usdOf },
     { head: "machines", numeric: true, cell: (row) => row[2] },
   ], world.cost)));
 }
+
+/** USD in all; the least that it can be where a machine ran without a known price. */
+export const spentOf = (world) => `${world.cost.some((step) => step[3]) ? "at least " : ""}${price(world.spent)}`;
 
 /** The step that holds at a time. */
 export function at(steps, t) {

@@ -1,6 +1,6 @@
 // Nodes as bars at one moment: what they hold, what they cost, what is new, gone, empty or kept; before and after are two moments.
 import { folded, h, put } from "./dom.js";
-import { at as costAt } from "./cost.js";
+import { at as costAt, usdOf } from "./cost.js";
 import { bytes, cores, counted, duration, price, zoneName } from "./text.js";
 import { tip } from "./tip.js";
 
@@ -81,10 +81,11 @@ function cards(world, grid, total, t, before, many, more) {
   const all = world.machines.map((machine) => ({ machine, now: stateAt(machine, t), was: before === undefined ? null : stateAt(machine, before) })).filter((one) => one.now || one.was)
     .sort((a, b) => a.machine.nodepool.localeCompare(b.machine.nodepool) || a.machine.name.localeCompare(b.machine.name));
   const there = all.filter((one) => one.now);
-  const usd = costAt(world.cost, t)[1];
-  const was = before === undefined ? usd : costAt(world.cost, before)[1];
+  const step = costAt(world.cost, t);
+  const usd = step[1];
+  const past = before === undefined ? step : costAt(world.cost, before);
   const waiting = world.lanes.filter((lane) => lane.kind === "pod" && lane.parts.some(([what, from, to]) => what === "pending" && from <= t && (to > t || to === world.end))).reduce((sum, lane) => sum + lane.pods.length, 0);
-  put(total, h("b.usd", { "data-usd": usd }, `${price(usd)} per hour`), was !== usd ? ` (was ${price(was)})` : "", ` · ${counted(there.length, "node")}`, ` · ${counted(there.reduce((sum, one) => sum + one.now.pods.length, 0), "pod")} on them`, waiting ? [" · ", h("b.bad", `${counted(waiting, "pod")} waiting`)] : "");
+  put(total, h("b.usd", { "data-usd": usd }, `${usdOf(step)} per hour`), usdOf(past) !== usdOf(step) ? ` (was ${usdOf(past)})` : "", ` · ${counted(there.length, "node")}`, ` · ${counted(there.reduce((sum, one) => sum + one.now.pods.length, 0), "pod")} on them`, waiting ? [" · ", h("b.bad", `${counted(waiting, "pod")} waiting`)] : "");
   const groups = all.length > CARDS ? [...Map.groupBy(all, look).values()] : all.map((one) => [one]);
   put(grid, groups.slice(0, all.length > CARDS ? many : CARDS).map((some) => card(some, world)), all.length ? null : h("p.note", "No node is there at this moment."),
     all.length > CARDS && groups.length > many ? h("button.more", { type: "button", onclick: more }, `${groups.slice(many).flat().length} more`) : null);

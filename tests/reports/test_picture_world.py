@@ -139,6 +139,8 @@ def test_what_azure_refused() -> None:
 def test_what_it_costs() -> None:
     assert VALUE["cost"] == [[10, 0.02, 1], [1010, 0.0, 0]]
     assert VALUE["spent"] == round(0.02 * 1000 / 3600, 6)
+    unknown = fact(2000, "cost", price=0.0, machines=1, unpriced=[LARGE])
+    assert world_value([*STORY, unknown])["cost"][-1] == [2000, 0.0, 1, True]  # less than what is paid
     (card,) = VALUE["machines"]
     assert card["power"] == [[10, True], [1010, False]]
     assert card["prices"] == [[10, 0.02]]

@@ -169,8 +169,16 @@ def rejections(story: Story) -> list[dict[str, Any]]:
 
 
 def cost_steps(story: Story) -> list[list[float]]:
-    """[t, USD per hour, machines] whenever it changed."""
-    return [[fact["t"], fact["price"], fact.get("machines", fact.get("nodes", 0))] for fact in story.facts("cost")]
+    """[t, USD per hour, machines] whenever it changed; a fourth member, true, where a machine counts as nothing for want of a price."""
+    return [
+        [
+            fact["t"],
+            fact["price"],
+            fact.get("machines", fact.get("nodes", 0)),
+            *([True] if fact.get("unpriced") else []),
+        ]
+        for fact in story.facts("cost")
+    ]
 
 
 def unpriced(story: Story) -> list[str]:
