@@ -15,6 +15,13 @@ export function duration(seconds) {
   return parts.slice(first, first + 2).filter(([, value]) => value > 0).map(([unit, value]) => `${value}${unit}`).join("");
 }
 
+/** The same to the second, for a time that somebody multiplies by: 2h0m57s. */
+export function exactly(seconds) {
+  const whole = Math.round(seconds);
+  const text = [["d", Math.floor(whole / 86400)], ["h", Math.floor(whole / 3600) % 24], ["m", Math.floor(whole / 60) % 60], ["s", whole % 60]];
+  return text.slice(text.findIndex(([, value]) => value > 0)).map(([unit, value]) => `${value}${unit}`).join("");
+}
+
 /** USD per hour: 0.1920, 3.672, 12.34; the more digits, the smaller. */
 export const price = (usd) => (usd === null || usd === undefined ? "no price" : `$${usd.toFixed(usd < 1 ? 4 : usd < 10 ? 3 : 2)}`);
 

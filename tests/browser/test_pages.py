@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from harness.reports.picture.world import world_page
 from tests.browser.conftest import Opened, figures
 from tests.browser.pages import CASES
 
@@ -250,3 +251,17 @@ def told(found: list[Any]) -> list[str]:
         for one in found
         if one["impact"] in ("serious", "critical")
     ]
+
+
+def test_what_is_paid_in_all_has_its_exact_span_and_says_where_a_price_is_unknown(
+    tmp_path: Path, open_page: Open
+) -> None:
+    header = {"release": "1.14.0", "kubernetes": "1.34.0", "region": "eastus", "mode": "aksscriptless"}
+    steps: list[dict[str, Any]] = [{"t": 0, "price": 0.281, "machines": 1}, {"t": 7257, "price": 0, "machines": 1}]
+    steps[1]["unpriced"] = ["Standard_D8s_v5"]
+    (tmp_path / "page.html").write_text(world_page([header, *({"fact": "cost", **one} for one in steps)]))
+    page = open_page(tmp_path / "page.html")
+    answers, cost = (page.tab.locator(part).inner_text() for part in ("#short", "#cost"))
+    assert "unknown price per hour at the end" in answers
+    assert "at least $0.5664 over 2h0m57s" in answers
+    assert "at least $0.5664 in all over 2h0m57s of virtual time" in cost
