@@ -11,6 +11,7 @@ export function answers(world) {
 const REFUSALS = 3; // with their words, of many shown at once; the others are folded
 const FEW = 6; // which are not many
 const REASONS = 3; // told whole; of more the others are a line each, which opens
+const CLAIMS = 4; // of equal refusals, with their names
 const LINES = 3; // of these, shown at once
 const link = (object, text) => h("a", { href: `#object=${encodeURIComponent(object)}` }, text);
 
@@ -89,9 +90,9 @@ function rejected(world) {
 export function refusals(world) {
   if (!world.refusals.length) return null;
   const columns = [
-    { head: "at", numeric: true, cell: (one) => [duration(one.t), one.count > 1 ? h("b", ` ×${one.count}`) : null] },
+    { head: "at", numeric: true, cell: (one) => [duration(one.t), one.count > 1 ? [one.last > one.t ? ` – ${duration(one.last)}` : "", h("b", ` ×${one.count}`)] : null] },
     { head: "code", cell: (one) => [h("b", one.error || one.status), one.fault ? h("span.note", one.fault === one.error ? " declared fault" : ` fault ${one.fault}`) : null] },
-    { head: "asked for", cell: (one) => [offer(one) || `${one.operation} ${one.name}`, one.claim ? h("span.place.line", one.claim) : null] },
+    { head: "asked for", cell: (one) => [offer(one) || `${one.operation} ${one.name}`, one.claims.slice(0, CLAIMS).map((name) => h("span.place.line", name)), one.claims.length > CLAIMS ? h("span.place.line", `and ${one.claims.length - CLAIMS} more`) : null] },
     { head: "Karpenter then leaves alone", cell: (one) => (one.blocked.length ? one.blocked.map(({ time, what }) => h("span.line", h("b", time), ` ${what}`)) : h("span.note", "nothing")) },
     { head: "in Azure's words", cell: (one) => (one.message.length > 260 ? folded(`${one.message.slice(0, 200)}…`, () => h("p", one.message)) : one.message) },
   ];
@@ -103,4 +104,4 @@ export function refusals(world) {
 
 /** Refusals of the same in the same words are one, the first, with their number. */
 const alike = (refusals) => [...Map.groupBy(refusals, (one) => JSON.stringify([one.error, one.status, one.message, one.size, one.zone, one.priority, one.fault, one.operation])).values()]
-  .map((all) => ({ ...all[0], count: all.length }));
+  .map((all) => ({ ...all[0], count: all.length, last: all.at(-1).t, claims: [...new Set(all.map((one) => one.claim).filter(Boolean))] }));

@@ -42,10 +42,16 @@ export function corridor(world, own, times, { id = "corridor", title: name = "Co
   own.listen(draw);
   new ResizeObserver(draw).observe(box);
   return h("section", { id }, h("h2", name),
-    told && h("p.note", `From a pod that waits to the node that it runs on. Ctrl and wheel, or + and −, zoom; drag moves; a click, on a bar too, ${linked ? "sets the moment that Nodes and Cost show" : "marks a moment in both corridors"}.`),
+    told && h("p.note", `From a pod that waits to the node that it runs on. Ctrl and wheel, or + and −, zoom; drag moves; a click, on a bar too, ${linked ? moment(world) : "marks a moment in both corridors"}.`),
     h("div.tools", zoomButtons(own),
       toggle("Draw quiet times short", own.even, (on) => own.change({ even: on, transform: zoomIdentity }))),
     legend, box, more, folded("The same as a table", () => asTable(world.lanes)));
+}
+
+/** What a click does, by the parts that the page has. */
+function moment(world) {
+  const parts = [world.machines.length ? "Nodes" : "", world.cost.length ? "Cost" : ""].filter(Boolean);
+  return parts.length ? `sets the moment that ${parts.join(" and ")} ${parts.length > 1 ? "show" : "shows"}` : "marks a moment";
 }
 
 /** Every sign that is drawn, in the order of the corridor. */
@@ -95,12 +101,19 @@ function chart(lanes, whole, world, own, times, linked, turn) {
   return svg;
 }
 
+/** A name that is too long without its middle: names differ at their ends. */
+function cut(text, room) {
+  if (text.length <= room) return text;
+  const end = Math.floor((room - 1) / 2);
+  return `${text.slice(0, room - 1 - end)}…${text.slice(text.length - end)}`;
+}
+
 function laneName(lane, y, left, narrow, turn) {
   const x = lane.below ? 12 : 0;
   const text = `${lane.group ? (lane.opened ? "▾ " : "▸ ") : ""}${title(lane)}`;
   const room = Math.floor((narrow ? 360 : left - x - 10) / 6.9);
-  const told = s(`text.name.${lane.kind}`, { x, y: y + (narrow ? 12 : 16) }, text.length > room ? `${text.slice(0, room - 1)}…` : text);
-  tip(told, () => [text, place(lane.place ?? lane.line), lane.zone ?? "", lane.pods && lane.pods.length > 1 ? lane.pods.slice(0, 8).join(", ") : ""].filter(Boolean));
+  const told = s(`text.name.${lane.kind}`, { x, y: y + (narrow ? 12 : 16) }, cut(text, room));
+  tip(told, () => [text, lane.kind === "blocked" && !lane.group ? lane.name : "", place(lane.place ?? lane.line), lane.zone ?? "", lane.pods && lane.pods.length > 1 ? lane.pods.slice(0, 8).join(", ") : ""].filter(Boolean));
   if (lane.group) return opener(told, lane, () => turn(lane));
   if (!lane.place) return told;
   return s("a", { href: `#object=${encodeURIComponent(lane.owner || `Pod/${lane.name.replace(/^default\//, "")}`)}` }, told);

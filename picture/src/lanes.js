@@ -100,6 +100,6 @@ export function title(lane) {
     return `${lane.nodepool || "nodes"} ×${lane.members.length}${size}`;
   }
   if (lane.kind === "pod") return `${lane.pods.length > 1 && lane.owner ? short(lane.owner) : lane.name.replace(/^default\//, "")}${lane.pods.length > 1 ? ` ×${lane.pods.length}` : ""}`;
-  if (lane.kind === "blocked") return lane.name.replace("Standard_", "");
+  if (lane.kind === "blocked") return lane.name.replace("Standard_", "").replace(/(family )standard(\w+)Family/, "$1$2").replace(/( vCPUs) on,/, "$1,");
   return `${lane.name}${size}`;
 }

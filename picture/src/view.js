@@ -79,5 +79,5 @@ export function ticks(own, width, times, gap = 74) {
       last = x;
     }
   }
-  return found;
+  return own.end > 0 && scale(own.end) <= width + 1 ? [...found.filter((t) => !t || scale(own.end) - scale(t) >= 1.7 * gap), own.end] : found;
 }

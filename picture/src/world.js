@@ -28,13 +28,16 @@ function head(given) {
   const { header } = given;
   const scenario = header.scenario ?? {};
   const facts = [["Karpenter", `${header.release}${header.karpenter === "real" ? ", the real controller" : ""}`], ["Kubernetes", header.kubernetes], ["region", header.region], ["mode", header.mode], header.cluster !== "memory" ? ["cluster", header.cluster] : null].filter(Boolean);
-  return h("header", h("h1", given.outcome && OUTCOMES[given.outcome] ? [mark(given.outcome), " "] : null, scenario.name ?? `Karpenter ${header.release} in ${header.region}`),
+  return h("header", h("h1", given.outcome && OUTCOMES[given.outcome] ? [mark(given.outcome), " "] : null, scenario.name ? titled(scenario.name) : `Karpenter ${header.release} in ${header.region}`),
     given.gist?.length ? h("p.gist", given.gist.map((one) => h("b", one))) : null,
     scenario.description ? h("p.said", coded(scenario.description)) : null,
     scenario.file ? h("p.place", place(scenario)) : null,
     h("p.facts", facts.map(([name, value]) => h("span", h("span.note", `${name} `), value))), header.command ? h("p", h("code", header.command)) : null,
     notes(given.notes ?? []));
 }
+
+/** A name with its parameters set off; the text is still the one that `-k` finds. */
+const titled = (name) => name.split(/(?<=\S)(?=\[[^[\]]*\]$)/).map((part, index) => (index ? h("span.of", part) : part));
 
 const NOTES = 3; // shown at once
 

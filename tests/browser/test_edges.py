@@ -88,3 +88,34 @@ def test_a_side_without_more_sizes_is_not_said_to_have_none(tmp_path: Path, open
     name, of, mine, theirs = row.locator("td").all_inner_texts()
     assert mine == "the same, none more"
     assert theirs.startswith("only in B: "), (name, of)
+
+
+@pytest.mark.parametrize("name", ["refused", "quota", "replaced"])
+def test_an_axis_says_where_it_ends_and_a_long_name_how_it_ends(name: str, made: Made, open_page: Open) -> None:
+    page = open_page(made(name))
+    names = page.tab.locator("#corridor text.name").all_text_contents()
+    blocked = page.tab.locator("#corridor text.name.blocked").all_text_contents()
+    assert not any(text.endswith("…") for text in names), names
+    assert all(text.endswith((", on-demand", ", spot", "in every zone")) for text in blocked), blocked
+    toggle = page.tab.locator("#corridor button", has_text="Draw quiet times short")
+    if toggle.get_attribute("aria-pressed") == "false":
+        toggle.click()
+    page.tab.wait_for_timeout(100)
+    ticks = page.tab.locator("#corridor text.axis, #corridor text.axis.end").all_text_contents()
+    end = page.tab.locator("svg.lanes").get_attribute("aria-label").rpartition(" over ")[2]
+    assert ticks[-1] == end
+    assert figures(page.tab, CUT) == []
+
+
+def test_equal_refusals_say_until_when_and_of_whom(tmp_path: Path, open_page: Open) -> None:
+    path = tmp_path / "page.html"
+    assert (
+        main(["run", "scenarios/capacity/refusals.yaml", "-k", "the region's quota is used up", "--html", str(path)])
+        == 0
+    )
+    page = open_page(path)
+    rows = page.tab.locator("#refusals tbody tr").all_inner_texts()
+    named = {one["claim"] for one in page.world["refusals"]}
+    assert len(named) > len(rows)
+    assert all(any(name in row for row in rows) for name in named), rows
+    assert any(" – " in row.partition("\t")[0] for row in rows)

@@ -197,6 +197,15 @@ def test_every_case_of_a_run_leads_to_its_picture(tmp_path: Path, open_page: Ope
     page.tab.locator(".row summary").click()
     page.tab.locator(".row a").click()
     assert page.tab.locator("h1").inner_text().endswith("the quota of a family is used up")
+    case = figures(page.tab, "location.hash")
+    page.tab.locator("nav a[href='#sizes']").click()
+    assert figures(page.tab, "location.hash") == f"{case}/sizes"  # a link that can be sent
+    page.tab.reload()
+    assert page.tab.locator("h1").inner_text().endswith("the quota of a family is used up")
+    page.tab.wait_for_function("document.querySelector('#sizes').getBoundingClientRect().top < innerHeight")
+    assert figures(page.tab, "scrollY") > 0
+    page.tab.go_back()
+    assert figures(page.tab, "location.hash") == case
     page.tab.locator("text=all cases").click()
     assert page.tab.locator("h1").inner_text() == f"{len(page.data['cases'])} cases, all as expected"
     assert page.complaints == []
