@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import fields
 from typing import Any
 
@@ -33,7 +33,7 @@ class Decisions(Listener):
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._passes: list[tuple[float, SchedulingResults, Ledger, Standing]] = []
+        self._passes: list[tuple[float, SchedulingResults, Ledger, Standing, Set[str]]] = []
         self._names: dict[int, tuple[PlannedNodeClaim, str]] = {}
 
     def solved(
@@ -46,7 +46,8 @@ class Decisions(Listener):
         """Keeps what a simulation found."""
         if ledger is not None:
             standing = self._world.instance_types.standing()
-            self._passes.append((round(self._world.clock.seconds, 6), results, ledger, standing))
+            there = frozenset(name for name in results.existing if self._world.view.get("Node", name) is not None)
+            self._passes.append((round(self._world.clock.seconds, 6), results, ledger, standing, there))
 
     def created(self, planned: PlannedNodeClaim, nodeclaim: str) -> None:
         """Keeps the name of a NodeClaim."""
@@ -56,9 +57,9 @@ class Decisions(Listener):
         """All decisions in order. What is decided again as it was is told once."""
         sizes = _SizeLists(self._world)
         last: dict[str, Hashable] = {}
-        for number, (t, results, ledger, standing) in enumerate(self._passes, 1):
+        for number, (t, results, ledger, standing, there) in enumerate(self._passes, 1):
             sizes.standing = standing
-            for found in self._of_pass(t, number, results, ledger, sizes):
+            for found in self._of_pass(t, number, results, ledger, there, sizes):
                 same = (
                     found.result,
                     found.target,
@@ -72,8 +73,15 @@ class Decisions(Listener):
                 yield found
 
     def _of_pass(
-        self, t: float, number: int, results: SchedulingResults, ledger: Ledger, sizes: _SizeLists
+        self,
+        t: float,
+        number: int,
+        results: SchedulingResults,
+        ledger: Ledger,
+        there: Set[str],
+        sizes: _SizeLists,
     ) -> Iterator[Decision]:
+        """Of one simulation; `there` are the names that were Nodes then, the others are NodeClaims on their way."""
         filtered = tuple(sizes.tried(t, entry) for entry in ledger.filtered)
         for planned in results.nodeclaims:
             pods = tuple(pod_key(pod) for pod in planned.pods)
@@ -82,7 +90,7 @@ class Decisions(Listener):
             target = f"NodeClaim/{name}" if name else ""
             yield Decision(t, pods, "nodeclaim", number, target, "", (*filtered, *tried), nodes)
         for name, placed in results.existing.items():
-            kind = "Node" if self._world.view.get("Node", name) is not None else "NodeClaim"
+            kind = "Node" if name in there else "NodeClaim"
             yield Decision(t, tuple(map(pod_key, placed)), "existing", number, f"{kind}/{name}")
         groups: dict[Hashable, tuple[list[str], Decision]] = {}
         for result, told in (("refused", results.errors), ("ignored", results.ignored)):

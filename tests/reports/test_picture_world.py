@@ -182,6 +182,12 @@ def test_moments_name_what_happens() -> None:
     assert told[1000, "disrupted"] == "delete for Empty: aks-one"
 
 
+def test_a_node_that_is_told_as_ready_twice_is_one_moment() -> None:
+    ready = [fact(50, "node", node=name, state="ready") for name in ("aks-a", "aks-b", "aks-a", "aks-b")]
+    (moment,) = world_value([STORY[0], *ready])["moments"]
+    assert (moment["text"], moment["count"]) == ("ready: aks-a, ready: aks-b", 2)
+
+
 def test_an_empty_story_has_a_page() -> None:
     data = data_of(world_page([HEADER, fact(0, "end", outcome="", facts=0)]))
     assert isinstance(data, dict)

@@ -149,15 +149,18 @@ def moments(story: Story) -> list[dict[str, Any]]:
     for one in found:
         last = joined[-1] if joined else None
         if last is not None and last["kind"] == one["kind"] and last["t"] == one["t"] and one["kind"] != "step":
+            if one["text"] in last["told"]:
+                continue  # a Node that loses a taint is told as ready once more
             last["text"] = (
                 f"{last['text']}, {one['text']}"
                 if last["count"] < _NAMED
                 else f"{last['text'].split(' … ')[0]} … {last['count'] + 1} in all"
             )
             last["count"] += 1
+            last["told"].add(one["text"])
         else:
-            joined.append({**one, "count": 1})
-    return joined
+            joined.append({**one, "count": 1, "told": {one["text"]}})
+    return [{key: value for key, value in one.items() if key != "told"} for one in joined]
 
 
 _NAMED = 3
