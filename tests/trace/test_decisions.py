@@ -12,7 +12,7 @@ from harness.trace.facts import Decision
 
 def test_a_place_is_called_what_it_was_when_it_was_chosen() -> None:
     """The trace is written at the end, when the Node may be gone."""
-    nodes = {"aks-one": {}}
+    nodes: dict[str, dict[str, Any]] = {"aks-one": {}}
     world: Any = SimpleNamespace(
         clock=SimpleNamespace(seconds=5.0),
         instance_types=SimpleNamespace(standing=lambda: None),

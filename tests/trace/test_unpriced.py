@@ -49,7 +49,8 @@ def test_a_decision_says_which_sizes_have_no_price(unpriced: Trace) -> None:
 def test_the_card_does_not_tell_a_saving(unpriced: Trace) -> None:
     value = world_value(unpriced.to_json())
     (found,) = value["departures"]
-    assert found == {"what": "replace for Underutilized", "count": 1, "savings": None, "notes": [UNKNOWN]}
+    notes = [f"{unpriced.of(Disruption)[0].nodes[0]['node']}, at 2m5s", UNKNOWN]
+    assert found == {"what": "replace for Underutilized", "count": 1, "savings": None, "notes": notes}
     told = {key: value[key] for key in value if key not in ("told", "disruptions")}
     assert not STAND_IN.search(json.dumps(told))
 

@@ -221,7 +221,8 @@ def _departure(decision: str, reason: str, facts: Sequence[Line]) -> dict[str, A
     gone = [fact for fact in facts if not fact.get("problem")]
     guessed = [fact for fact in gone if fact.get("unpriced")]
     known = [fact["savings"] for fact in gone if not fact.get("unpriced")]
-    notes = [f"{_times(len(kept), len(facts), 'taken back')}: {kept[0]['problem']}"] if kept else []
+    notes = _which(facts)
+    notes += [f"{_times(len(kept), len(facts), 'taken back')}: {kept[0]['problem']}"] if kept else []
     if guessed:
         sizes = {size: usd for fact in guessed for size, usd in fact["unpriced"].items()}
         notes.append(f"{_times(len(guessed), len(facts), 'what it saves is not known')}: {unpriced_text(sizes)}")
@@ -231,6 +232,15 @@ def _departure(decision: str, reason: str, facts: Sequence[Line]) -> dict[str, A
         "savings": round(sum(known), 6) if any(known) else None,
         "notes": notes,
     }
+
+
+def _which(facts: Sequence[Line]) -> list[str]:
+    """The Nodes of some decisions, and when it was: `aks-a, aks-b, at 1m50s`."""
+    names = list(dict.fromkeys(node["node"] for fact in facts for node in fact.get("nodes", ()) if node.get("node")))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    first, last = (duration(fact["t"]) for fact in (facts[0], facts[-1]))
+    when = f"at {first}" if first == last else f"from {first} to {last}"
+    return [f"{', '.join(names[:_NAMED])}{more}, {when}"] if names else []
 
 
 def _times(count: int, of: int, text: str) -> str:
