@@ -11,7 +11,7 @@ from typing import Any
 from harness.explain.candidates import Candidate, Rank
 from harness.explain.trials import Outcome
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, SPOT
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import copy_json, name_of, namespace_of
@@ -36,7 +36,8 @@ class Change:
     `nodepool` is that of most of their Nodes, `size` likewise, `price` USD per hour of all `nodes`; no new Node when `nodes` is 0.
     `region`: the one that it would be done in, where that is another. `meant`: the word that was probably meant. `alters`: what of
     the machines becomes other than was asked for. `rest`: what Karpenter then says of the pods that still wait. `lost`: how many pods
-    of other workloads have a Node without it, and none with it.
+    of other workloads have a Node without it, and none with it. `spot`: all the new Nodes are spot; `as_on_demand`: `price` is an upper
+    bound, for no spot price is known of some.
     """
 
     text: str
@@ -51,6 +52,8 @@ class Change:
     region: str = ""
     rest: str = ""
     lost: tuple[tuple[str, int], ...] = ()
+    spot: bool = False
+    as_on_demand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +190,8 @@ def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Chang
         next((str(part.market["region"]) for part in parts if part.market and "region" in part.market), ""),
         outcome.rest,
         tuple(outcome.lost.items()),
+        bool(outcome.nodes) and all(labels.get(CAPACITY_TYPE) == SPOT for labels in outcome.nodes.values()),
+        outcome.as_on_demand,
     )
 
 

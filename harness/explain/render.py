@@ -133,7 +133,9 @@ def change_text(change: Change) -> str:
     some = f" for {change.pods} of {change.wanted} pods" if change.pods < change.wanted else ""
     place = f"NodePool {change.nodepool}" if change.nodes else "Nodes that are there"
     count = f"{change.nodes} Nodes, most of them " if change.nodes > 1 else ""
-    price = f"at {change.price:.4f} USD/h" if change.price else "of which no price is known"
+    most = " at most" if change.as_on_demand else ""
+    price = f"at {change.price:.4f} USD/h{most}" if change.price else "of which no price is known"
+    price = f"on spot {price}" if change.spot else price
     bought = f", {count}{change.size} {price}" if change.size else ""
     together = " in all" if change.nodes > 1 else ""
     rest = f"; of the others Karpenter then says: {_short(change.rest)}" if some and change.rest else ""

@@ -33,7 +33,7 @@ class Outcome:
 
     `nodes` are the Nodes with their labels, `price` is USD per hour for all of them. `use`: what the Nodes of each NodePool have;
     `quota`: usage name → vCPUs in use. `rest`: what Karpenter says of a pod that got none. `lost`: how many pods of other workloads have
-    a Node in the world and none here.
+    a Node in the world and none here. `as_on_demand`: `price` is an upper bound, for no spot price is known of some.
     """
 
     bound: int
@@ -45,6 +45,7 @@ class Outcome:
     quota: Mapping[str, int] = field(default_factory=dict)
     rest: str = ""
     lost: Mapping[str, int] = field(default_factory=dict)
+    as_on_demand: bool = False
 
     @property
     def complete(self) -> bool:
@@ -193,6 +194,7 @@ class Trials:
             _quota_use(trial),
             _said(trial, pods),
             {} if self._alone else self._lost(trial, wanted),
+            any(priced[name].as_on_demand for name in nodes if name in priced),
         )
 
     def _lost(self, trial: World, wanted: Mapping[Workload, int]) -> dict[str, int]:

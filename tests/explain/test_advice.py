@@ -623,3 +623,17 @@ def test_a_resource_that_is_called_otherwise() -> None:
     change = first(nodepool((CAPACITY, "on-demand")), pod).changes[0]
     assert change.meant == "nvidia.com/gpu"
     assert change.text == "ask for nvidia.com/gpu in place of nvidia.com/gpus in container c"
+
+
+@pytest.mark.parametrize(("kind", "told"), [("spot", "on spot at 0.1000 USD/h)"), ("on-demand", "at 0.1920 USD/h)")])
+def test_a_price_says_when_it_is_one_of_spot(kind: str, told: str) -> None:
+    pool = nodepool((CAPACITY, kind), (SIZE, "Standard_D4s_v5"))
+    azure = {"prices": {"Standard_D4s_v5": {"spot": 0.1}}} if kind == "spot" else {}
+    explained = first(pool, deployment(1, nodeSelector={"team": "blue"}), azure=azure)
+    assert f"(then: NodePool default, Standard_D4s_v5 {told}" in as_text([explained])
+
+
+def test_a_spot_price_that_nobody_knows_is_an_upper_bound() -> None:
+    pool = nodepool((CAPACITY, "spot"), (SIZE, "Standard_D4s_v5"))
+    explained = first(pool, deployment(1, nodeSelector={"team": "blue"}))
+    assert "Standard_D4s_v5 on spot at 0.1920 USD/h at most)" in as_text([explained])
