@@ -16,7 +16,6 @@ import pytest
 from harness.clusters.cluster import Boot
 from harness.clusters.kind.journals import exhaustion, refusal
 from harness.clusters.kind.kubeadm import KubeletFlags, flags_file, init_config, join_config
-from harness.clusters.kind.node import KindNode, NodeError
 from harness.clusters.kind.reaper import thaw
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.owner import NOBODY, lives, this_process
@@ -298,8 +297,15 @@ class SlowDocker:
         return {"NetworkSettings": {"Networks": {"kind": {"IPAddress": "172.18.0.3" if self.looks > 2 else ""}}}}
 
 
-def node_of(container: SlowDocker) -> KindNode:
-    node = object.__new__(KindNode)  # no Docker is asked
+def kind_node() -> Any:
+    """Returns the module of kind's nodes, which needs Docker's client, though not Docker."""
+    return pytest.importorskip(
+        "harness.clusters.kind.node", reason="needs docker: pip install docker", exc_type=ImportError
+    )
+
+
+def node_of(container: SlowDocker) -> Any:
+    node = object.__new__(kind_node().KindNode)  # no Docker is asked
     vars(node).update(_address="", node_name="n", seconds=5.0, get_wrapped_container=lambda: container)
     vars(node)["_console_text"] = lambda: "last words"
     return node
@@ -310,8 +316,9 @@ def test_a_node_has_its_address_when_docker_tells_it() -> None:
 
 
 def test_a_node_that_is_gone_before_it_has_an_address_says_so() -> None:
-    with pytest.raises(NodeError, match=r"node n is exited\n.*\n.*last words"):
-        _ = node_of(SlowDocker("exited")).address
+    node = node_of(SlowDocker("exited"))
+    with pytest.raises(kind_node().NodeError, match=r"node n is exited\n.*\n.*last words"):
+        _ = node.address
 
 
 @pytest.mark.parametrize(

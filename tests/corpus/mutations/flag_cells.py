@@ -214,6 +214,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
             "volume_claim_checks",
             "static_nodepools",
             "protection_may_end",
+            "protects_ending",
             "several_budgets_block",
             "resource_claims",
         ),
