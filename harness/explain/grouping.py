@@ -95,6 +95,7 @@ _CLAIM: Mapping[str, tuple[str, str]] = {
     "conditions": ("conditions", "condition {}"),
     "requests": ("NodeClaims", "requests of {}"),
 }
+_SOLD = "sizes offered, before its requirements"
 _OF_SIZE = re.compile(
     r"label (karpenter\.azure\.com/sku-\S+|(beta\.)?kubernetes\.io/arch|(node\.kubernetes\.io|beta\.kubernetes\.io)/instance-type"
     r"|karpenter\.sh/instance-\S+|node\.kubernetes\.io/\S*)|allocatable \S+|price|calls of Azure|image"
@@ -110,7 +111,7 @@ def place_of(fact: str) -> Place:
     if part == "other Nodes" and len(keys) > 1:
         return _of_parts(_NODE, "Node", keys[0], keys[1:])
     if part == "sizes" and keys:
-        return Place("sizes", "NodePool", keys[0], "sizes offered")
+        return Place("sizes", "NodePool", keys[0], _SOLD)
     if part == "conditions" and keys:
         kind, _, name = keys[0].partition("/")
         return Place("conditions", kind, name, f"condition {' '.join(keys[1:])}".strip())
@@ -206,7 +207,7 @@ class _Reasons:
             dict.fromkeys(f"filter {one.filter}" if one.filter else "not sold" for one in missing)
         )
         self._there = {(fact.place.kind, fact.place.name, fact.place.what) for fact in facts}
-        self._sizes = any(fact.place.what == "sizes offered" for fact in facts)
+        self._sizes = any(fact.place.what == _SOLD for fact in facts)
         self._bound = any(fact.place.what == "has a Node" for fact in facts)
         self._decided = any(fact.place.about == "decisions" for fact in facts)
 

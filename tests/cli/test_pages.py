@@ -188,7 +188,9 @@ def test_compare_says_what_only_one_side_has(files: Path, capsys: pytest.Capture
     assert offered["a"].startswith("only in A: ")
     assert offered["b"].startswith("only in B: ")
     assert not any("characters)" in one["b"] for one in pair["differences"])  # a page has room: every size can be found
-    group = next(one for one in page(files / "page.html")["groups"] if one["what"] == "sizes offered")
+    group = next(
+        one for one in page(files / "page.html")["groups"] if one["what"] == "sizes offered, before its requirements"
+    )
     assert group["shared"]
     assert group["values"][0]["right"].count(", ") + 1 == offered["b"].count("Standard_") > 100
     assert "    A  only in A: " in out
