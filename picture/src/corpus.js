@@ -145,6 +145,6 @@ function rows(cases) {
   return more(cases, ROWS, (one) =>
     folded([mark(one.outcome), h("span.name", one.name, one.gist && h("span.gist", one.gist.map((text) => h("b", text))), one.undrawn && h("span.note", " (no picture)")), one.reason && h("span.note", one.reason), h("span.n", millis(one.seconds))],
       () => [h("p.place", place(one.place), one.tags.map((tag) => h("span.tag", tag))), reasons(one), held(one),
-        one.undrawn && h("p.note", "No picture was drawn of this case, so nobody looked whether a pod waits or Azure refused anything."),
+        one.undrawn && h("p.note", "No picture was drawn of this case: beside its expectations nothing is told here of pods that wait or of what Azure refused."),
         one.world !== undefined && h("p", h("a", { href: `#case=${one.world}` }, "What happened, as a picture"))], { name: "details.row" }));
 }
