@@ -138,4 +138,4 @@ def _why(world: World, names: Sequence[str]) -> str:
         return "they were there before"
     if elsewhere:
         return f"made for pods that kube-scheduler then put elsewhere; {_CONSOLIDATION}"
-    return f"made for pods that are gone or still wait; {_CONSOLIDATION}"
+    return f"made for pods that have another Node by now, are gone or still wait; {_CONSOLIDATION}"
