@@ -37,7 +37,7 @@ class LaunchFailures:
         return message if len(message) < _OF_ERROR else message[:_OF_ERROR] + _CUT
 
     def tell(self, claim: Object, error: str) -> None:
-        """Tells the NodeClaim, then its pods that have no Node yet and are not going."""
+        """Publishes an Event on the NodeClaim, then one on each pod meant for it that has no Node yet and is not going."""
         name = name_of(claim)
         self._sink.event(claim, "Warning", _REASON, self._event(f"NodeClaim {name} event", error))
         if not self._core.tells_pods_of_launch:

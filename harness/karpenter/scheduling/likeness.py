@@ -184,17 +184,24 @@ class Likeness:
     def _exempt_line(self) -> _Line:
         return _exempting(self._anyway.places, self._exempt_keys)
 
+    def _asked_by(self, moving: Sequence[Object]) -> _Asking:
+        return (self._known if isinstance(moving, tuple) else self._asking)(moving)
+
+    def _line_with(self, moving: Sequence[Object]) -> _Line:
+        """Returns the line in which the exempt pods among these and the others are marked."""
+        exempt = frozenset(pod_key(pod) for pod in moving if self._exempt(pod))
+        return self._exempt_line if not exempt else _exempting(self._anyway.places, exempt | self._exempt_keys)
+
     def foretold(self, leaving: Collection[str], moving: Sequence[Object], *, settling: int) -> Foretold | None:
         """What can be told of the simulation without these nodes; None where pods ask for more than amounts."""
         if not self._tells or not self._anyway.fillers or self._ground.tolerates_preferences:
             return None
-        own = (self._known if isinstance(moving, tuple) else self._asking)(moving)
+        own = self._asked_by(moving)
         if not own.fillers:
             return None
         room, line = self._ground.room, self._line
         if settling and settling & (self._with_room(self._anyway) | self._with_room(own)):
-            exempt = frozenset(pod_key(pod) for pod in moving if self._exempt(pod))
-            line = self._exempt_line if not exempt else _exempting(self._anyway.places, exempt | self._exempt_keys)
+            line = self._line_with(moving)
         staying = (1 << len(room.existing)) - 1
         for name in leaving:
             if (position := room.position_of.get(name)) is not None:
@@ -231,7 +238,7 @@ class Likeness:
         """
         if not self._tells:
             return None
-        own = (self._known if isinstance(moving, tuple) else self._asking)(moving)
+        own = self._asked_by(moving)
         if not own.plain:
             return None
         position = self._ground.position_of.get(node)
@@ -241,8 +248,7 @@ class Likeness:
         taken = self._taken(position)
         if not settling & roomy:
             return Alike((self._line.joined(own.places), taken), self._line.places, own.places)
-        exempt = frozenset(pod_key(pod) for pod in moving if self._exempt(pod))
-        line = self._exempt_line if not exempt else _exempting(self._anyway.places, exempt | self._exempt_keys)
+        line = self._line_with(moving)
         return Alike((line.joined(own.places), taken, line.symbol is not _unexempted), line.places, own.places)
 
     def _taken(self, position: int | None) -> Hashable:

@@ -72,7 +72,7 @@ def _field_hint(
 
 
 def _one_of(places: Sequence[str]) -> str:
-    """Says the first place where it is alone at its depth."""
+    """Returns where the field belongs: the first place, if no other one is at its depth; else nothing."""
     nearest = [one for one in places if one.count(".") == places[0].count(".")]
     return f"it belongs in {nearest[0]}" if len(nearest) == 1 else ""
 
