@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import tempfile
 from collections import Counter
@@ -24,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="draws the places (default 1)")
     parser.add_argument("--packages", default=",".join(PACKAGES), help=f"folders (default {','.join(PACKAGES)})")
     parser.add_argument("--tests", default="tests,scenarios", help="what is asked (default tests,scenarios)")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="at a time (default: all cores)")
+    parser.add_argument("--verbose", action="store_true", help="print each change that was noticed too")
     options = parser.parse_args(arguments)
     packages = options.packages.split(",")
     if missing := [name for name in packages if not (PROJECT / name).is_dir()]:
@@ -31,15 +34,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Copy(PROJECT, Path(folder))
         chosen = drawn(places(copy.root, packages), options.changes, options.seed)
-        reach = copy.record(sorted({name.split("/")[0] for name in packages}), options.tests.split(","))
         fates: dict[Mutant, Fate] = {}
-        for number, mutant in enumerate(chosen, 1):
-            fate = copy.fate(mutant, reach.tests(mutant.path, mutant.line))
+        for number, verdict in copy.tried(chosen, options.tests.split(","), options.workers):
+            mutant, fate = chosen[number], verdict.fate
             if fate is Fate.SURVIVED and mutant.identity in EQUIVALENT:
                 fate = Fate.EQUIVALENT
             fates[mutant] = fate
-            if fate is not Fate.KILLED:
-                print(f"{number}/{len(chosen)} {fate}: {mutant}", flush=True)
+            if fate is not Fate.KILLED or options.verbose:
+                print(f"{len(fates)}/{len(chosen)} {fate} ({len(verdict.tests)} tests): {mutant}", flush=True)
     print(table(fates, packages))
     return 1 if any(fate in (Fate.SURVIVED, Fate.UNREACHED) for fate in fates.values()) else 0
 

@@ -1,9 +1,9 @@
-"""Where code can be changed by one operator, number or truth value, and the text after each change."""
+"""Where code can be changed by one operator, number or truth value, and the code with one change or with many to choose from."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -25,6 +25,7 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.FloorDiv: ast.Mult,
     ast.Div: ast.Mult,
 }
+_IMPORT = "from tests.mutants.switch import original as __original__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -66,6 +67,35 @@ def mutants(path: str, source: bytes) -> Iterator[Mutant]:
                 end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[operator]
                 before = " ".join(source[start:end].decode().split())
                 yield Mutant(path, name, node.lineno, before, ast.unparse(changed), start, end)
+
+
+def switched(source: bytes, numbered: Mapping[int, Mutant]) -> bytes:
+    """The file with all of these changes, of which `tests.mutants.switch` turns on one; lines keep their numbers."""
+    pieces: list[tuple[int, int, int, str]] = []
+    for number, mutant in numbered.items():
+        size = mutant.end - mutant.start
+        pieces.append((mutant.start, 1, -size, "(("))
+        pieces.append((mutant.end, 0, size, f") if __original__({number}) else ({mutant.after}))"))
+    changed, done = [], 0
+    for place, _, _, text in sorted(pieces):
+        changed += [source[done:place], text.encode()]
+        done = place
+    changed.append(source[done:])
+    return _importing(b"".join(changed))
+
+
+def _importing(source: bytes) -> bytes:
+    """Imports the switch on the last line of the docstring or of ``from __future__``, so before anything can be called."""
+    lines = source.splitlines(keepends=True)
+    body = ast.parse(source).body
+    early = [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    if not early and isinstance(body[0], ast.Expr):
+        early = [body[0]]
+    if not early:
+        return source + f"\n{_IMPORT}\n".encode()
+    last = early[-1].end_lineno or 1
+    lines[last - 1] = lines[last - 1].rstrip(b"\r\n") + f"; {_IMPORT}\n".encode()
+    return b"".join(lines)
 
 
 def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.mutants.__main__ import drawn, places, table
 from tests.mutants.equivalent import EQUIVALENT
-from tests.mutants.places import Mutant, mutants
+from tests.mutants.places import Mutant, mutants, switched
 from tests.mutants.trial import Copy, Fate
 from tests.project.tree import ROOT
 
@@ -53,7 +53,9 @@ def test_places_behind_letters_of_several_bytes_are_found() -> None:
 def copy(tmp_path: Path) -> Copy:
     project, folder = tmp_path / "project", tmp_path / "copy"
     (project / "shop").mkdir(parents=True)
-    (project / "shop" / "price.py").write_text("def dear(usd):\n    return usd > 10\n")
+    (project / "shop" / "price.py").write_text(
+        "def dear(usd):\n    return usd > 10\n\n\ndef cheap(usd):\n    return usd > LIMIT\n"
+    )
     (project / "test_price.py").write_text(
         "from shop.price import dear\n\n\ndef test_far():\n    assert dear(50)\n\n\ndef test_edge():\n    assert not dear(10)\n"
     )
@@ -73,21 +75,47 @@ def copy(tmp_path: Path) -> Copy:
     ],
 )
 def test_a_change_is_killed_by_a_test_that_fails(copy: Copy, tests: list[str], fate: Fate) -> None:
-    (edge, _) = places(copy.root, ["shop"])
+    (edge, *_) = places(copy.root, ["shop"])
     before = (copy.root / edge.path).read_bytes()
     assert edge.after == "usd >= 10"
-    assert copy.fate(edge, tests) is fate
+    assert copy.fate(edge, [tests]) is fate
     assert (copy.root / edge.path).read_bytes() == before
 
 
-def test_what_tests_reach_is_recorded(copy: Copy) -> None:
-    pytest.importorskip("coverage", reason="pip install coverage")
+def test_all_changes_are_tried_in_one_session(copy: Copy) -> None:
     (copy.root / "tests" / "mutants").mkdir(parents=True)
-    for name in ("contexts.py",):
+    for name in ("jobs.py", "session.py", "switch.py", "places.py"):
         (copy.root / "tests" / "mutants" / name).write_bytes((ROOT / "tests" / "mutants" / name).read_bytes())
-    reach = copy.record(["shop"], ["test_price.py"])
-    assert set(reach.tests("shop/price.py", 2)) == {"test_price.py::test_far", "test_price.py::test_edge"}
-    assert reach.tests("shop/price.py", 7) == []
+    before = (copy.root / "shop" / "price.py").read_bytes()
+    changes = places(copy.root, ["shop"])
+    tests = ("test_price.py::test_edge", "test_price.py::test_far")
+    found = dict(copy.tried(changes, ["test_price.py"], workers=2))
+    assert {changes[number].after: verdict.fate for number, verdict in found.items()} == {
+        "usd >= 10": Fate.KILLED,
+        "11": Fate.SURVIVED,
+        "usd >= LIMIT": Fate.UNREACHED,
+    }
+    assert [sorted(verdict.tests) for _, verdict in sorted(found.items())] == [[*tests], [*tests], []]
+    assert (copy.root / "shop" / "price.py").read_bytes() == before
+
+
+def test_changes_stand_in_the_code_together() -> None:
+    numbered = dict(enumerate(mutants("room.py", SOURCE)))
+    together = switched(SOURCE, numbered)
+    assert together.splitlines()[-1].startswith(b"from tests.mutants.switch")  # there is no docstring
+    for on, change in numbered.items():
+        alone, among = ({"__name__": "room"} for _ in range(2))
+        exec(change.applied(SOURCE), alone)
+        exec(together, among)
+        among["__original__"] = lambda number, on=on: number != on
+        for guests in (None, *range(6)):
+            answers = []
+            for room in (alone, among):
+                try:
+                    answers.append(room["Room"]().full(guests))
+                except TypeError as error:
+                    answers.append(str(error))
+            assert answers[0] == answers[1]
 
 
 def test_a_seed_draws_the_same_places() -> None:

@@ -1,4 +1,4 @@
-"""A copy of the project in which a change is made and the tests that reach it are run."""
+"""A copy of the project in which changes are made and the tests that come past them are run."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from tests.mutants.places import Mutant
-from tests.mutants.reach import Reach
+from tests.mutants.places import Mutant, switched
 
-FIRST = 40
-"""Tests that are asked first; most changes are noticed by them."""
-MOST = 600
-"""Tests that are asked at most."""
-SECONDS = 180.0
-"""A run of tests that takes longer than this hangs in the change, which counts as noticed."""
+SECONDS = 300.0
+"""A run of tests on one change that takes longer than this hangs in it, which counts as noticed."""
+_PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "--capture=sys")
 
 
 class Fate(StrEnum):
@@ -29,6 +28,14 @@ class Fate(StrEnum):
     EQUIVALENT = "equivalent"
     SURVIVED = "survived"
     UNREACHED = "unreached"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a change, and the tests that came past it."""
+
+    fate: Fate
+    tests: tuple[str, ...] = ()
 
 
 class Copy:
@@ -42,38 +49,68 @@ class Copy:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(project / name, folder / name)
 
-    def record(self, packages: Sequence[str], tests: Sequence[str]) -> Reach:
-        """Runs the tests once and records which lines of the packages each of them reaches."""
-        data = self.root / ".mutants" / "coverage"
-        data.parent.mkdir(exist_ok=True)
-        environment = {**self._environment(), "MUTANTS_FAILED": str(data.parent / "failed.json")}
-        argv = ["-m", "coverage", "run", f"--data-file={data}", f"--source={','.join(packages)}"]
-        argv += ["-m", "pytest", "-q", "-p", "tests.mutants.contexts", "-p", "no:cacheprovider", "-n", "0", *tests]
-        done = subprocess.run([sys.executable, *argv], cwd=self.root, env=environment, capture_output=True, text=True)
-        if not (data.parent / "failed.json").exists() or not data.exists():
-            raise RuntimeError(f"the tests did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        failed = json.loads((data.parent / "failed.json").read_text())
-        if failed:
-            print(f"{len(failed)} tests fail without any change and are not asked: {', '.join(failed[:5])}", flush=True)
-        return Reach.read(data, self.root)
+    def tried(self, changes: Sequence[Mutant], tests: Sequence[str], workers: int) -> Iterator[tuple[int, Verdict]]:
+        """Number and fate of each change, as they are known.
 
-    def fate(self, mutant: Mutant, tests: Sequence[str]) -> Fate:
-        """Whether one of the tests, the first ones first, notices the change."""
-        if not tests:
+        All changes stand in the code at once, so that tests are collected once. What only this process could have
+        missed (values kept since the collection of tests) is tried again with the change alone in its file.
+        """
+        doubted: list[tuple[int, Sequence[str]]] = []
+        for said in self._session(changes, tests, workers):
+            if said.get("failed"):
+                print(f"not asked, since they fail without any change: {', '.join(said['failed'])}", flush=True)
+            if (number := said.get("change")) is not None:
+                if said["killed"]:
+                    yield number, Verdict(Fate.KILLED, tuple(said["tests"]))
+                else:
+                    doubted.append((number, said["tests"]))
+        for number, named in doubted:
+            files = sorted({name.split("::")[0] for name in named})
+            yield number, Verdict(self.fate(changes[number], (named, files)), tuple(named))
+
+    def fate(self, change: Mutant, asked: Sequence[Sequence[str]]) -> Fate:
+        """Whether one of the tests notices the change, which stands in its file alone. They are asked in turn."""
+        if not any(asked):
             return Fate.UNREACHED
-        file = self.root / mutant.path
+        file = self.root / change.path
         source = file.read_bytes()
         try:
-            file.write_bytes(mutant.applied(source))
-            asked = (tests[:FIRST], tests[FIRST:MOST])
-            return Fate.KILLED if any(self._fails(part) for part in asked if part) else Fate.SURVIVED
+            file.write_bytes(change.applied(source))
+            return Fate.KILLED if any(self._fails(tests) for tests in asked if tests) else Fate.SURVIVED
         finally:
             file.write_bytes(source)
 
-    def _fails(self, tests: Iterable[str]) -> bool:
+    def _session(self, changes: Sequence[Mutant], tests: Sequence[str], workers: int) -> Iterator[dict[str, Any]]:
+        folder = self.root / ".mutants"
+        folder.mkdir(exist_ok=True)
+        sources = self._switched(changes)
+        asked = {"folder": str(folder), "changes": len(changes), "workers": workers}
+        environment = {**self._environment(), "MUTANTS": json.dumps(asked)}
+        argv = [sys.executable, *_PYTEST, "-p", "tests.mutants.session", *tests]
+        try:
+            with (folder / "log").open("wb") as log:
+                running = subprocess.Popen(argv, cwd=self.root, env=environment, stdout=log, stderr=log)
+                yield from _lines(folder / "said.jsonl", running)
+        finally:
+            for file, source in sources.items():
+                file.write_bytes(source)
+        if running.returncode:
+            raise RuntimeError(f"the tests did not run:\n{(folder / 'log').read_text(errors='replace')[-3000:]}")
+
+    def _switched(self, changes: Sequence[Mutant]) -> Mapping[Path, bytes]:
+        """Puts all changes into the files; returns what these were."""
+        sources = {}
+        for path in sorted({change.path for change in changes}):
+            file = self.root / path
+            sources[file] = file.read_bytes()
+            numbered = {number: change for number, change in enumerate(changes) if change.path == path}
+            file.write_bytes(switched(sources[file], numbered))
+        return sources
+
+    def _fails(self, tests: Sequence[str]) -> bool:
         listed = self.root / ".mutants-tests"
         listed.write_text("\n".join(tests))
-        argv = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-n", "0", f"@{listed}"]
+        argv = [sys.executable, *_PYTEST, "-x", f"@{listed}"]
         try:
             done = subprocess.run(argv, cwd=self.root, env=self._environment(), capture_output=True, timeout=SECONDS)
         except subprocess.TimeoutExpired:
@@ -82,3 +119,19 @@ class Copy:
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _lines(file: Path, running: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
+    """The lines that a process writes into a file, until it ends."""
+    file.touch()
+    with file.open(encoding="utf-8") as lines:
+        ended, begun = False, ""
+        while not ended:
+            ended = running.poll() is not None
+            while line := lines.readline():
+                begun += line
+                if begun.endswith("\n"):
+                    yield json.loads(begun)
+                    begun = ""
+            if not ended:
+                time.sleep(0.2)
