@@ -117,7 +117,6 @@ mutations: $(CORE)
 	$(RUN) -m tests.corpus.mutations $(if $(RELEASES),--releases "$(RELEASES)") $(ARGS)
 
 mutants: $(CORE)
-	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[crds,dev,mutants]'
 	$(RUN) -m tests.mutants --changes $(N) --seed $(SEED) $(ARGS)
 
 bench: $(CORE)

@@ -1,6 +1,7 @@
-"""How long nodes lived and took to go, and pods took to be bound and to start, in virtual time.
+"""How long nodes lived and took to go, and pods took to be decided about, bound and started, in virtual time.
 
-Core ``pkg/controllers/node/termination/{controller,metrics}.go``, ``pkg/controllers/metrics/pod/controller.go``.
+Core ``pkg/controllers/node/termination/{controller,metrics}.go``, ``pkg/controllers/metrics/pod/controller.go``,
+``pkg/controllers/state/{cluster,metrics}.go`` (PodSchedulingDecisionSeconds).
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from harness.engine.clock import SECOND, parse
-from harness.karpenter.labels.core import NODEPOOL, TERMINATION_FINALIZER
+from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.objects import (
     Object,
     condition,
     condition_is,
-    finalizers_of,
-    is_terminating,
     labels_of,
     metadata_of,
     status_of,
+    uid_of,
 )
+from harness.world.departure_metrics import finalized
 from harness.world.samples import Distributions, Sample
 
 if TYPE_CHECKING:
@@ -34,12 +35,18 @@ _GOING = "karpenter_nodes_termination_duration_seconds"
 _LIVES = "karpenter_nodes_lifetime_duration_seconds"
 _BOUND = "karpenter_pods_bound_duration_seconds"
 _STARTED = "karpenter_pods_startup_duration_seconds"
+_DECIDED = "karpenter_pods_scheduling_decision_duration_seconds"
+_PLACED_BOUND = "karpenter_pods_provisioning_bound_duration_seconds"
+_PLACED_STARTED = "karpenter_pods_provisioning_startup_duration_seconds"
 DURATION_FAMILIES: Mapping[str, str] = {
     _DRAINED: "counter",
     _GOING: "summary",
     _LIVES: "histogram",
     _BOUND: "histogram",
     _STARTED: "summary",
+    _DECIDED: "histogram",
+    _PLACED_BOUND: "histogram",
+    _PLACED_STARTED: "histogram",
 }
 """The metrics that are told, and their type."""
 
@@ -88,22 +95,35 @@ def duration_samples(world: Observations) -> Iterator[Sample]:
     drained: Counter[str] = Counter()
     going, lives = Distributions(_GOING), Distributions(_LIVES, _LIFETIMES)
     bound, started = Distributions(_BOUND, _DURATIONS), Distributions(_STARTED)
+    decided, placed_bound, placed_started = (
+        Distributions(name, _DURATIONS) for name in (_DECIDED, _PLACED_BOUND, _PLACED_STARTED)
+    )
+    taken_up = world.karpenter.taken_up
+    for taken in taken_up.values():
+        if taken.decided is not None:
+            decided.observe((taken.decided - taken.seen) / SECOND)
     for entry in world.journal:
         kind, before, after = entry.key.kind, entry.before, entry.after
         if entry.error is not None or before is None:
             continue
         if kind == "NodeClaim" and after is not None and _becomes(before, after, "Drained"):
             drained[_pool(after)] += 1
-        elif kind == "Node" and _finalized(entry):
+        elif kind == "Node" and finalized(entry):
             going.observe(_since(entry, "deletionTimestamp"), nodepool=_pool(before))
             lives.observe(_since(entry, "creationTimestamp"), nodepool=_pool(before))
         elif kind == "Pod" and after is not None:
+            found = taken_up.get(uid_of(after))
+            placed = found.placed if found is not None else None
             if _becomes(before, after, "PodScheduled"):
                 bound.observe(_took(after, "PodScheduled"))
+                if placed is not None:
+                    placed_bound.observe((_when(after, "PodScheduled") - placed) / SECOND)
             if _becomes(before, after, "Ready") and status_of(after).get("phase") == "Running":
                 started.observe(_took(after, "Ready"))
+                if placed is not None:
+                    placed_started.observe((_when(after, "Ready") - placed) / SECOND)
     yield from (Sample(_DRAINED, {"nodepool": pool}, count) for pool, count in drained.items())
-    for each in (going, lives, bound, started):
+    for each in (going, lives, bound, started, decided, placed_bound, placed_started):
         yield from each.samples()
 
 
@@ -111,20 +131,16 @@ def _becomes(before: Object, after: Object, kind: str) -> bool:
     return condition_is(after, kind) and not condition_is(before, kind)
 
 
-def _finalized(entry: Entry) -> bool:
-    """Whether Karpenter's finalizer goes, with which a Node goes that somebody has deleted."""
-    before, after = entry.before, entry.after
-    had = before is not None and is_terminating(before) and TERMINATION_FINALIZER in finalizers_of(before)
-    return had and (after is None or TERMINATION_FINALIZER not in finalizers_of(after))
-
-
 def _since(entry: Entry, field: str) -> float:
     return (entry.at - parse(metadata_of(entry.before or {})[field])) / SECOND
 
 
 def _took(pod: Object, kind: str) -> float:
-    found = condition(pod, kind) or {}
-    return (parse(found["lastTransitionTime"]) - parse(metadata_of(pod)["creationTimestamp"])) / SECOND
+    return (_when(pod, kind) - parse(metadata_of(pod)["creationTimestamp"])) / SECOND
+
+
+def _when(pod: Object, kind: str) -> int:
+    return parse((condition(pod, kind) or {})["lastTransitionTime"])
 
 
 def _pool(obj: Object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from harness.engine.access import Access
 from harness.engine.engine import Controller
@@ -28,6 +28,7 @@ from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.listening import Listener
+from harness.karpenter.provisioning.podtimes import TakenUp
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, EqualPrices, SchedulingOptions
@@ -104,6 +105,8 @@ class Karpenter:
             access, cloud, release=release, options=options, region=around.region, kubernetes=around.kubernetes
         )
         self._statics = self._static(access)
+        self.evictions = Evictions(engine, view, writer, sink)
+        """Who asks pods to go."""
         self.controllers: tuple[Controller, ...] = (
             self._nodeclasses,
             NodePools(view, writer, engine.clock, release, self._lifecycle.health),
@@ -124,6 +127,11 @@ class Karpenter:
     def waiting(self) -> tuple[int, int]:
         """How many pods the last simulation found no place for, and how many Karpenter does not consider."""
         return self._provisioner.waiting
+
+    @property
+    def taken_up(self) -> Mapping[str, TakenUp]:
+        """When the provisioner took notice of each pod and decided about it, by uid."""
+        return self._provisioner.times.by_uid
 
     @property
     def disrupts(self) -> bool:
@@ -211,12 +219,11 @@ class Karpenter:
     def _endings(self, access: Access) -> tuple[Controller, ...]:
         """Those who take nodes away that are to go."""
         engine, view, writer, sink = access.engine, access.view, access.writer, access.sink
-        evictions = Evictions(engine, view, writer, sink)
         may_end = rules_of(self._instance_types.release.core).protection_may_end
         return (
-            evictions,
+            self.evictions,
             NodeTermination(
-                engine, view, writer, sink, engine.clock, self.provider, evictions, protection_may_end=may_end
+                engine, view, writer, sink, engine.clock, self.provider, self.evictions, protection_may_end=may_end
             ),
             GarbageCollection(view, writer, sink, engine.clock, self.provider, lambda: engine.revision),
         )

@@ -21,6 +21,7 @@ from harness.kube.api.objects import Object, annotations_of, labels_of, name_of,
 from harness.kube.api.resources import parse_list
 from harness.wording import did_you_mean
 from harness.world.condition_metrics import CONDITION_FAMILIES, OLD_NAMES, condition_samples
+from harness.world.departure_metrics import DEPARTURE_FAMILIES, departure_samples
 from harness.world.duration_metrics import DURATION_FAMILIES, duration_samples
 from harness.world.object_metrics import OBJECT_FAMILIES, PER_OBJECT, object_samples, resource_name, resource_number
 from harness.world.samples import Distributions, Labels, Sample, base_of, number
@@ -59,6 +60,7 @@ FAMILIES: Mapping[str, str] = {
     _MOVES: _COUNTER,
     _SCORES: "histogram",
     **DURATION_FAMILIES,
+    **DEPARTURE_FAMILIES,
     **CONDITION_FAMILIES,
     **OBJECT_FAMILIES,
 }
@@ -154,6 +156,7 @@ def metrics_of(world: Observations) -> Metrics:
             *_tally(world),
             *_gauges(world),
             *duration_samples(world),
+            *departure_samples(world),
             *condition_samples(world),
             *object_samples(world),
         ]

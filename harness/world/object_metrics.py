@@ -1,6 +1,6 @@
 """The gauges of each Node and each pod, and of what the Nodes have in all that pods do not request.
 
-Core ``pkg/controllers/metrics/{node,pod}/controller.go``. Limits of pods are left out.
+Core ``pkg/controllers/metrics/{node,pod}/controller.go``.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from harness.kube.api.objects import (
     owners_of,
     spec_of,
     status_of,
+    uid_of,
 )
 from harness.kube.api.quantity import NANO, Quantity
 from harness.kube.api.resources import ResourceList, merge, parse_list, subtract
-from harness.kube.scheduling.pods import is_terminal, requests_for_pods
+from harness.kube.scheduling.pods import is_daemon, is_terminal, limits_for_pods, requests_for_pods
 from harness.world.samples import Sample
 
 if TYPE_CHECKING:
@@ -34,11 +35,20 @@ if TYPE_CHECKING:
 __all__ = ["OBJECT_FAMILIES", "PER_OBJECT", "object_samples", "resource_name", "resource_number"]
 
 _NODES, _PODS, _UTILIZATION = "karpenter_nodes_", "karpenter_pods_", "karpenter_cluster_utilization_percent"
-_OF_PODS = ("state", "unbound_time_seconds", "unstarted_time_seconds")
+_OF_PODS = (
+    "state",
+    "unbound_time_seconds",
+    "unstarted_time_seconds",
+    "provisioning_unbound_time_seconds",
+    "provisioning_unstarted_time_seconds",
+    "provisioning_scheduling_undecided_time_seconds",
+)
 _OF_NODES = (
     "allocatable",
     "total_pod_requests",
+    "total_pod_limits",
     "total_daemon_requests",
+    "total_daemon_limits",
     "system_overhead",
     "current_lifetime_seconds",
 )
@@ -81,10 +91,13 @@ def _utilization(nodes: list[StateNode]) -> Iterator[Sample]:
 def _of_node(world: Observations, state: StateNode) -> Iterator[Sample]:
     node: Object = state.node or {}
     status = {name: parse_list(status_of(node).get(name)) for name in ("capacity", "allocatable")}
+    daemons = [pod for pod in state.pods if is_daemon(pod)]
     lists: Mapping[str, ResourceList] = {
         "allocatable": status["allocatable"],
         "total_pod_requests": requests_for_pods(state.pods) if state.pods else {},
+        "total_pod_limits": limits_for_pods(state.pods) if state.pods else {},
         "total_daemon_requests": state.daemon_requests(),
+        "total_daemon_limits": limits_for_pods(daemons) if daemons else {},
         "system_overhead": subtract(status["capacity"], status["allocatable"]),
     }
     own = _node_labels(world, state, node)
@@ -129,10 +142,22 @@ def _of_pod(world: Observations, pod: Object, placed: Mapping[str, Mapping[str, 
     if world.release.core.managed_in_metrics:
         labels["managed"] = str(NODEPOOL in node).lower()
     yield Sample(f"{_PODS}state", dict(sorted(labels.items())), 1)
-    if phase == "Pending" and not condition_is(pod, "PodScheduled"):
+    unbound = phase == "Pending" and not condition_is(pod, "PodScheduled")
+    unstarted = phase == "Pending" or not (condition_is(pod, "Ready") or is_terminal(pod))
+    if unbound:
         yield Sample(f"{_PODS}unbound_time_seconds", names, _age(world, pod))
-    if phase == "Pending" or not (condition_is(pod, "Ready") or is_terminal(pod)):
+    if unstarted:
         yield Sample(f"{_PODS}unstarted_time_seconds", names, _age(world, pod))
+    taken = world.karpenter.taken_up.get(uid_of(pod))
+    if taken is None:
+        return
+    if taken.decided is None and not condition_is(pod, "PodScheduled"):
+        seconds = (world.clock.now - taken.seen) / SECOND
+        yield Sample(f"{_PODS}provisioning_scheduling_undecided_time_seconds", names, seconds)
+    for waits, metric in ((unbound, "unbound"), (unstarted, "unstarted")):
+        if waits and taken.placed is not None:
+            seconds = (world.clock.now - taken.placed) / SECOND
+            yield Sample(f"{_PODS}provisioning_{metric}_time_seconds", names, seconds)
 
 
 def _owner(pod: Object) -> str:

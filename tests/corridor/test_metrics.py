@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.engine.disruptions import Disrupted, Disruption
+from harness.engine.ports import ADMIN
 from harness.world import World
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "lifecycle"
@@ -169,6 +170,126 @@ def test_each_node_and_pod() -> None:
 
 def _owner(pod: dict[str, Any]) -> str:
     return str(pod["metadata"]["ownerReferences"][0]["name"])
+
+
+def test_pods_since_karpenter_took_them_up() -> None:
+    told = settled().metrics()
+    name = "karpenter_pods_provisioning_bound_duration_seconds"
+    assert told.value(f"{name}_count") == told.value("karpenter_pods_scheduling_decision_duration_seconds_count") == 1
+    waited = told.value("karpenter_pods_scheduling_decision_duration_seconds_sum")
+    assert 1 <= waited < 2  # the batch window
+    since_placed, since_created = told.value(f"{name}_sum"), told.value("karpenter_pods_bound_duration_seconds_sum")
+    assert since_created - since_placed == pytest.approx(waited)
+    started = told.value("karpenter_pods_provisioning_startup_duration_seconds_sum")
+    assert since_placed <= started < told.value("karpenter_pods_startup_duration_seconds_sum")
+    for part in ("unbound", "unstarted", "scheduling_undecided"):
+        assert told.value(f"karpenter_pods_provisioning_{part}_time_seconds") == 0
+
+
+def test_a_pod_that_has_a_place_and_waits_for_it() -> None:
+    world = settled()
+    world.apply({**world.list("Deployment")[0], "spec": {**world.list("Deployment")[0]["spec"], "replicas": 9}})
+    world.advance(0.5)
+    undecided = world.metrics()
+    seconds = undecided.value("karpenter_pods_provisioning_scheduling_undecided_time_seconds")
+    waiting = [pod for pod in world.list("Pod") if not pod["spec"].get("nodeName")]
+    assert waiting
+    assert 0 < seconds <= 0.5 * len(waiting)
+    assert undecided.value("karpenter_pods_provisioning_unbound_time_seconds") == 0  # no place is known yet
+    world.advance(10)
+    placed = world.metrics()
+    assert placed.value("karpenter_pods_provisioning_scheduling_undecided_time_seconds") == 0
+    name = waiting[0]["metadata"]["name"]
+    assert 8 < placed.value("karpenter_pods_provisioning_unbound_time_seconds", name=name) < 10
+    assert 8 < placed.value("karpenter_pods_provisioning_unstarted_time_seconds", name=name) < 10
+
+
+def test_evictions_and_how_long_a_nodeclaim_takes_to_go() -> None:
+    world = settled()
+    (claim,), (pod,) = world.list("NodeClaim"), world.list("Pod")
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web"}}
+    world.apply({**budget, "spec": {"maxUnavailable": 0, "selector": {"matchLabels": pod["metadata"]["labels"]}}})
+    world.delete("NodeClaim", claim["metadata"]["name"])
+    world.advance(60)
+    told = world.metrics()
+    assert told.value("karpenter_pods_eviction_requests_total", code="429") > 1
+    assert told.value("karpenter_pods_eviction_requests_total", code="200") == 0
+    assert told.value("karpenter_pods_drained_total") == 0
+    world.delete("PodDisruptionBudget", "web")
+    world.settle()
+    told = world.metrics()
+    assert told.value("karpenter_pods_eviction_requests_total", code="200") == 1
+    assert told.value("karpenter_pods_drained_total", reason="Forceful Termination") == 1
+    took = "karpenter_nodeclaims_termination_duration_seconds"
+    assert told.value(f"{took}_count", nodepool="default") == 1
+    assert told.value(f"{took}_sum") > 60
+    of_machine = told.value("karpenter_nodeclaims_instance_termination_duration_seconds_sum", nodepool="default")
+    assert 0 < of_machine < told.value(f"{took}_sum") - 60
+
+
+def test_nodes_that_are_repaired() -> None:
+    world = settled(options={"feature_gates": {"NodeRepair": "true"}})
+    (node,), (claim,) = world.list("Node"), world.list("NodeClaim")
+    now = world.clock.timestamp()
+    ready = {"type": "Ready", "status": "False", "lastTransitionTime": now}
+    others = [each for each in node["status"]["conditions"] if each["type"] != "Ready"]
+    broken = {**node, "status": {**node["status"], "conditions": [*others, ready]}}
+    world.cluster.writer(ADMIN).update(broken, subresource="status")
+    world.advance(1200)
+    told = world.metrics()
+    own = {"nodepool": "default", "capacity_type": "spot", "image_id": claim["status"]["imageID"]}
+    assert told.value("karpenter_nodeclaims_unhealthy_disrupted_total", condition="ready", **own) == 1
+    assert told.value("karpenter_nodeclaims_disrupted_total", reason="unhealthy") == 1
+
+
+def test_limits_of_pods_on_each_node() -> None:
+    world = World()
+    world.apply(_LIMITED)
+    world.settle()
+    told = world.metrics()
+    assert told.value("karpenter_nodes_total_pod_requests", resource_type="cpu") == 1.5
+    assert told.value("karpenter_nodes_total_pod_limits", resource_type="cpu") == 2.75
+    assert told.value("karpenter_nodes_total_pod_limits", resource_type="memory") == 0
+    assert told.value("karpenter_nodes_total_pod_limits", resource_type="pods") == 2
+    assert told.value("karpenter_nodes_total_daemon_limits", resource_type="cpu") == 0.75
+    assert told.value("karpenter_nodes_total_daemon_limits", resource_type="pods") == 1
+
+
+_LIMITED = """
+apiVersion: karpenter.azure.com/v1beta1
+kind: AKSNodeClass
+metadata: {name: default}
+spec: {}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
+      requirements:
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  initContainers:
+  - {name: early, image: i, resources: {requests: {cpu: 500m}, limits: {cpu: "2"}}}
+  containers:
+  - {name: c, image: i, resources: {requests: {cpu: "1"}, limits: {cpu: "1"}}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      containers: [{name: c, image: i, resources: {requests: {cpu: 500m}, limits: {cpu: 750m}}}]
+"""
 
 
 def test_a_pod_that_waits_is_told_by_name() -> None:

@@ -5,6 +5,7 @@ Sources: core pkg/controllers/node/termination/terminator/{terminator,eviction}.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
 from harness.engine.clock import SECOND, Clock, parse, render
@@ -92,6 +93,10 @@ class Evictions:
         self._writer = writer
         self._sink = sink
         self._queued: set[tuple[str, str, str]] = set()
+        self.answers: Counter[int] = Counter()
+        """How often the API server answered an eviction with each code."""
+        self.drained: Counter[str] = Counter()
+        """How many pods were evicted for each reason."""
 
     def watches(self) -> Mapping[str, Router]:
         """Nothing: pods are added by drains."""
@@ -116,6 +121,7 @@ class Evictions:
         try:
             self._writer.evict(name, namespace, uid=uid)
         except ApiError as error:
+            self.answers[error.code] += 1
             if error.code in (404, 409):
                 self._queued.discard(key)
                 return DONE
@@ -129,7 +135,10 @@ class Evictions:
                 return Result(10.0, Wait.POLL)
             raise ReconcileError(error.message) from error
         self._queued.discard(key)
-        self._sink.event(pod, "Normal", "Evicted", f"Evicted pod: {self._reason(pod)}")
+        reason = self._reason(pod)
+        self.answers[200] += 1
+        self.drained[reason] += 1
+        self._sink.event(pod, "Normal", "Evicted", f"Evicted pod: {reason}")
         return DONE
 
     def _reason(self, pod: Object) -> str:

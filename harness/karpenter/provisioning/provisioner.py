@@ -23,6 +23,7 @@ from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.listening import Listener, ledger_for
+from harness.karpenter.provisioning.podtimes import PodTimes
 from harness.karpenter.provisioning.relevance import KINDS, matters
 from harness.karpenter.provisioning.runaway import PodRunaways
 from harness.karpenter.releases.scheduling import rules_of
@@ -86,6 +87,8 @@ class Provisioner:
         self._new = False
         self._passes = self._retries = 0
         self._listeners = listeners
+        self.times = PodTimes()
+        """When each pod was taken up."""
 
     def watches(self) -> Mapping[str, Router]:
         """Everything that a simulation reads; pods and nodes also trigger."""
@@ -123,6 +126,8 @@ class Provisioner:
         obj = self._view.get(kind, name, namespace)
         if obj is None or not (is_provisionable(obj) if kind == "Pod" else _disrupted(obj)):
             return DONE
+        if kind == "Pod":
+            self.times.seen(obj, self._engine.clock.now)
         if self._batcher.trigger(uid_of(obj)):
             self._engine.enqueue(self, _WINDOW, after=self._batcher.left() / SECOND)
         return Result(RETRIGGER_SECONDS, Wait.POLL)
@@ -199,6 +204,8 @@ class Provisioner:
             listener.solved(snapshot, types, results, ledger)
 
     def _finish(self) -> None:
+        if self._new:
+            self.times.decided(self._results, self._pod, self._engine.clock.now)
         self._publish(self._results)
         for planned in self._results.nodeclaims if self._new else ():
             try:

@@ -34,26 +34,53 @@ def pod_requests(pod: Object) -> dict[str, Quantity]:
         for each in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ()))
         if each.get("resources") is not None
     }
-    total: dict[str, Quantity] = {}
-    for container in containers:
-        _add(total, _container_requests(container, statuses, pod))
-    sidecars: dict[str, Quantity] = {}
-    largest: dict[str, Quantity] = {}
-    for container in spec.get("initContainers") or ():
-        if container.get("restartPolicy") == "Always":
-            requests = _container_requests(container, statuses, pod)
-            _add(total, requests)
-            _add(sidecars, requests)
-            step = sidecars
-        else:
-            step = dict(_container_requests(container, {}, pod))
-            _add(step, sidecars)
-        _raise_to(largest, step)
-    _raise_to(total, largest)
+    of = {id(each): _container_requests(each, statuses, pod) for each in containers}
+    of |= {
+        id(each): _container_requests(each, statuses if each.get("restartPolicy") == "Always" else {}, pod)
+        for each in spec.get("initContainers") or ()
+    }
+    total = _at_once(spec, of)
     for name, quantity in parse_list((spec.get("resources") or {}).get("requests")).items():
         if is_pod_level(name):
             total[name] = quantity
     _add(total, parse_list(spec.get("overhead")))
+    return total
+
+
+def pod_limits(pod: Object) -> dict[str, Quantity]:
+    """What a pod may take of each resource that is limited, added up as :func:`pod_requests` does; overhead where there is a limit."""
+    spec = spec_of(pod)
+    each_container = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
+    total = _at_once(
+        spec, {id(each): parse_list((each.get("resources") or {}).get("limits")) for each in each_container}
+    )
+    for name, quantity in parse_list((spec.get("resources") or {}).get("limits")).items():
+        if is_pod_level(name):
+            total[name] = quantity
+    for name, quantity in parse_list(spec.get("overhead")).items():
+        if name in total and not total[name].is_zero():
+            total[name] = total[name] + quantity
+    return total
+
+
+def _at_once(spec: Mapping[str, Any], of: Mapping[int, Mapping[str, Quantity]]) -> dict[str, Quantity]:
+    """The most that runs at the same time: containers and sidecars together, or the largest init step. `of`: by id of the container."""
+    total: dict[str, Quantity] = {}
+    for container in spec.get("containers") or ():
+        _add(total, of[id(container)])
+    sidecars: dict[str, Quantity] = {}
+    largest: dict[str, Quantity] = {}
+    for container in spec.get("initContainers") or ():
+        amounts = of[id(container)]
+        if container.get("restartPolicy") == "Always":
+            _add(total, amounts)
+            _add(sidecars, amounts)
+            step = sidecars
+        else:
+            step = dict(amounts)
+            _add(step, sidecars)
+        _raise_to(largest, step)
+    _raise_to(total, largest)
     return total
 
 
@@ -62,9 +89,17 @@ def is_pod_level(name: str) -> bool:
     return name in _POD_LEVEL or name.startswith("hugepages-")
 
 
+def limits_for_pods(pods: Iterable[Object]) -> dict[str, Quantity]:
+    """The sum over pods, and their number as the resource ``pods``."""
+    return _counted([pod_limits(pod) for pod in pods])
+
+
 def requests_for_pods(pods: Iterable[Object]) -> dict[str, Quantity]:
     """The sum over pods, and their number as the resource ``pods``."""
-    lists = [pod_requests(pod) for pod in pods]
+    return _counted([pod_requests(pod) for pod in pods])
+
+
+def _counted(lists: Sequence[Mapping[str, Quantity]]) -> dict[str, Quantity]:
     total = merge(*lists)
     total[PODS] = Quantity(len(lists) * NANO, "DecimalExponent")
     return total

@@ -1,0 +1,111 @@
+"""Evictions, unhealthy nodes, and how long NodeClaims and their machines took to go.
+
+Core ``pkg/controllers/node/termination/terminator/{eviction,metrics}.go``, ``pkg/controllers/node/health/{controller,metrics}.go``,
+``pkg/controllers/nodeclaim/lifecycle/{controller,metrics}.go``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from harness.engine.clock import SECOND, nanoseconds, parse
+from harness.engine.disruptions import UNHEALTHY, Disrupted
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, TERMINATION_FINALIZER
+from harness.karpenter.lifecycle.repair import unhealthy_since
+from harness.kube.api.objects import (
+    Key,
+    Object,
+    condition,
+    finalizers_of,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    status_of,
+)
+from harness.world.samples import Distributions, Labels, Sample
+
+if TYPE_CHECKING:
+    from harness.clusters.memory.journal import Entry
+    from harness.world.observations import Observations
+
+__all__ = ["DEPARTURE_FAMILIES", "departure_samples", "finalized"]
+
+_ASKED, _DRAINED = "karpenter_pods_eviction_requests_total", "karpenter_pods_drained_total"
+_UNHEALTHY = "karpenter_nodeclaims_unhealthy_disrupted_total"
+_INSTANCES = "karpenter_nodeclaims_instance_termination_duration_seconds"
+_CLAIMS = "karpenter_nodeclaims_termination_duration_seconds"
+DEPARTURE_FAMILIES: Mapping[str, str] = {
+    _ASKED: "counter",
+    _DRAINED: "counter",
+    _UNHEALTHY: "counter",
+    _INSTANCES: "histogram",
+    _CLAIMS: "histogram",
+}
+"""The metrics that are told, and their type."""
+
+_POWERS = tuple(float(2**power) for power in range(11))
+
+
+def departure_samples(world: Observations) -> Iterator[Sample]:
+    """All series, from what was written and told."""
+    evictions = world.karpenter.evictions
+    yield from (Sample(_ASKED, {"code": str(code)}, count) for code, count in sorted(evictions.answers.items()))
+    yield from (Sample(_DRAINED, {"reason": reason}, count) for reason, count in sorted(evictions.drained.items()))
+    instances, claims = Distributions(_INSTANCES, _POWERS), Distributions(_CLAIMS, _POWERS)
+    for entry in world.journal:
+        if entry.key.kind == "NodeClaim" and entry.before is not None and entry.error is None and finalized(entry):
+            pool = str(labels_of(entry.before).get(NODEPOOL) or "")
+            claims.observe(_since(entry, metadata_of(entry.before)["deletionTimestamp"]), nodepool=pool)
+            ending = condition(entry.before, "InstanceTerminating")
+            if ending is not None and status_of(entry.before).get("providerID"):
+                instances.observe(_since(entry, ending["lastTransitionTime"]), nodepool=pool)
+    unhealthy = Counter(
+        _unhealthy(world, each.at, gone)
+        for each in world.disruptions
+        if each.reason == UNHEALTHY and not each.method
+        for gone in each.nodes
+    )
+    yield from (Sample(_UNHEALTHY, dict(labels), count) for labels, count in unhealthy.items())
+    yield from (*instances.samples(), *claims.samples())
+
+
+def finalized(entry: Entry) -> bool:
+    """Whether Karpenter's finalizer goes, with which a Node or NodeClaim goes that somebody has deleted."""
+    before, after = entry.before, entry.after
+    had = before is not None and is_terminating(before) and TERMINATION_FINALIZER in finalizers_of(before)
+    return had and (after is None or TERMINATION_FINALIZER not in finalizers_of(after))
+
+
+def _unhealthy(world: Observations, at: float, gone: Disrupted) -> Labels:
+    """The NodeClaim that was deleted at that time, and the condition of its Node for which that was done."""
+    node, claim = (
+        _as_it_was(world, Key(kind, "", name), at)
+        for kind, name in (("Node", gone.node), ("NodeClaim", gone.nodeclaim))
+    )
+    met = [each for each in world.release.repair_policies if unhealthy_since(node, [each]) is not None]
+    first = min(met, key=lambda each: unhealthy_since(node, [each]) or 0, default=None)
+    own = labels_of(node)
+    return (
+        ("capacity_type", str(own.get(CAPACITY_TYPE) or "")),
+        ("condition", _snake_case(first.condition) if first is not None else ""),
+        ("image_id", str(status_of(claim).get("imageID") or "")),
+        ("nodepool", str(own.get(NODEPOOL) or "")),
+    )
+
+
+def _snake_case(name: str) -> str:
+    """As core's ``pkg/utils/pretty`` writes names."""
+    return re.sub("([a-z0-9])([A-Z])", r"\1_\2", re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
+
+
+def _as_it_was(world: Observations, key: Key, at: float) -> Object:
+    moment = world.clock.start + nanoseconds(at)
+    entries = [each for each in world.journal.of(key) if each.at <= moment and each.after is not None]
+    return entries[-1].after or {} if entries else {}
+
+
+def _since(entry: Entry, moment: str) -> float:
+    return (entry.at - parse(moment)) / SECOND
