@@ -121,6 +121,8 @@ class Engine:
         self._busy: dict[Slot, int] = {}
         self._seq = 0
         self._runaway: Runaway | None = None
+        self.runaways: list[tuple[float, Runaway]] = []
+        """All that were found, with the virtual seconds at which they were."""
         self.outside: Callable[[], bool] | None = None
         """A cluster with controllers of its own: asked, when nothing is due here, whether it has changed; it waits until it rests."""
 
@@ -173,6 +175,7 @@ class Engine:
     def report_runaway(self, runaway: Runaway) -> None:
         """Stops the current `settle`: the world goes in circles."""
         self._runaway = runaway
+        self.runaways.append((self.clock.seconds, runaway))
 
     def settle(self) -> Settled:
         """Runs until nothing moves any more, a runaway is found, or a bound is reached."""

@@ -37,22 +37,27 @@ class Runaway:
         return found.pop() if len(found) == 1 else None
 
     def __str__(self) -> str:
-        """A line per turn; those that go like the turn before, but for the names of what they made, share one."""
+        """How it repeats, its turns, and the label at fault."""
         lines = [f"runaway: {self.subject} repeats, {len(self.loops)} loops and no end (times are virtual)"]
         if self.course:
             lines.append(f"  again and again: {self.course}; nothing ends it but a change of the objects or of Azure")
+        lines += [f"  {line}" for line in self.turns()]
+        if self.fault is not None:
+            lines.append(f"  label at fault: {self.fault}")
+        return "\n".join(lines)
+
+    def turns(self) -> list[str]:
+        """A line per turn; those that go like the turn before, but for the names of what they made, share one."""
+        lines: list[str] = []
         told = 0
         for number, loop in enumerate(self.loops):
             if number > 1 and self._pattern(number) == self._pattern(number - 1):
                 continue
             lines += self._same(told, number - 1)
             because = f" because {loop.why}" if loop.why else ""
-            lines.append(f"  loop {number + 1} at {loop.at:g}s: created {', '.join(loop.made) or 'nothing'}{because}")
+            lines.append(f"loop {number + 1} at {loop.at:g}s: created {', '.join(loop.made) or 'nothing'}{because}")
             told = number
-        lines += self._same(told, len(self.loops) - 1)
-        if self.fault is not None:
-            lines.append(f"  label at fault: {self.fault}")
-        return "\n".join(lines)
+        return [*lines, *self._same(told, len(self.loops) - 1)]
 
     def _pattern(self, number: int) -> str:
         """Why a turn came, without the names of what the turn before it made."""
@@ -67,7 +72,7 @@ class Runaway:
             return []
         made = ", ".join(self.loops[last].made) or "nothing"
         loops = f"loops {told + 2} to {last + 1}" if last > told + 1 else f"loop {last + 1}"
-        return [f"  {loops}: the same, the last at {self.loops[last].at:g}s created {made}"]
+        return [f"{loops}: the same, the last at {self.loops[last].at:g}s created {made}"]
 
 
 class RunawayDetector:

@@ -12,39 +12,17 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from harness.trace.header import Fact
-from harness.trace.parts import Differing, Filtered, Leaving, SaidNo, Tried
+from harness.trace.parts import Differing, Filtered, Leaving, SaidNo, Tried, Turn
+from harness.trace.steps import Applied, Step
 from lazyrecords import dataclass
 
 __all__ = [
     "KINDS", "Advice", "Applied", "ArmCall", "Blocked", "Boot", "ClaimState", "Condition", "Cost", "Decision",
     "Disruption", "End", "EventTold", "Expectation", "Funnel", "LabelWrite", "LogTold", "NodeState", "PodState",
-    "PriceOf", "Refused", "Sizes", "Step", "Usage", "Write",
+    "PriceOf", "Refused", "RunawayFound", "Sizes", "Step", "Usage", "Write",
 ]  # fmt: skip
 
 Amounts = Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Step(Fact):
-    """Somebody does something next: `settle`, `advance: 10m`."""
-
-    fact: ClassVar[str] = "step"
-    text: str
-    file: str = ""
-    line: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Applied(Fact):
-    """An object was applied or deleted by the user; `refused` are the API server's reasons why not."""
-
-    fact: ClassVar[str] = "object"
-    object: str
-    verb: str
-    manifest: Mapping[str, Any] = field(default_factory=dict)
-    file: str = ""
-    line: int = 0
-    refused: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +284,17 @@ class Refused(Fact):
     layer: str
     text: str
     key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunawayFound(Fact):
+    """The same loop came back too often, and the world was stopped. `course`: how a turn goes; `fault`: the label because of which."""
+
+    fact: ClassVar[str] = "runaway"
+    subject: str
+    loops: Sequence[Turn]
+    course: str = ""
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)

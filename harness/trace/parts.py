@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-__all__ = ["Differing", "Filtered", "Leaving", "SaidNo", "Tried"]
+__all__ = ["Differing", "Filtered", "Leaving", "SaidNo", "Tried", "Turn"]
 
 
 class _Filter(TypedDict):
@@ -54,3 +54,11 @@ class Differing(TypedDict):
     expected: str
     found: str
     note: str
+
+
+class Turn(TypedDict):
+    """One turn of a runaway: the virtual seconds of its time, what it made, and why it came."""
+
+    at: float
+    made: Sequence[str]
+    why: str

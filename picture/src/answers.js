@@ -5,7 +5,7 @@ import { asOnDemand, stateAt } from "./machines.js";
 import { counted, duration, exactly, place, price } from "./text.js";
 
 export function answers(world) {
-  return h("section.answers", { id: "short", "aria-label": "In short" }, [rejected(world), waiting(world), refused(world), taken(world), costs(world), left(world)].filter(Boolean));
+  return h("section.answers", { id: "short", "aria-label": "In short" }, [rejected(world), circles(world), waiting(world), refused(world), taken(world), costs(world), left(world)].filter(Boolean));
 }
 
 const REFUSALS = 3; // with their words, of many shown at once; the others are folded
@@ -25,6 +25,16 @@ function waiting(world) {
   const line = (one) => folded([h("b", told(one)), " ", h("span.note", cut(one.advice?.[0] ?? one.why ?? one.scheduler))], () => reasonOf(one));
   return h(`div.answer.bad${all.length > 1 ? ".wide" : ""}`, h("h3", `${counted(count, "pod")} waiting`), h("div.items", whole.map(reasonOf)), rest.slice(0, LINES).map(line),
     rest.length > LINES ? folded(counted(rest.length - LINES, "more reason"), () => rest.slice(LINES).map(line)) : null);
+}
+
+/** Loops without end, at which the run was stopped. */
+function circles(world) {
+  if (!world.runaways.length) return null;
+  return h("div.answer.bad.wide", h("h3", world.runaways.length === 1 ? "A loop without end" : `${world.runaways.length} loops without end`), world.runaways.map((one) => h("div.item",
+    h("p", h("b", one.subject), h("span.note", ` ${counted(one.count, "loop")}, then the run was stopped`)),
+    one.course ? h("p.said", `Again and again: ${one.course}; nothing ends it but a change of the objects or of Azure.`) : null,
+    h("ul", one.turns.map((text) => h("li.said", text))),
+    one.fault ? h("p.said", "Label at fault: ", h("code", one.fault)) : null)));
 }
 
 const told = (one) => `${one.pods[0]}${one.count > 1 ? ` and ${one.count - 1} more` : ""}`;
@@ -67,6 +77,7 @@ function costs(world) {
   const last = world.cost.at(-1);
   const dear = world.machines.filter((one) => stateAt(one, world.end)?.on && asOnDemand(one, world.end)).length;
   return h("div.answer", h("h3", `${usdOf(last)} per hour at the end`), h("p", `${counted(last[2], "machine")}; ${spentOf(world)} over ${exactly(world.end)}`),
+    world.without_power ? h("p.note", `${counted(world.without_power, "more machine")} asked for, without power yet: not billed`) : null,
     dear ? h("p.note", `upper bound: ${counted(dear, "spot machine")} at on-demand price`) : null,
     world.unpriced.map((text) => h("p.note", text)));
 }

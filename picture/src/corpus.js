@@ -1,7 +1,7 @@
 // A run of many cases: what is not as expected first, then all by file, by tag or by duration. Rows are made when they are looked at.
 import { group, sum } from "d3-array";
 import { folded, h, put, toggle } from "./dom.js";
-import { OUTCOMES, held, isBad, mark, reasons } from "./outcome.js";
+import { OUTCOMES, held, isBad, mark, reasons, titled } from "./outcome.js";
 import { coded, counted, millis, place } from "./text.js";
 
 const FIRST = 60; // bad cases shown at once
@@ -91,7 +91,7 @@ function list(asked, state, filtered) {
 
 function badCase(one) {
   return h(`article.case.${one.outcome}`,
-    h("h3", mark(one.outcome), " ", one.name),
+    h("h3", mark(one.outcome), " ", titled(one.name)),
     h("p.place", place(one.place), " · ", millis(one.seconds), one.tags.map((tag) => h("span.tag", tag))),
     reasons(one),
     one.world !== undefined && h("p", h("a", { href: `#case=${one.world}` }, "What happened, as a picture")));
@@ -143,7 +143,7 @@ function grouped(name, cases, longest, open = false) {
 
 function rows(cases) {
   return more(cases, ROWS, (one) =>
-    folded([mark(one.outcome), h("span.name", one.name, one.gist && h("span.gist", one.gist.map((text) => h("b", text))), one.undrawn && h("span.note", " (no picture)")), one.reason && h("span.note", one.reason), h("span.n", millis(one.seconds))],
+    folded([mark(one.outcome), h("span.name", titled(one.name), one.gist && h("span.gist", one.gist.map((text) => h("b", text))), one.undrawn && h("span.note", " (no picture)")), one.reason && h("span.note", one.reason), h("span.n", millis(one.seconds))],
       () => [h("p.place", place(one.place), one.tags.map((tag) => h("span.tag", tag))), reasons(one), held(one),
         one.undrawn && h("p.note", "No picture was drawn of this case: beside its expectations nothing is told here of pods that wait or of what Azure refused."),
         one.world !== undefined && h("p", h("a", { href: `#case=${one.world}` }, "What happened, as a picture"))], { name: "details.row" }));

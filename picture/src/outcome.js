@@ -1,4 +1,4 @@
-// What became of a case: its mark, its differences, its reasons.
+// What became of a case: its name, its mark, its differences, its reasons.
 import { h } from "./dom.js";
 import { place } from "./text.js";
 
@@ -15,6 +15,9 @@ export const isBad = (one) => OUTCOMES[one.outcome].bad === true;
 
 export const mark = (outcome) =>
   h(`span.mark.${outcome}`, { title: OUTCOMES[outcome].word }, h("span.hidden", OUTCOMES[outcome].word), h("span", { "aria-hidden": "true" }, OUTCOMES[outcome].mark));
+
+/** A name with its parameters set off; the text is still the one that `-k` finds. */
+export const titled = (name) => name.split(/(?<=\S)(?=\[[^[\]]*\]$)/).map((part, index) => (index ? h("span.of", part) : part));
 
 /** The reasons of a case that did not go as expected. */
 export function reasons(one) {

@@ -7,7 +7,7 @@ import { funnel } from "./funnel.js";
 import { labels } from "./labels.js";
 import { machines } from "./machines.js";
 import { objects, told } from "./objects.js";
-import { OUTCOMES, failure, mark } from "./outcome.js";
+import { OUTCOMES, failure, mark, titled } from "./outcome.js";
 import { coded, place } from "./text.js";
 import { view } from "./view.js";
 
@@ -35,9 +35,6 @@ function head(given) {
     h("p.facts", facts.map(([name, value]) => h("span", h("span.note", `${name} `), value))), header.command ? h("p", h("code", header.command)) : null,
     notes(given.notes ?? []));
 }
-
-/** A name with its parameters set off; the text is still the one that `-k` finds. */
-const titled = (name) => name.split(/(?<=\S)(?=\[[^[\]]*\]$)/).map((part, index) => (index ? h("span.of", part) : part));
 
 const NOTES = 3; // shown at once
 

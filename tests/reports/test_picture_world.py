@@ -244,6 +244,40 @@ def test_a_runaway_counts_its_machines() -> None:
     assert waits(*made)["tries"] == "2 machines were made for it, none fits"
 
 
+def test_a_loop_without_end_is_told_with_its_turns() -> None:
+    def found(t: float, names: str) -> dict[str, Any]:
+        loops = [
+            {"at": number, "made": [f"NodeClaim/{name}"], "why": f"NodeClaim/{names[number - 1]} is no help"}
+            for number, name in enumerate(names)
+        ]
+        return fact(t, "runaway", subject="Pod/default/db", loops=loops, course="one is made", fault="a/b")
+
+    value = world_value([HEADER, found(5, "abcd"), found(9, "efghi")])
+    (one,) = value["runaways"]
+    assert (one["subject"], one["course"], one["count"], one["fault"]) == ("Pod/default/db", "one is made", 5, "a/b")
+    assert one["turns"] == [
+        "loop 1 at 0s: created NodeClaim/e because NodeClaim/i is no help",
+        "loop 2 at 1s: created NodeClaim/f because NodeClaim/e is no help",
+        "loops 3 to 5: the same, the last at 4s created NodeClaim/i",
+    ]
+    assert "a loop without end" in value["gist"]
+
+
+def test_machines_that_azure_does_not_bill_yet_are_counted_apart() -> None:
+    boot = fact(2, "boot", vm="aks-one", state="on", claim="one", **SPOT)
+    claims = [
+        fact(t, "claim", claim=name, state=state, nodepool="default")
+        for t, name, state in (
+            (1, "one", "launched"),
+            (2, "two", "created"),
+            (3, "three", "launched"),
+            (1, "four", "created"),
+            (3, "four", "deleted"),
+        )
+    ]
+    assert world_value([HEADER, boot, *claims])["without_power"] == 2
+
+
 def test_a_spot_machine_without_a_spot_price() -> None:
     at_most = [fact(1, "price", size=SMALL, capacity_type="spot", price=0.192, as_on_demand=True)]
     (card,) = world_value([HEADER, fact(0, "boot", vm="vm", state="on", **SPOT), *at_most])["machines"]

@@ -29,6 +29,7 @@ from harness.trace.facts import (
     NodeState,
     PodState,
     PriceOf,
+    RunawayFound,
     Sizes,
     Step,
     Usage,
@@ -36,7 +37,7 @@ from harness.trace.facts import (
 )
 from harness.world import World
 from harness.world.snapshot import snapshot
-from tests.trace.conftest import ROOT, SPOT
+from tests.trace.conftest import ROOT, SPOT, trace_of
 
 Traced = Callable[[str], Trace]
 
@@ -222,6 +223,14 @@ def test_a_recorded_world_comes_to_the_same(runner: Runner) -> None:
     alone, _ = runner.examine(case)
     recorded, _ = runner.examine(case, recorded=True, explained=True)
     assert snapshot(recorded.world) == snapshot(alone.world)
+
+
+def test_a_loop_without_end_is_a_fact(runner: Runner) -> None:
+    (found,) = trace_of(runner, ROOT / "scenarios/faq/runaways.yaml", 1).of(RunawayFound)
+    assert (found.subject, found.fault) == ("Pod/default/web", "kubernetes.azure.com/cluster")
+    assert len(found.loops) == 8
+    assert "does not have known values" in found.loops[1]["why"]
+    assert found.loops[0]["at"] < found.loops[-1]["at"] <= found.t
 
 
 def test_a_restarted_karpenter_is_recorded_on(traced: Traced) -> None:

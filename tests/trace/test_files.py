@@ -66,7 +66,7 @@ def test_an_old_trace_is_read() -> None:
     """A file that version 1 wrote, as it was then."""
     trace = read_trace(Path(__file__).with_name("version-1.jsonl.gz"))
     assert trace.header.trace == 1
-    assert {fact.fact for fact in trace.facts} == {*KINDS} - {"blocked", "rejection", "advice"}
+    assert {fact.fact for fact in trace.facts} == {*KINDS} - {"blocked", "rejection", "advice", "runaway"}
     assert trace.facts[-1].to_json() == {
         "t": 411.3016,
         "fact": "end",

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.engine.runaway import Loop, Runaway
 from harness.reports.picture.left_alone import after_boot, after_call, left_alone
 from harness.reports.picture.sizes import closed_texts
 from harness.reports.picture.story import Line, Story
@@ -20,9 +21,11 @@ __all__ = [
     "pending",
     "refusals",
     "rejections",
+    "runaways",
     "spent",
     "taken",
     "unpriced",
+    "without_power",
 ]
 
 _ALIKE = 20
@@ -40,6 +43,7 @@ def gist(world: Mapping[str, Any]) -> list[str]:
         (refused, "1 object refused", f"{refused} objects refused"),
         (len(world["refusals"]), "Azure refused 1 request", f"Azure refused {len(world['refusals'])} requests"),
         (len(world["taken"]), "Azure took 1 machine", f"Azure took {len(world['taken'])} machines"),
+        (len(world["runaways"]), "a loop without end", f"{len(world['runaways'])} loops without end"),
         (left, "1 decision to remove nodes", f"{left} decisions to remove nodes"),
     )
     return [one if count == 1 else more for count, one, more in found if count]
@@ -168,6 +172,26 @@ def rejections(story: Story) -> list[dict[str, Any]]:
     ]
 
 
+def runaways(story: Story) -> list[dict[str, Any]]:
+    """Loops without end, the last that was found of each subject: its `course`, its `turns` in words, the label at `fault`."""
+    last = {fact["subject"]: fact for fact in story.facts("runaway")}
+    return [
+        {
+            "subject": subject,
+            "course": fact.get("course", ""),
+            "turns": _told(subject, fact["loops"]),
+            "count": len(fact["loops"]),
+            "fault": fact.get("fault", ""),
+        }
+        for subject, fact in last.items()
+    ]
+
+
+def _told(subject: str, turns: Sequence[Line]) -> list[str]:
+    loops = (Loop(None, one["at"], tuple(one["made"]), why=one["why"]) for one in turns)
+    return Runaway(subject, tuple(loops)).turns()
+
+
 def cost_steps(story: Story) -> list[list[float]]:
     """[t, USD per hour, machines] whenever it changed; a fourth member, true, where a machine counts as nothing for want of a price."""
     return [
@@ -179,6 +203,13 @@ def cost_steps(story: Story) -> list[list[float]]:
         ]
         for fact in story.facts("cost")
     ]
+
+
+def without_power(story: Story) -> int:
+    """How many NodeClaims are there at the end whose machine has no power yet: Azure does not bill what it is still creating."""
+    last = {fact["claim"]: fact["state"] for fact in story.facts("claim")}
+    powered = {boot.get("claim", "") for boot in story.facts("boot")}
+    return sum(state in ("created", "launched") and claim not in powered for claim, state in last.items())
 
 
 def unpriced(story: Story) -> list[str]:

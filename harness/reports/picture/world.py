@@ -16,9 +16,11 @@ from harness.reports.picture.answers import (
     pending,
     refusals,
     rejections,
+    runaways,
     spent,
     taken,
     unpriced,
+    without_power,
 )
 from harness.reports.picture.asked import asked, claims_of, opens
 from harness.reports.picture.corridor import blocked_lanes, claim_lanes, node_lanes, pod_lanes
@@ -57,9 +59,11 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
         "refusals": refusals(story),
         "rejections": rejections(story),
         "taken": taken(story),
+        "runaways": runaways(story),
         "cost": cost_steps(story),
         "spent": spent(story),
         "unpriced": unpriced(story),
+        "without_power": without_power(story),
         "lanes": [*claim_lanes(story), *node_lanes(story), *pod_lanes(story), *blocked_lanes(story)],
         "machines": machines(story),
         "requests": {fact["pod"]: fact["requests"] for fact in story.facts("pod") if fact.get("requests")},
