@@ -75,6 +75,14 @@ def test_steps_are_told_before_what_they_bring_about(spot: Trace) -> None:
     assert spot.facts[0] == spot.of(Step)[0]
 
 
+def test_a_step_reads_as_in_a_file(traced: Traced) -> None:
+    text = SPOT.replace(
+        "when: [settle, ", "when: [{azure: {prices: {Standard_D4s_v5: none}, quota: {cores: 8}}}, {apply: [Pod/web]}, "
+    )
+    said = [step.text for step in traced(text).of(Step)]
+    assert said[:2] == ["azure: {prices: {Standard_D4s_v5: none}, quota: {cores: 8}}", "apply: [Pod/web]"]
+
+
 def test_what_azure_refused_and_what_karpenter_leaves_alone(spot: Trace) -> None:
     refused = [call for call in spot.of(ArmCall) if call.status >= 400 and call.method == "PUT"]
     assert [(call.error, call.size, call.zone, call.priority) for call in refused] == [

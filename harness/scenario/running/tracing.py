@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from hashlib import sha256
@@ -52,12 +51,22 @@ def trace_name(case: Case) -> str:
 
 
 def step_text(case: Case, index: int) -> str:
-    """A step of `when` in one line: `settle`, `advance: 10m`."""
-    node = case.given_document.node_at(case.when_paths[index])
-    value: Any = text_value(node)
-    if not isinstance(value, dict):
-        return str(value)
-    return ", ".join(f"{key}: {said if isinstance(said, str) else json.dumps(said)}" for key, said in value.items())
+    """A step of `when` in one line, as a file may say it: `settle`, `advance: 10m`, `scale: {of: Deployment/web, replicas: 3}`."""
+    value: Any = text_value(case.given_document.node_at(case.when_paths[index]))
+    return _pairs(value) if isinstance(value, dict) else str(value)
+
+
+def _pairs(value: dict[str, Any]) -> str:
+    return ", ".join(f"{key}: {_flow(each)}" for key, each in value.items())
+
+
+def _flow(value: Any) -> str:
+    """A value in YAML's flow style, scalars as they are written."""
+    if isinstance(value, dict):
+        return f"{{{_pairs(value)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    return str(value)
 
 
 def listen(run: Run, *, explained: bool) -> None:
