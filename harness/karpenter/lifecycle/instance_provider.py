@@ -57,7 +57,7 @@ class InstanceProvider(Protocol):
         ...
 
     def list(self) -> Sequence[Instance]:
-        """All instances that Karpenter launched for this cluster."""
+        """All instances that Karpenter launched for this cluster. Raises CloudProviderError."""
         ...
 
     def delete(self, claim: Object) -> None:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from harness.engine.ports import Cloud
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError
 from harness.karpenter.releases import ProviderOptions
 
 NETWORK = "2022-01-01"
@@ -36,6 +37,11 @@ class Answer:
     def properties(self) -> Mapping[str, Any]:
         """`properties` of the body, empty when absent."""
         return self.body.get("properties") or {}
+
+    @property
+    def error(self) -> str:
+        """What ARM says that went wrong, or the status."""
+        return str((self.body.get("error") or {}).get("message") or self.status)
 
     @property
     def retry_after(self) -> float:
@@ -117,21 +123,28 @@ class Arm:
         return self.call("GET", parts.path, query=dict(parse_qsl(parts.query)))
 
     def resources(self, kind: str) -> Sequence[Mapping[str, Any]]:
-        """Resources of a type in the node resource group that belong to NodePools and to no AKS machine (Resource Graph)."""
+        """Resources of a type in the node resource group that belong to NodePools and to no AKS machine (Resource Graph), of all pages.
+
+        Raises CloudProviderError.
+        """
         group = self.options.node_resource_group.lower()
         query = (
             f'Resources | where type == "{kind}" | where resourceGroup == "{group}" '
             '| where tags has_cs "karpenter.sh_nodepool" '
             '| where not(tags has_cs "karpenter.azure.com_aksmachine_nodeclaim")'
         )
-        body = {
-            "query": query,
-            "options": {"resultFormat": "objectArray"},
-            "subscriptions": [self.options.subscription_id],
-        }
-        answer = self.call("POST", "/providers/Microsoft.ResourceGraph/resources", RESOURCE_GRAPH, body=body)
-        found: Sequence[Mapping[str, Any]] = answer.body.get("data") or ()
-        return found
+        options = {"resultFormat": "objectArray"}
+        body = {"query": query, "options": options, "subscriptions": [self.options.subscription_id]}
+        found: list[Mapping[str, Any]] = []
+        while True:
+            answer = self.call("POST", "/providers/Microsoft.ResourceGraph/resources", RESOURCE_GRAPH, body=body)
+            if not answer.ok:
+                raise CloudProviderError(f"querying azure resource graph, {answer.error}")
+            found.extend(answer.body.get("data") or ())
+            following = answer.body.get("$skipToken")
+            if following is None:
+                return found
+            body = {**body, "options": {**options, "$skipToken": following}}
 
     @property
     def group(self) -> str:

@@ -31,7 +31,7 @@ from harness.karpenter.launch import (
     populated_labels,
 )
 from harness.karpenter.launch.names import machine_name, resource_name
-from harness.karpenter.lifecycle.instance_provider import Instance
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance
 from harness.karpenter.provider.arm import NETWORK, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
@@ -147,14 +147,17 @@ class AzureProvider:
 
     def get(self, provider_id: ProviderId) -> Instance:
         """The instance of this id. Raises InstanceNotFound."""
-        if self._machine_api:
-            return next((each for each in self._machines.list() if each.provider_id == provider_id), None) or (
-                self._machines.get(provider_id.rpartition("/")[2])
-            )
-        return self._vms.get(provider_id.rpartition("/")[2])
+        name = provider_id.rpartition("/")[2]
+        if not self._machine_api:
+            return self._vms.get(name)
+        try:
+            listed = self._machines.list()
+        except CloudProviderError:
+            listed = ()
+        return next((each for each in listed if each.provider_id == provider_id), None) or self._machines.get(name)
 
     def list(self) -> Sequence[Instance]:
-        """All instances that were launched for NodePools."""
+        """All instances that were launched for NodePools. Raises CloudProviderError."""
         return self._machines.list() if self._machine_api else self._vms.list()
 
     def delete(self, claim: Object) -> None:

@@ -71,6 +71,5 @@ def _found(answer: Answer, missing: str) -> Answer:
     if answer.status == 404:
         raise InstanceNotFound(missing)
     if not answer.ok:
-        message = (answer.body.get("error") or {}).get("message") or answer.status
-        raise CloudProviderError(f"getting instance, {message}")
+        raise CloudProviderError(f"getting instance, {answer.error}")
     return answer

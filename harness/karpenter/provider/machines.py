@@ -85,8 +85,10 @@ class AksMachines:
         return _instance(answer.body)
 
     def list(self) -> Sequence[Instance]:
-        """All machines of NodePools."""
+        """All machines of NodePools; none where there is no such agent pool. Raises CloudProviderError."""
         answer = self._arm.call("GET", self._arm.machines, MACHINES)
+        if not answer.ok and answer.status != 404:
+            raise CloudProviderError(f"failed to list AKS machines: {answer.error}")
         rows: Sequence[Mapping[str, Any]] = answer.body.get("value") or ()
         found = [_instance(row) for row in rows]
         return [each for each in found if NODEPOOL in each.labels]

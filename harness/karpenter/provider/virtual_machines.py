@@ -75,11 +75,11 @@ class VirtualMachines:
         if answer.status == 404:
             raise InstanceNotFound(f'getting instance, virtual machine "{name}" not found')
         if not answer.ok:
-            raise CloudProviderError(f"getting instance, {_error(answer)}")
+            raise CloudProviderError(f"getting instance, {answer.error}")
         return _instance(answer.body)
 
     def list(self) -> Sequence[Instance]:
-        """All VMs of NodePools."""
+        """All VMs of NodePools. Raises CloudProviderError."""
         return [_instance(row) for row in self._arm.resources("microsoft.compute/virtualmachines")]
 
     def delete(self, name: str) -> None:
@@ -92,7 +92,7 @@ class VirtualMachines:
             raise
         answer = self._arm.call("DELETE", self._arm.vm(name), COMPUTE, query={"forceDeletion": "true"})
         if not answer.ok and answer.status != 404:
-            raise CloudProviderError(f"deleting instance, {_error(answer)}")
+            raise CloudProviderError(f"deleting instance, {answer.error}")
 
     def clean_up(self, name: str) -> Sequence[Step]:
         """The calls that remove whatever a failed launch left behind: a VM takes its NIC along, so its end is to be waited for."""
@@ -109,10 +109,6 @@ class VirtualMachines:
         """Most often it went with its VM (deleteNicIfExists)."""
         found = self._arm.call("GET", self._arm.nic(name), NETWORK)
         return found if found.status != 200 else self._arm.call("DELETE", self._arm.nic(name), NETWORK)
-
-
-def _error(answer: Answer) -> str:
-    return str((answer.body.get("error") or {}).get("message") or answer.status)
 
 
 def _instance(vm: Mapping[str, Any]) -> Instance:
