@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.clusters.memory.eviction import budgets_of, is_ready
 from harness.clusters.memory.node_labels import NodeLabels
+from harness.clusters.memory.pod_counts import PodCounts
 from harness.clusters.memory.volumes import EphemeralVolumes
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Controller, ReconcileError, Result, Router, Wait
@@ -22,7 +23,6 @@ from harness.kube.api.objects import (
     Object,
     condition,
     controller_of,
-    is_terminating,
     labels_of,
     metadata_of,
     name_of,
@@ -41,6 +41,8 @@ _PLANS: Mapping[str, Callable[[Object, list[Object]], workloads.Plan]] = {
     "StatefulSet": workloads.stateful_set,
     "Job": workloads.job,
 }
+_OF_PODS = frozenset({*_PLANS, "DaemonSet"})
+"""Workloads that make pods themselves."""
 
 
 class Workloads:
@@ -53,7 +55,7 @@ class Workloads:
         self._view = view
         self._writer = writer
         self._sink = sink
-        self._known: dict[str, tuple[Object, bool, bool]] = {}
+        self._counts = PodCounts()
 
     def watches(self) -> Mapping[str, Router]:
         """Workloads, their pods, and nodes for the sake of DaemonSets."""
@@ -68,10 +70,9 @@ class Workloads:
             yield ("Deployment", namespace_of(change.object), owner["name"])
 
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
-        if change.type is ChangeType.DELETED:
-            self._known.pop(uid_of(change.object), None)
+        self._counts.hear(change)
         owner = controller_of(change.object)
-        if owner is not None and owner["kind"] in (*_PLANS, "DaemonSet"):
+        if owner is not None and owner["kind"] in _OF_PODS:
             yield (owner["kind"], namespace_of(change.object), owner["name"])
 
     def _of_node(self, change: Change) -> Iterable[Hashable]:
@@ -85,18 +86,16 @@ class Workloads:
         owner = self._view.get(kind, name, namespace)
         if owner is None or metadata_of(owner).get("deletionTimestamp"):
             return DONE
-        dependents = list(self._view.indexed("owned-by", uid_of(owner)))
         if kind == "Deployment":
-            self._roll(owner, [each for each in dependents if each["kind"] == "ReplicaSet"])
+            self._roll(owner, self._dependents(owner, "ReplicaSet"))
             return DONE
-        pods = [each for each in dependents if each["kind"] == "Pod"]
-        living, ready = self._count(pods)
-        if kind == "DaemonSet":
-            plan = workloads.daemon_set(owner, pods, self._view.list("Node"))
-        elif kind == "ReplicaSet" and living == int(spec_of(owner).get("replicas", 1)):
+        living, ready = self._counts.of(uid_of(owner))
+        if kind == "ReplicaSet" and living == int(spec_of(owner).get("replicas", 1)):
             plan = workloads.Plan()  # as it mostly is, whatever happened to one of its pods
+        elif kind == "DaemonSet":
+            plan = workloads.daemon_set(owner, self._dependents(owner, "Pod"), self._view.list("Node"))
         else:
-            plan = _PLANS[kind](owner, pods)
+            plan = _PLANS[kind](owner, self._dependents(owner, "Pod"))
         made, refused = self._create(owner, plan.create)
         for pod in plan.delete:
             self._delete(pod)
@@ -118,17 +117,8 @@ class Workloads:
         if current is not None:
             self._set_status(owner, {**status_of(current), "updatedReplicas": status_of(current).get("replicas", 0)})
 
-    def _count(self, pods: Iterable[Object]) -> tuple[int, int]:
-        """How many of the pods live, and how many are ready; found out once for each state of one."""
-        known, living, ready = self._known, 0, 0
-        for pod in pods:
-            judged = known.get(pod["metadata"]["uid"])
-            if judged is None or judged[0] is not pod:
-                lives = not is_terminating(pod) and not is_terminal(pod)
-                judged = known[pod["metadata"]["uid"]] = pod, lives, lives and is_ready(pod)
-            living += judged[1]
-            ready += judged[2]
-        return living, ready
+    def _dependents(self, owner: Object, kind: str) -> list[Object]:
+        return [each for each in self._view.indexed("owned-by", uid_of(owner)) if each["kind"] == kind]
 
     def _report(self, owner: Object, living: int, ready: int, missing: int) -> None:
         if owner["kind"] in ("ReplicaSet", "StatefulSet"):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from harness.engine.ports import Sink, View, Writer
-from harness.karpenter.lifecycle.nodepools import exceeded_limit
+from harness.karpenter.lifecycle.usage import exceeded_limit
 from harness.kube.api.objects import Object, name_of
 from harness.kube.api.status import ApiError
 

@@ -15,6 +15,7 @@ from harness.karpenter.labels.core import NODEPOOL_HASH, NODEPOOL_HASH_VERSION
 from harness.karpenter.lifecycle.conditions import FALSE, NODEPOOL, TRUE, UNKNOWN, Conditions
 from harness.karpenter.lifecycle.health import HEALTHY, RegistrationHealth
 from harness.karpenter.lifecycle.names import nodepool_of
+from harness.karpenter.lifecycle.usage import RunningUsage
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.karpenter.validation.runtime import joined, nodepool_findings, wording_of
@@ -31,7 +32,7 @@ from harness.kube.api.objects import (
 )
 from harness.kube.api.patch import merge_diff
 from harness.kube.api.quantity import Quantity
-from harness.kube.api.resources import ResourceList, merge, parse_list, render
+from harness.kube.api.resources import parse_list, render
 
 CURRENT_HASH_VERSION = "v3"
 
@@ -66,15 +67,15 @@ class NodePools:
         self._counts_nodes = release.core.nodes_in_status
         self._health = health
         self._judged: dict[str, tuple[int, str, str | None]] = {}
-        self._capacities = Capacities()
+        self._usage = RunningUsage(view)
 
     def watches(self) -> Mapping[str, Router]:
         """NodePools, their NodeClasses, and the NodeClaims and Nodes that count as their usage."""
         return {
             "NodePool": self._own,
             "AKSNodeClass": self._of_class,
-            "NodeClaim": self._of_claim,
-            "Node": _of_member,
+            "NodeClaim": self._of_member,
+            "Node": self._of_member,
         }
 
     def _own(self, change: Change) -> Iterable[Hashable]:
@@ -86,10 +87,10 @@ class NodePools:
             if nodeclass_name(pool) == name_of(change.object):
                 yield name_of(pool)
 
-    def _of_claim(self, change: Change) -> Iterable[Hashable]:
-        if change.type is ChangeType.DELETED:
-            self._capacities.forget(name_of(change.object))
-        return _of_member(change)
+    def _of_member(self, change: Change) -> Iterable[Hashable]:
+        self._usage.hear(change)
+        pool = nodepool_of(change.object)
+        return (pool,) if pool and _counts_differently(change) else ()
 
     def reconcile(self, key: Hashable) -> Result:
         """Brings one NodePool up to date."""
@@ -113,7 +114,7 @@ class NodePools:
         _readiness(conditions, nodeclass)
         if nodeclass is not None:
             self._observe(pool, nodeclass, conditions, status)
-        usage = usage_of(self._view, name_of(pool), capacities=self._capacities)
+        usage = self._usage.of(name_of(pool))
         status["resources"] = render({**_NO_RESOURCES, **usage})
         if self._counts_nodes:
             status["nodes"] = usage["nodes"].value()
@@ -146,61 +147,6 @@ class NodePools:
             conditions.set(HEALTHY, UNKNOWN, "AwaitingReconciliation", "object is awaiting reconciliation")
             self._health.reset(pool)
         status["nodeClassObservedGeneration"] = generation
-
-
-class Capacities:
-    """What machines offer, read once from a NodeClaim and its Node: what the Node does not report is as the NodeClaim says."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[Object, Object | None, ResourceList]] = {}
-
-    def of(self, claim: Object, node: Object | None) -> ResourceList:
-        """The capacity of one machine."""
-        said, reported = status_of(claim).get("capacity") or {}, status_of(node or {}).get("capacity") or {}
-        known = self._known.get(name_of(claim))
-        if known is None or known[0] is not said or known[1] is not reported:
-            known = self._known[name_of(claim)] = said, reported, parse_list({**said, **reported})
-        return known[2]
-
-    def forget(self, claim: str) -> None:
-        """The NodeClaim is gone."""
-        self._known.pop(claim, None)
-
-
-def usage_of(
-    view: View, pool: str, deleting: frozenset[str] = frozenset(), capacities: Capacities | None = None
-) -> dict[str, Quantity]:
-    """The sum of the capacity of a NodePool's machines, and their number as `nodes`.
-
-    Those that are going away do not count, nor the NodeClaims of these names (core state/cluster.go updateNodePoolResources).
-    """
-    lists: list[ResourceList] = []
-    capacities = capacities if capacities is not None else Capacities()
-    for claim in view.list("NodeClaim"):
-        provider_id = status_of(claim).get("providerID")
-        if nodepool_of(claim) != pool or not provider_id or is_terminating(claim) or name_of(claim) in deleting:
-            continue
-        nodes = view.indexed("nodes-by-provider-id", provider_id)
-        lists.append(capacities.of(claim, nodes[0] if nodes else None))
-    return {**merge(*lists), "nodes": Quantity.parse(str(len(lists)))}
-
-
-def exceeded_limit(view: View, pool: Object, deleting: frozenset[str] = frozenset()) -> str | None:
-    """The sentence about a limit that a NodePool is already beyond, None while it is within (Limits.ExceededBy)."""
-    limits = parse_list(spec_of(pool).get("limits"))
-    if not limits:
-        return None
-    used = usage_of(view, name_of(pool), deleting)
-    for name in sorted(limits):
-        if name in used and used[name] > limits[name]:
-            return f"resource usage exceeds limit (limit={limits[name]}, resource-name={name}, usage={used[name]})"
-    return None
-
-
-def _of_member(change: Change) -> Iterable[Hashable]:
-    pool = nodepool_of(change.object)
-    if pool and _counts_differently(change):
-        yield pool
 
 
 def _counts_differently(change: Change) -> bool:

@@ -1,0 +1,61 @@
+"""How many pods of each owner live and how many are ready, kept up by the changes of pods."""
+
+from __future__ import annotations
+
+from harness.clusters.memory.eviction import is_ready
+from harness.engine.ports import Change, ChangeType
+from harness.kube.api.objects import Object, owners_of, uid_of
+from harness.kube.scheduling.pods import is_active
+from lazyrecords import dataclass
+
+__all__ = ["PodCounts"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    owners: tuple[str, ...]
+    ready: bool
+
+
+class PodCounts:
+    """By the uid of an owner. Every change of a pod has to be heard; who owns nothing has counts of zero."""
+
+    __slots__ = ("_counted", "_living", "_ready")
+
+    def __init__(self) -> None:
+        self._counted: dict[str, _Counted] = {}
+        """What counts of each pod that lives, by its uid."""
+        self._living: dict[str, int] = {}
+        self._ready: dict[str, int] = {}
+
+    def hear(self, change: Change) -> None:
+        """Counts a pod as it is now, and no more as it was before."""
+        pod = change.object
+        before = self._counted.pop(uid_of(pod), None)
+        now = None if change.type is ChangeType.DELETED else _counted(pod)
+        if now is not None:
+            self._counted[uid_of(pod)] = now
+        if now != before:
+            self._add(before, -1)
+            self._add(now, 1)
+
+    def of(self, owner: str) -> tuple[int, int]:
+        """How many pods with this owner neither have ended nor are asked to, and how many of them are ready."""
+        return self._living.get(owner, 0), self._ready.get(owner, 0)
+
+    def _add(self, counted: _Counted | None, number: int) -> None:
+        if counted is None:
+            return
+        for table in (self._living, self._ready) if counted.ready else (self._living,):
+            for owner in counted.owners:
+                total = table.get(owner, 0) + number
+                if total:
+                    table[owner] = total
+                else:
+                    del table[owner]
+
+
+def _counted(pod: Object) -> _Counted | None:
+    if not is_active(pod):
+        return None
+    return _Counted(tuple(dict.fromkeys(ref["uid"] for ref in owners_of(pod))), is_ready(pod))

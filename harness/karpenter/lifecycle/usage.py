@@ -1,0 +1,179 @@
+"""What the machines of a NodePool offer together, which its status shows and its limits bound.
+
+Source: core pkg/controllers/state/cluster.go (updateNodePoolResources).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from harness.engine.ports import Change, View
+from harness.karpenter.lifecycle.names import nodepool_of
+from harness.kube.api.objects import Object, is_terminating, name_of, spec_of, status_of
+from harness.kube.api.quantity import Format, Quantity
+from harness.kube.api.resources import ResourceList, merge, parse_list
+from lazyrecords import dataclass
+
+__all__ = ["RunningUsage", "exceeded_limit", "usage_of"]
+
+NODES = "nodes"
+"""The number of machines, which counts as a resource."""
+
+
+def usage_of(view: View, pool: str, deleting: frozenset[str] = frozenset()) -> dict[str, Quantity]:
+    """The sum of the capacity of a NodePool's machines, and their number as `nodes`, counted from nothing.
+
+    Those that are going away do not count, nor the NodeClaims of these names.
+    """
+    lists = [
+        _capacity(*_said(view, claim))
+        for claim in view.list("NodeClaim")
+        if nodepool_of(claim) == pool and _counts(claim) and name_of(claim) not in deleting
+    ]
+    return {**merge(*lists), NODES: _number(len(lists))}
+
+
+def exceeded_limit(view: View, pool: Object, deleting: frozenset[str] = frozenset()) -> str | None:
+    """The sentence about a limit that a NodePool is already beyond, None while it is within (Limits.ExceededBy)."""
+    limits = parse_list(spec_of(pool).get("limits"))
+    if not limits:
+        return None
+    used = usage_of(view, name_of(pool), deleting)
+    for name in sorted(limits):
+        if name in used and used[name] > limits[name]:
+            return f"resource usage exceeds limit (limit={limits[name]}, resource-name={name}, usage={used[name]})"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A NodeClaim that counts: for which NodePool, what it and its Node say of their capacity, and that as quantities."""
+
+    pool: str
+    said: Mapping[str, str]
+    reported: Mapping[str, str]
+    capacity: ResourceList
+
+
+class _Sum:
+    """Of the machines of one NodePool."""
+
+    __slots__ = ("amounts", "formats", "machines")
+
+    def __init__(self) -> None:
+        self.machines = 0
+        self.amounts: dict[str, int] = {}
+        self.formats: dict[str, Counter[Format]] = {}
+        """In which formats how many machines say how much they have of each resource."""
+
+    def add(self, capacity: ResourceList, sign: int) -> None:
+        """Adds a machine, or takes it away."""
+        self.machines += sign
+        for name, quantity in capacity.items():
+            formats = self.formats.setdefault(name, Counter())
+            formats[quantity.format] += sign
+            self.amounts[name] = self.amounts.get(name, 0) + sign * quantity.nano
+            if not formats[quantity.format]:
+                del formats[quantity.format]
+                if not formats:
+                    del self.formats[name], self.amounts[name]
+
+    def total(self) -> dict[str, Quantity] | None:
+        """All amounts; None where machines differ in a format, since that of a sum is that of the first in order."""
+        made = {}
+        for name, formats in self.formats.items():
+            if len(formats) > 1:
+                return None
+            made[name] = Quantity(self.amounts[name], next(iter(formats)))
+        return made
+
+
+class RunningUsage:
+    """`usage_of`, kept up: what a NodeClaim adds is looked at again when it, or a Node of its provider id, has changed.
+
+    Every change of a NodeClaim or Node has to be heard.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._counted: dict[str, _Counted] = {}
+        """By the name of the NodeClaim."""
+        self._sums: dict[str, _Sum] = {}
+        self._stale: dict[str, None] = {}
+        """Names of NodeClaims that have changed since."""
+        self._stale_machines: dict[str, None] = {}
+        """Provider ids of Nodes that have changed since."""
+
+    def hear(self, change: Change) -> None:
+        """Takes note of a change of a NodeClaim or Node."""
+        if change.object["kind"] == "NodeClaim":
+            self._stale[name_of(change.object)] = None
+            return
+        for node in (change.object, change.old):
+            machine = spec_of(node).get("providerID") if node is not None else None
+            if machine:
+                self._stale_machines[machine] = None
+
+    def of(self, pool: str) -> dict[str, Quantity]:
+        """What `usage_of` returns for a NodePool."""
+        self._catch_up()
+        found = self._sums.get(pool)
+        if found is None:
+            return {NODES: _number(0)}
+        total = found.total()
+        return usage_of(self._view, pool) if total is None else {**total, NODES: _number(found.machines)}
+
+    def _catch_up(self) -> None:
+        for machine in self._stale_machines:
+            for claim in self._view.indexed("nodeclaims-by-provider-id", machine):
+                self._stale[name_of(claim)] = None
+        for name in self._stale:
+            self._count(name)
+        self._stale.clear()
+        self._stale_machines.clear()
+
+    def _count(self, name: str) -> None:
+        claim, before = self._view.get("NodeClaim", name), self._counted.get(name)
+        if claim is None or not _counts(claim):
+            if before is not None:
+                del self._counted[name]
+                self._add(before, -1)
+            return
+        pool, (said, reported) = nodepool_of(claim), _said(self._view, claim)
+        if before is not None:
+            if before.pool == pool and before.said is said and before.reported is reported:
+                return
+            self._add(before, -1)
+        now = self._counted[name] = _Counted(pool, said, reported, _capacity(said, reported))
+        self._add(now, 1)
+
+    def _add(self, counted: _Counted, sign: int) -> None:
+        found = self._sums.setdefault(counted.pool, _Sum())
+        found.add(counted.capacity, sign)
+        if not found.machines:
+            del self._sums[counted.pool]
+
+
+def _counts(claim: Object) -> bool:
+    return bool(status_of(claim).get("providerID")) and not is_terminating(claim)
+
+
+def _said(view: View, claim: Object) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The capacity that a NodeClaim says, and that its Node reports."""
+    nodes = view.indexed("nodes-by-provider-id", status_of(claim)["providerID"])
+    return status_of(claim).get("capacity") or _NOTHING, (
+        status_of(nodes[0]).get("capacity") if nodes else None
+    ) or _NOTHING
+
+
+def _capacity(said: Mapping[str, str], reported: Mapping[str, str]) -> ResourceList:
+    """What the Node does not report is as the NodeClaim says."""
+    return parse_list({**said, **reported})
+
+
+def _number(machines: int) -> Quantity:
+    return Quantity.parse(str(machines))
+
+
+_NOTHING: Mapping[str, str] = {}

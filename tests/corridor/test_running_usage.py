@@ -1,0 +1,85 @@
+"""The running sums of what NodePools use are what counting from nothing comes to, whatever happens."""
+
+from random import Random
+
+import pytest
+
+from harness.clusters.memory.store import Store
+from harness.engine.clock import Clock
+from harness.engine.ids import Ids
+from harness.engine.ports import ADMIN
+from harness.engine.rng import Rng
+from harness.karpenter.lifecycle.usage import RunningUsage, usage_of
+from harness.kube.api.objects import Key, name_of
+
+POOLS = ["a", "b"]
+MACHINES = ["azure:///1", "azure:///2", "azure:///3", "azure:///4"]
+CAPACITIES = [
+    {},
+    {"cpu": "2", "memory": "8Gi", "pods": "110"},
+    {"cpu": "3900m", "memory": "8388608Ki"},
+    {"cpu": "2", "memory": "8e9", "hugepages-2Mi": "0"},
+    {"cpu": "4", "memory": "16Gi", "nvidia.com/gpu": "1"},
+]
+
+
+def labels(random):
+    pool = random.choice([*POOLS, None])
+    return {"karpenter.sh/nodepool": pool} if pool else {}
+
+
+def make(random, store, kind, number):
+    meta = {"name": f"{kind.lower()}{number}", "labels": labels(random)}
+    if kind == "NodeClaim":
+        meta["finalizers"] = random.choice([[], ["karpenter.sh/termination"]])
+    version = {"NodeClaim": "karpenter.sh/v1", "Node": "v1"}[kind]
+    store.create({"apiVersion": version, "kind": kind, "metadata": meta, "spec": {}}, ADMIN)
+
+
+def change(random, store, kind, name):
+    key, capacity, machine = Key(kind, "", name), random.choice(CAPACITIES), random.choice([*MACHINES, None])
+    place = "status" if kind == "NodeClaim" else "spec"
+    what = random.choice(["capacity", "capacity", "machine", "machine", "labels", "conditions"])
+    if what == "labels":
+        found = labels(random)
+        store.modify("patch", key, lambda old: {**old, "metadata": {**old["metadata"], "labels": found}}, ADMIN)
+    elif what == "machine" and place == "spec":
+        store.modify("patch", key, lambda old: {**old, "spec": {"providerID": machine}}, ADMIN)
+    else:
+        said = {"capacity": capacity} if what == "capacity" else {"conditions": [{"type": "Ready", "n": name}]}
+        if what == "machine":
+            said = {"providerID": machine}
+        store.modify(
+            "patch", key, lambda old: {**old, "status": {**old.get("status", {}), **said}}, ADMIN, subresource="status"
+        )
+
+
+def happen(random, store, number):
+    kind = random.choice(["NodeClaim", "Node"])
+    present = store.list(kind)
+    if len(present) < 3 or random.random() < 0.1:
+        make(random, store, kind, number)
+    elif random.random() < 0.1:
+        store.delete(Key(kind, "", name_of(random.choice(present))), ADMIN)
+    else:
+        change(random, store, kind, name_of(random.choice(present)))
+
+
+def told(usage):
+    return {name: str(quantity) for name, quantity in usage.items()}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_counted_from_nothing(seed):
+    random = Random(seed)
+    store = Store(Clock(), Ids(Rng(seed)))
+    usage = RunningUsage(store)
+    store.subscribe(usage.hear)
+    most = 0
+    for number in range(200):
+        happen(random, store, number)
+        if random.random() < 0.6:  # nobody looks after each change
+            for pool in POOLS:
+                assert told(usage.of(pool)) == told(usage_of(store, pool))
+                most = max(most, len(usage.of(pool)))
+    assert most > 3
