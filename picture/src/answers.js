@@ -77,7 +77,7 @@ function costs(world) {
   const last = world.cost.at(-1);
   const dear = world.machines.filter((one) => stateAt(one, world.end)?.on && asOnDemand(one, world.end)).length;
   return h("div.answer", h("h3", `${usdOf(last)} per hour at the end`), h("p", `${counted(last[2], "machine")}; ${spentOf(world)} over ${exactly(world.end)}`),
-    world.without_power ? h("p.note", `${counted(world.without_power, "more machine")} asked for, without power yet: not billed`) : null,
+    world.without_power ? h("p.note", `${counted(world.without_power, "more machine")} asked for, without power yet: not in this price`) : null,
     dear ? h("p.note", `upper bound: ${counted(dear, "spot machine")} at on-demand price`) : null,
     world.unpriced.map((text) => h("p.note", text)));
 }

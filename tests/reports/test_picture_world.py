@@ -263,7 +263,7 @@ def test_a_loop_without_end_is_told_with_its_turns() -> None:
     assert "a loop without end" in value["gist"]
 
 
-def test_machines_that_azure_does_not_bill_yet_are_counted_apart() -> None:
+def test_machines_without_power_are_counted_apart() -> None:
     boot = fact(2, "boot", vm="aks-one", state="on", claim="one", **SPOT)
     claims = [
         fact(t, "claim", claim=name, state=state, nodepool="default")

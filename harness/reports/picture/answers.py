@@ -206,7 +206,7 @@ def cost_steps(story: Story) -> list[list[float]]:
 
 
 def without_power(story: Story) -> int:
-    """How many NodeClaims are there at the end whose machine has no power yet: Azure does not bill what it is still creating."""
+    """How many NodeClaims are there at the end whose machine has no power yet: it is not in the price."""
     last = {fact["claim"]: fact["state"] for fact in story.facts("claim")}
     powered = {boot.get("claim", "") for boot in story.facts("boot")}
     return sum(state in ("created", "launched") and claim not in powered for claim, state in last.items())
