@@ -137,6 +137,7 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "Azure Linux is version 2 there, whatever Kubernetes",
         ("1.4.0",),
     ),
+    Equivalent("flag of release", "instance_type_key_leaves_out", "as in 1.10.0", _NOT_READ, ("1.4.0",)),
     Equivalent(
         "flag of release",
         "skus_without_price",
