@@ -6,7 +6,6 @@ Core ``pkg/controllers/node/termination/terminator/{eviction,metrics}.go``, ``pk
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ from harness.kube.api.objects import (
     metadata_of,
     status_of,
 )
-from harness.world.samples import Distributions, Labels, Sample
+from harness.world.samples import Distributions, Labels, Sample, snake_case
 
 if TYPE_CHECKING:
     from harness.clusters.memory.journal import Entry
@@ -90,15 +89,10 @@ def _unhealthy(world: Observations, at: float, gone: Disrupted) -> Labels:
     own = labels_of(node)
     return (
         ("capacity_type", str(own.get(CAPACITY_TYPE) or "")),
-        ("condition", _snake_case(first.condition) if first is not None else ""),
+        ("condition", snake_case(first.condition) if first is not None else ""),
         ("image_id", str(status_of(claim).get("imageID") or "")),
         ("nodepool", str(own.get(NODEPOOL) or "")),
     )
-
-
-def _snake_case(name: str) -> str:
-    """As core's ``pkg/utils/pretty`` writes names."""
-    return re.sub("([a-z0-9])([A-Z])", r"\1_\2", re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
 
 
 def _as_it_was(world: Observations, key: Key, at: float) -> Object:

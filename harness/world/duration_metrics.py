@@ -22,7 +22,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.world.departure_metrics import finalized
-from harness.world.samples import Distributions, Sample
+from harness.world.samples import Distributions, Sample, resource_claim_labels
 
 if TYPE_CHECKING:
     from harness.clusters.memory.journal import Entry
@@ -115,9 +115,10 @@ def duration_samples(world: Observations) -> Iterator[Sample]:
             found = taken_up.get(uid_of(after))
             placed = found.placed if found is not None else None
             if _becomes(before, after, "PodScheduled"):
-                bound.observe(_took(after, "PodScheduled"))
+                labels = resource_claim_labels(world.release.core, after)
+                bound.observe(_took(after, "PodScheduled"), **labels)
                 if placed is not None:
-                    placed_bound.observe((_when(after, "PodScheduled") - placed) / SECOND)
+                    placed_bound.observe((_when(after, "PodScheduled") - placed) / SECOND, **labels)
             if _becomes(before, after, "Ready") and status_of(after).get("phase") == "Running":
                 started.observe(_took(after, "Ready"))
                 if placed is not None:

@@ -173,16 +173,26 @@ def typed_options(options: Mapping[str, Any], release: str | None = None) -> tup
     return found, mistakes
 
 
+_NOT_SIMULATED: Mapping[str, str] = {
+    "NodeRepair": "repairs unhealthy nodes, as a disruption,",
+    "TerminateFirstDrift": "removes drifted nodes before there is another",
+    "PodDeletionCostManagement": "tells ReplicaSets which pods to remove first",
+}
+"""Feature gates of core 1.15.0 → what they open."""
+
+
 def _not_simulated(found: Mapping[str, Any], release: str) -> InputMistake | None:
     """A feature gate that would answer otherwise than the release does."""
     rules = disruption_rules_of(provider(release).core)
     gates = found.get("feature_gates")
     if rules is None or not rules.repair_is_disruption or not isinstance(gates, Mapping):
         return None
-    if not ProviderOptions(feature_gates=gates).gate("NodeRepair"):
-        return None
-    what = f"how {release} repairs unhealthy nodes, as a disruption, is not simulated"
-    return InputMistake(("options", "feature-gates"), what, "take NodeRepair=true away")
+    opened = ProviderOptions(feature_gates=gates)
+    for gate, does in _NOT_SIMULATED.items():
+        if opened.gate(gate):
+            what = f"how {release} {does} is not simulated"
+            return InputMistake(("options", "feature-gates"), what, f"take {gate}=true away")
+    return None
 
 
 def _scheduler_config(given: Any) -> tuple[Any, str | None]:

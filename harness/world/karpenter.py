@@ -105,7 +105,8 @@ class Karpenter:
             access, cloud, release=release, options=options, region=around.region, kubernetes=around.kubernetes
         )
         self._statics = self._static(access)
-        self.evictions = Evictions(engine, view, writer, sink)
+        may_end, late = rules_of(release.core).protection_may_end, release.core.eviction_queue_deletes
+        self.evictions = Evictions(engine, view, writer, sink, protection_may_end=may_end, deletes_late=late)
         """Who asks pods to go."""
         self.controllers: tuple[Controller, ...] = (
             self._nodeclasses,

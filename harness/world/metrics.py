@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
-from harness.engine.disruptions import Disruption
 from harness.karpenter.disruption.balanced import nodepool_costs
 from harness.karpenter.labels.core import CAPACITY_TYPE, MIN_VALUES_RELAXED, NODEPOOL
 from harness.karpenter.releases.disruption import disruption_rules_of
@@ -22,6 +21,7 @@ from harness.kube.api.resources import parse_list
 from harness.wording import did_you_mean
 from harness.world.condition_metrics import CONDITION_FAMILIES, OLD_NAMES, condition_samples
 from harness.world.departure_metrics import DEPARTURE_FAMILIES, departure_samples
+from harness.world.disruption_metrics import DISRUPTION_FAMILIES, disruption_samples
 from harness.world.duration_metrics import DURATION_FAMILIES, duration_samples
 from harness.world.object_metrics import OBJECT_FAMILIES, PER_OBJECT, object_samples, resource_name, resource_number
 from harness.world.samples import Distributions, Labels, Sample, base_of, number
@@ -38,16 +38,12 @@ _MOVES, _SCORES = "karpenter_consolidation_moves_total", "karpenter_consolidatio
 _SCORE_BUCKETS = (0.1, 0.25, 0.33, 0.5, 1.0, 2.0, 5.0, 10.0)
 FAMILIES: Mapping[str, str] = {
     "karpenter_nodeclaims_created_total": _COUNTER,
-    "karpenter_nodeclaims_disrupted_total": _COUNTER,
     "karpenter_nodeclaims_terminated_total": _COUNTER,
+    **DISRUPTION_FAMILIES,
     "karpenter_nodes_created_total": _COUNTER,
     "karpenter_nodes_terminated_total": _COUNTER,
-    "karpenter_voluntary_disruption_decisions_total": _COUNTER,
-    "karpenter_voluntary_disruption_decisions_by_nodepool_total": _COUNTER,
     "karpenter_voluntary_disruption_eligible_nodes": _GAUGE,
     "karpenter_voluntary_disruption_failed_validations_total": _COUNTER,
-    "karpenter_voluntary_disruption_queue_failures_total": _COUNTER,
-    "karpenter_voluntary_disruption_consolidation_timeouts_total": _COUNTER,
     "karpenter_scheduler_unschedulable_pods_count": _GAUGE,
     "karpenter_scheduler_ignored_pods_count": _GAUGE,
     "karpenter_cluster_state_node_count": _GAUGE,
@@ -65,8 +61,6 @@ FAMILIES: Mapping[str, str] = {
     **OBJECT_FAMILIES,
 }
 """The metrics that are told, and their type."""
-
-_TIMEOUTS = {"multi-node consolidation": "multi", "single-node consolidation": "single"}
 
 
 class Metrics(Sequence[Sample]):
@@ -145,14 +139,13 @@ def metrics_of(world: Observations) -> Metrics:
     """The metrics of a world with a simulated Karpenter. Raises LookupError where Karpenter is somebody else."""
     counted: Counter[tuple[str, Labels]] = Counter()
     claims = _claims(world)
-    for name, labels in (*_nodeclaims(world, claims), *_nodes(world, claims), *_decisions(world)):
+    for name, labels in (*_nodeclaims(world, claims), *_nodes(world, claims)):
         counted[name, labels] += 1
-    for method in _TIMEOUTS.values():
-        counted["karpenter_voluntary_disruption_consolidation_timeouts_total", (("consolidation_type", method),)] += 0
     samples = [Sample(name, dict(labels), value) for (name, labels), value in counted.items()]
     return Metrics(
         [
             *samples,
+            *disruption_samples(world, claims),
             *_tally(world),
             *_gauges(world),
             *duration_samples(world),
@@ -221,32 +214,6 @@ def _nodeclaims(world: Observations, claims: Mapping[str, Object]) -> Iterator[t
         claim = claims.get(str(line.values.get("NodeClaim")))
         if claim is not None and line.message == "deleted nodeclaim":
             yield "karpenter_nodeclaims_terminated_total", _placed(world, claim, capacity_type=True)
-    for name, reason in _disrupted(world):
-        if name in claims:
-            kind = ("capacity_type", labels_of(claims[name]).get(CAPACITY_TYPE, ""))
-            yield "karpenter_nodeclaims_disrupted_total", (kind, ("nodepool", _pool(claims[name])), ("reason", reason))
-
-
-def _disrupted(world: Observations) -> Iterator[tuple[str, str]]:
-    """NodeClaims that Karpenter has deleted, and why."""
-    for each in world.disruptions:
-        if each.ended is not None and not each.problem:
-            yield from ((gone.nodeclaim, each.reason.lower()) for gone in each.nodes)
-    short = {
-        event.object.name
-        for event in world.events
-        if event.reason == "InsufficientCapacityError" and event.object.kind == "NodeClaim"
-    }
-    for line in world.log:
-        name = str(line.values.get("NodeClaim"))
-        if line.message == "failed launching nodeclaim" and line.controller == "nodeclaim.lifecycle":
-            yield name, "insufficient_capacity" if name in short else "nodeclass_not_ready"
-        elif line.message == "terminating due to timeout":
-            yield name, str(line.values.get("reason"))
-        elif line.message == "terminating due to registration ttl":
-            yield name, "liveness"
-        elif line.message == "garbage collecting nodeclaim with no cloudprovider representation":
-            yield name, "garbage_collected"
 
 
 def _nodes(world: Observations, claims: Mapping[str, Object]) -> Iterator[tuple[str, Labels]]:
@@ -256,38 +223,6 @@ def _nodes(world: Observations, claims: Mapping[str, Object]) -> Iterator[tuple[
             yield "karpenter_nodes_created_total", _placed(world, claim)
         elif line.message == "deleted node" and (claim := by_node.get(str(line.values.get("Node")))):
             yield "karpenter_nodes_terminated_total", _placed(world, claim)
-
-
-def _decisions(world: Observations) -> Iterator[tuple[str, Labels]]:
-    kinds = {"MultiNodeConsolidation": "multi", "SingleNodeConsolidation": "single", "Emptiness": "empty"}
-    for each in world.disruptions:
-        if not each.method:
-            continue
-        labels = ("decision", each.decision), ("reason", each.reason.lower())
-        kind = ("consolidation_type", kinds.get(each.method, ""))
-        yield "karpenter_voluntary_disruption_decisions_total", (kind, *labels)
-        if world.release.core.nodepool_decision_metrics:
-            for pool in dict.fromkeys(gone.nodepool for gone in each.nodes):
-                name = "karpenter_voluntary_disruption_decisions_by_nodepool_total"
-                yield name, (kind, labels[0], ("nodepool", pool), labels[1])
-        if each.problem:
-            yield from _failures(each, labels)
-    for line in world.log:
-        for words, method in _TIMEOUTS.items():
-            if words in line.message and "timeout" in line.message:
-                yield (
-                    "karpenter_voluntary_disruption_consolidation_timeouts_total",
-                    (("consolidation_type", method),),
-                )
-
-
-def _failures(each: Disruption, labels: Labels) -> Iterator[tuple[str, Labels]]:
-    """One for each replacement that was not initialized; upstream writes the decision under consolidation_type."""
-    for _ in range(each.missing):
-        yield (
-            "karpenter_voluntary_disruption_queue_failures_total",
-            (("consolidation_type", each.decision), *labels),
-        )
 
 
 def _gauges(world: Observations) -> Iterator[Sample]:

@@ -27,7 +27,7 @@ from harness.kube.api.objects import (
 from harness.kube.api.quantity import NANO, Quantity
 from harness.kube.api.resources import ResourceList, merge, parse_list, subtract
 from harness.kube.scheduling.pods import is_daemon, is_terminal, limits_for_pods, requests_for_pods
-from harness.world.samples import Sample
+from harness.world.samples import Sample, resource_claim_labels
 
 if TYPE_CHECKING:
     from harness.world.observations import Observations
@@ -144,8 +144,9 @@ def _of_pod(world: Observations, pod: Object, placed: Mapping[str, Mapping[str, 
     yield Sample(f"{_PODS}state", dict(sorted(labels.items())), 1)
     unbound = phase == "Pending" and not condition_is(pod, "PodScheduled")
     unstarted = phase == "Pending" or not (condition_is(pod, "Ready") or is_terminal(pod))
+    by_claims = names | resource_claim_labels(world.release.core, pod)
     if unbound:
-        yield Sample(f"{_PODS}unbound_time_seconds", names, _age(world, pod))
+        yield Sample(f"{_PODS}unbound_time_seconds", by_claims, _age(world, pod))
     if unstarted:
         yield Sample(f"{_PODS}unstarted_time_seconds", names, _age(world, pod))
     taken = world.karpenter.taken_up.get(uid_of(pod))
@@ -154,10 +155,10 @@ def _of_pod(world: Observations, pod: Object, placed: Mapping[str, Mapping[str, 
     if taken.decided is None and not condition_is(pod, "PodScheduled"):
         seconds = (world.clock.now - taken.seen) / SECOND
         yield Sample(f"{_PODS}provisioning_scheduling_undecided_time_seconds", names, seconds)
-    for waits, metric in ((unbound, "unbound"), (unstarted, "unstarted")):
+    for waits, metric, own in ((unbound, "unbound", by_claims), (unstarted, "unstarted", names)):
         if waits and taken.placed is not None:
             seconds = (world.clock.now - taken.placed) / SECOND
-            yield Sample(f"{_PODS}provisioning_{metric}_time_seconds", names, seconds)
+            yield Sample(f"{_PODS}provisioning_{metric}_time_seconds", own, seconds)
 
 
 def _owner(pod: Object) -> str:

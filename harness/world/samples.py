@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Distributions", "Labels", "Sample", "base_of", "number"]
+from harness.karpenter.releases.model import CoreRelease
+from harness.kube.api.objects import Object
+from harness.kube.scheduling.pods import has_resource_claims
+
+__all__ = ["Distributions", "Labels", "Sample", "base_of", "number", "resource_claim_labels", "snake_case"]
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -56,3 +61,13 @@ def base_of(name: str) -> str:
 def number(value: float) -> str:
     """As Prometheus writes it."""
     return str(int(value)) if math.isfinite(value) and float(value).is_integer() else repr(float(value))
+
+
+def snake_case(name: str) -> str:
+    """As core's ``pkg/utils/pretty`` writes names: ``when_empty`` for ``WhenEmpty``."""
+    return re.sub("([a-z0-9])([A-Z])", r"\1_\2", re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
+
+
+def resource_claim_labels(core: CoreRelease, pod: Object) -> dict[str, str]:
+    """Whether a pod uses dynamic resource allocation, in the releases that tell it."""
+    return {"dynamic_resources": str(has_resource_claims(pod)).lower()} if core.resource_claims_in_metrics else {}

@@ -48,14 +48,19 @@ def test_it_is_suggested(capsys: pytest.CaptureFixture[str], pool: str) -> None:
     assert (code, err) == (2, "harness explain: --release: unknown release 'nxt'; did you mean 'next'?\n")
 
 
-def test_what_is_not_simulated_is_refused(capsys: pytest.CaptureFixture[str], pool: str) -> None:
-    code, _, err = call(capsys, "explain", "--release", "next", "--option", "feature-gates=NodeRepair=true", pool)
-    assert (code, err) == (
-        2,
-        "harness explain: --option: how next repairs unhealthy nodes, as a disruption, is not simulated; "
-        "take NodeRepair=true away\n",
-    )
-    assert call(capsys, "explain", "--release", "next", "--option", "feature-gates=NodeRepair=false", pool)[0] != 2
+@pytest.mark.parametrize(
+    ("gate", "does"),
+    [
+        ("NodeRepair", "repairs unhealthy nodes, as a disruption,"),
+        ("TerminateFirstDrift", "removes drifted nodes before there is another"),
+        ("PodDeletionCostManagement", "tells ReplicaSets which pods to remove first"),
+    ],
+)
+def test_what_is_not_simulated_is_refused(capsys: pytest.CaptureFixture[str], pool: str, gate: str, does: str) -> None:
+    code, _, err = call(capsys, "explain", "--release", "next", "--option", f"feature-gates={gate}=true", pool)
+    assert code == 2
+    assert err == f"harness explain: --option: how next {does} is not simulated; take {gate}=true away\n"
+    assert call(capsys, "explain", "--release", "next", "--option", f"feature-gates={gate}=false", pool)[0] != 2
 
 
 @pytest.mark.parametrize(

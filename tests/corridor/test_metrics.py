@@ -9,6 +9,7 @@ import pytest
 
 from harness.engine.disruptions import Disrupted, Disruption
 from harness.engine.ports import ADMIN
+from harness.testing import nodeclass, nodepool, pod
 from harness.world import World
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "lifecycle"
@@ -75,6 +76,57 @@ def test_decisions() -> None:
     assert told.value("karpenter_nodeclaims_disrupted_total", reason="drifted", capacity_type="spot") == 1
     # upstream writes the decision where the type should stand
     assert told.value("karpenter_voluntary_disruption_queue_failures_total", consolidation_type="replace") == 2
+
+
+def test_how_a_nodeclaim_ends_is_told_since_core_1_15() -> None:
+    """Core ``pkg/controllers/disruption/queue.go`` recordCandidateDisrupted, ``pkg/utils/nodeclaim`` DisruptionTerminationMode."""
+    world = settled(karpenter="next")
+    (claim,) = (each["metadata"]["name"] for each in world.list("NodeClaim"))
+    gone = (Disrupted(claim, "n", "default", pods=3, policy="WhenEmptyOrUnderutilized"),)
+    for method, reason in (("Drift", "Drifted"), ("SingleNodeConsolidation", "Underutilized")):
+        world.recorder.disrupted(Disruption(1, reason, "replace", gone, ("r",), method, ended=2))
+    failed = Disruption(3, "Empty", "delete", gone, ("r",), "Emptiness", problem="too late", missing=1)
+    world.recorder.disrupted(failed)
+    told = world.metrics()
+    for name, count in (("karpenter_nodeclaims_disrupted_total", 1), ("karpenter_pods_disruption_initiated_total", 3)):
+        assert told.value(name, reason="drifted", consolidation_policy="", termination_mode="graceful") == count
+        policy = "when_empty_or_underutilized"
+        assert told.value(name, reason="underutilized", consolidation_policy=policy, capacity_type="spot") == count
+    assert told.value("karpenter_voluntary_disruption_queue_failures_total", consolidation_type="empty") == 1
+    before = settled(karpenter="1.14.0").metrics()
+    assert not [each for each in before if {"termination_mode", "dynamic_resources"} & each.labels.keys()]
+    assert told.value("karpenter_pods_bound_duration_seconds_count", dynamic_resources="false") > 0
+
+
+@pytest.mark.parametrize(("patience", "mode"), [("0s", "forceful"), ("1h", "eventual"), (None, "graceful")])
+def test_pods_of_a_node_that_expires_are_counted_since_core_1_15(patience: str | None, mode: str) -> None:
+    pool = nodepool()
+    pool["spec"]["template"]["spec"]["expireAfter"] = "1h"
+    if patience is not None:
+        pool["spec"]["template"]["spec"]["terminationGracePeriod"] = patience
+    world = World(karpenter="next")
+    world.apply(nodeclass(), pool, pod("a"), pod("b", cpu="100m"))
+    world.settle()
+    world.advance(3700)
+    told = world.metrics()
+    assert told.value("karpenter_nodeclaims_disrupted_total", reason="expired", termination_mode=mode) == 1
+    assert told.value("karpenter_pods_disruption_initiated_total", reason="expired", termination_mode=mode) == 2
+
+
+def test_pods_of_a_node_without_machine_are_counted_since_core_1_15() -> None:
+    """Core ``pkg/controllers/nodeclaim/garbagecollection/controller.go``, every two minutes."""
+    world = settled(karpenter="next")
+    (vm,), (node,) = world.vms(), world.list("Node")
+    world.advance(238 - world.clock.seconds)
+    world.cloud.vanish(vm.name)
+    conditions = node["status"]["conditions"]
+    silent = [{**each, "status": "Unknown"} if each["type"] == "Ready" else each for each in conditions]
+    name = node["metadata"]["name"]
+    world.cluster.writer(ADMIN).patch("Node", name, {"status": {"conditions": silent}}, subresource="status")
+    world.advance(60)
+    told = world.metrics()
+    assert told.value("karpenter_nodeclaims_disrupted_total", reason="garbage_collected") == 1
+    assert told.value("karpenter_pods_disruption_initiated_total", reason="garbage_collected") == 1
 
 
 def test_how_they_are_shown() -> None:

@@ -246,10 +246,7 @@ class DisruptionController:
         names = ", ".join(each.name for each in command.candidates)
         self._sink.log("info", self.name, "disrupting node(s)", command=str(command), reason=method.reason, nodes=names)
         savings = command.savings(self._rules, self._instance_types.release.vocabulary)
-        gone = tuple(
-            Disrupted(name_of(each.nodeclaim), name_of(each.node), each.pool, dict(each.state.labels), each.known_price)
-            for each in command.candidates
-        )
+        gone = tuple(_disrupted(each) for each in command.candidates)
         at = self._engine.clock.seconds
         found = condition(command.candidates[0].nodeclaim, DRIFTED) if method.reason == DRIFTED else None
         record = Disruption(
@@ -268,6 +265,18 @@ class DisruptionController:
         runaway = self.churn.departs([_departure(each, started, at) for each in command.candidates])
         if runaway is not None:
             self._engine.report_runaway(runaway)
+
+
+def _disrupted(candidate: Candidate) -> Disrupted:
+    return Disrupted(
+        name_of(candidate.nodeclaim),
+        name_of(candidate.node),
+        candidate.pool,
+        dict(candidate.state.labels),
+        candidate.known_price,
+        len(candidate.pods),
+        str((spec_of(candidate.nodepool).get("disruption") or {}).get("consolidationPolicy") or ""),
+    )
 
 
 def _departure(candidate: Candidate, started: Started, at: float) -> Departure:

@@ -82,64 +82,106 @@ def tiers(pods: Sequence[Object]) -> tuple[list[Object], ...]:
 
 
 class Evictions:
-    """The eviction queue; a key is a pod's (namespace, name, uid)."""
+    """The eviction queue; a key is a pod's (namespace, name, uid). What it may not evict it tries again with growing pauses.
+
+    ``deletes_late``: pods that would outlive their node are deleted by it; else the drain does that itself.
+    """
 
     name = "eviction-queue"
     backoff = (0.1, 10.0)
 
-    def __init__(self, engine: Engine, view: View, writer: Writer, sink: Sink) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        view: View,
+        writer: Writer,
+        sink: Sink,
+        *,
+        protection_may_end: bool,
+        deletes_late: bool,
+    ) -> None:
         self._engine = engine
         self._view = view
         self._writer = writer
         self._sink = sink
-        self._queued: set[tuple[str, str, str]] = set()
+        self._may_end = protection_may_end
+        self.deletes_late = deletes_late
+        self._queued: dict[tuple[str, str, str], int | None] = {}  # until when the pod has to be gone
         self.answers: Counter[int] = Counter()
         """How often the API server answered an eviction with each code."""
         self.drained: Counter[str] = Counter()
-        """How many pods were evicted for each reason."""
+        """How many pods were evicted for each reason, or deleted by the queue."""
 
     def watches(self) -> Mapping[str, Router]:
         """Nothing: pods are added by drains."""
         return {}
 
-    def add(self, pods: Sequence[Object]) -> None:
-        """Queues pods that are not queued yet."""
+    def add(self, pods: Sequence[Object], deadline: int | None = None) -> None:
+        """Queues pods that are not queued yet. Of two deadlines the earlier one counts."""
         for pod in pods:
             key = (namespace_of(pod), name_of(pod), uid_of(pod))
             if key not in self._queued:
-                self._queued.add(key)
+                self._queued[key] = deadline
                 self._engine.enqueue(self, key)
+            elif deadline is not None:
+                self._queued[key] = min(deadline, self._queued[key] or deadline)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Evicts one pod; tries again while a budget forbids it."""
+        """Evicts one pod, or deletes it where it would outlive its node; tries again while it may not be evicted."""
         assert isinstance(key, tuple)
         namespace, name, uid = key
         pod = self._view.get("Pod", name, namespace)
         if pod is None or uid_of(pod) != uid or key not in self._queued:
-            self._queued.discard(key)
+            self._queued.pop(key, None)
             return DONE
+        deadline, now = self._queued[key], self._engine.clock.now
+        if self.deletes_late:
+            if deadline is not None and outlives(pod, deadline, now, ending_too=True):
+                self._delete(pod, deadline)
+                del self._queued[key]
+                return DONE
+            if not is_active(pod):
+                del self._queued[key]
+                return DONE
+            if not is_evictable(pod, now, protection_may_end=self._may_end):
+                raise self._again("the pod may not be evicted", deadline)
+        self._evict(pod, deadline)
+        del self._queued[key]
+        return DONE
+
+    def _evict(self, pod: Object, deadline: int | None) -> None:
+        """Raises ReconcileError where the pod has to stay for now."""
+        namespace, name = namespace_of(pod), name_of(pod)
         try:
-            self._writer.evict(name, namespace, uid=uid)
+            self._writer.evict(name, namespace, uid=uid_of(pod))
         except ApiError as error:
             self.answers[error.code] += 1
             if error.code in (404, 409):
-                self._queued.discard(key)
-                return DONE
+                return
             several = error.message == _SEVERAL
-            if error.code == 429 or several:
-                what = "eviction does not support multiple PDBs" if several else "evicting pod violates a PDB"
-                node = self._view.get("Node", str(spec_of(pod).get("nodeName") or ""))
-                if node is not None:
-                    text = f"Failed to drain node, {what} (Pod={namespace}/{name})"
-                    self._sink.event(node, "Warning", "FailedDraining", text)
-                return Result(10.0, Wait.POLL)
-            raise ReconcileError(error.message) from error
-        self._queued.discard(key)
+            if error.code != 429 and not several:
+                raise ReconcileError(error.message) from error
+            what = "eviction does not support multiple PDBs" if several else "evicting pod violates a PDB"
+            node = self._view.get("Node", str(spec_of(pod).get("nodeName") or ""))
+            if node is not None:
+                text = f"Failed to drain node, {what} (Pod={namespace}/{name})"
+                self._sink.event(node, "Warning", "FailedDraining", text)
+            raise self._again(what, deadline) from error
         reason = self._reason(pod)
         self.answers[200] += 1
         self.drained[reason] += 1
         self._sink.event(pod, "Normal", "Evicted", f"Evicted pod: {reason}")
-        return DONE
+
+    def _again(self, why: str, deadline: int | None) -> ReconcileError:
+        """Only a change of something else helps, unless there is a deadline."""
+        return ReconcileError(why, wait=Wait.POLL if deadline is None else Wait.PROGRESS)
+
+    def _delete(self, pod: Object, deadline: int) -> None:
+        try:
+            _delete_in_time(self._writer, self._sink, pod, deadline, self._engine.clock.now)
+        except ApiError as error:
+            raise ReconcileError(f"force-deleting pod, {error.message}") from error
+        self.drained[self._reason(pod)] += 1
 
     def _reason(self, pod: Object) -> str:
         node = self._view.get("Node", str(spec_of(pod).get("nodeName") or ""))
@@ -175,34 +217,52 @@ class Drain:
         now = self._clock.now
         pods = self._view.indexed("pods-by-node", name_of(node))
         waiting = [pod for pod in pods if is_waiting(pod, now)]
-        for pod in waiting:
-            self._expire(pod, deadline, now)
-        groups = tiers(waiting)
-        for group in groups:
-            if group:
-                free = [pod for pod in group if is_evictable(pod, now, protection_may_end=self._may_end)]
-                self._evictions.add(free)
-                return f"{len(waiting)} pods are waiting to be evicted"
-        return None
+        by_queue = self._evictions.deletes_late
+        late = [pod for pod in waiting if deadline is not None and outlives(pod, deadline, now, ending_too=by_queue)]
+        if by_queue:
+            self._evictions.add(late, deadline)
+            names = {uid_of(pod) for pod in late}
+            self._evictions.add(_first([pod for pod in waiting if uid_of(pod) not in names]), deadline)
+        else:
+            for pod in late:
+                assert deadline is not None
+                _delete_in_time(self._writer, self._sink, pod, deadline, now)
+            free = [pod for pod in _first(waiting) if is_evictable(pod, now, protection_may_end=self._may_end)]
+            self._evictions.add(free)
+        return f"{len(waiting)} pods are waiting to be evicted" if waiting else None
 
-    def _expire(self, pod: Object, deadline: int | None, now: int) -> None:
-        """Deletes a pod that would otherwise outlive the node's deadline, with the time that is left."""
-        if deadline is None:
-            return
-        if is_terminating(pod) and parse(metadata_of(pod)["deletionTimestamp"]) <= deadline:
-            return
-        grace = spec_of(pod).get("terminationGracePeriodSeconds")
-        if grace is None or now <= deadline - int(grace) * SECOND:
-            return
-        left = max((deadline - now) // SECOND, 1)
-        text = (
-            f"Deleting the pod to accommodate the terminationTime {_go_time(deadline)} of the node. The pod was granted "
-            f"{left} seconds of grace-period of its {grace} terminationGracePeriodSeconds. This bypasses the PDB of the "
-            "pod and the do-not-disrupt annotation."
-        )
-        self._sink.event(pod, "Normal", "Disrupted", text)
-        with ignoring(404):
-            self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod), grace_period_seconds=left)
+
+def _first(pods: Sequence[Object]) -> list[Object]:
+    """The tier whose turn it is."""
+    return next((tier for tier in tiers(pods) if tier), [])
+
+
+def outlives(pod: Object, deadline: int, now: int, *, ending_too: bool) -> bool:
+    """Whether the pod has to be deleted now so as not to outlive the deadline, in nanoseconds.
+
+    One that is going away already is asked again where it would go too late: ``ending_too`` at once, else when its own grace period
+    no longer fits (terminator/terminator.go DeleteExpiringPods; since core 1.15.0 terminator/eviction.go needsForceDelete).
+    """
+    if is_terminating(pod):
+        if parse(metadata_of(pod)["deletionTimestamp"]) <= deadline:
+            return False
+        if ending_too:
+            return True
+    grace = spec_of(pod).get("terminationGracePeriodSeconds")
+    return grace is not None and now > deadline - int(grace) * SECOND
+
+
+def _delete_in_time(writer: Writer, sink: Sink, pod: Object, deadline: int, now: int) -> None:
+    """Deletes a pod that would otherwise outlive the node's deadline, with the time that is left."""
+    left = max((deadline - now) // SECOND, 1)
+    text = (
+        f"Deleting the pod to accommodate the terminationTime {_go_time(deadline)} of the node. The pod was granted "
+        f"{left} seconds of grace-period of its {spec_of(pod).get('terminationGracePeriodSeconds', 0)} "
+        "terminationGracePeriodSeconds. This bypasses the PDB of the pod and the do-not-disrupt annotation."
+    )
+    sink.event(pod, "Normal", "Disrupted", text)
+    with ignoring(404):
+        writer.delete("Pod", name_of(pod), namespace=namespace_of(pod), grace_period_seconds=left)
 
 
 def _go_time(moment: int) -> str:

@@ -7,6 +7,7 @@ from harness.engine.disruptions import DELETE, Disrupted, Disruption
 from harness.engine.ports import Sink, View
 from harness.karpenter.lifecycle.names import nodepool_of, nodes_of
 from harness.kube.api.objects import Object, labels_of, name_of
+from harness.kube.scheduling.pods import is_reschedulable
 
 __all__ = ["forcefully"]
 
@@ -15,5 +16,7 @@ def forcefully(view: View, sink: Sink, clock: Clock, claim: Object, reason: str)
     """Records that a NodeClaim was deleted for this reason."""
     nodes = nodes_of(view, claim)
     speaker = nodes[0] if nodes else claim
-    gone = Disrupted(name_of(claim), name_of(nodes[0]) if nodes else "", nodepool_of(claim), dict(labels_of(speaker)))
+    node = name_of(nodes[0]) if nodes else ""
+    pods = sum(is_reschedulable(pod) for pod in view.indexed("pods-by-node", node)) if node else 0
+    gone = Disrupted(name_of(claim), node, nodepool_of(claim), dict(labels_of(speaker)), pods=pods)
     sink.disrupted(Disruption(clock.seconds, reason, DELETE, (gone,), ended=clock.seconds))

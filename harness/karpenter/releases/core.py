@@ -53,7 +53,16 @@ _GATES_V1_15 = _GATES_V1_7 | {
 
 
 def _before_v1_15(version: str, **flags: Any) -> CoreRelease:
-    return CoreRelease(version, tells_pods_of_launch=False, long_messages=False, **flags)
+    return CoreRelease(
+        version,
+        tells_pods_of_launch=False,
+        long_messages=False,
+        eviction_queue_deletes=False,
+        disruption_modes_in_metrics=False,
+        queue_failures_by_type=False,
+        resource_claims_in_metrics=False,
+        **flags,
+    )
 
 
 def _old(version: str) -> CoreRelease:

@@ -80,6 +80,19 @@ class CoreRelease:
     long_messages: bool = True
     """What Events and conditions say of a failed launch has up to 1,024 letters in all; before, 300 of the error (the same file,
     truncateMessage, since 1.15.0)."""
+    eviction_queue_deletes: bool = True
+    """Pods that would outlive their node's deadline are deleted by the eviction queue at its next try, and hold up no other tier; one
+    that may not be evicted stays in that queue. Before, the drain deletes them, which looks every second, and queues only pods that may
+    be evicted (core ``pkg/controllers/node/termination/terminator``, since 1.15.0)."""
+    disruption_modes_in_metrics: bool = True
+    """``karpenter_nodeclaims_disrupted_total`` says by which consolidation policy and how patiently a NodeClaim ends, and
+    ``karpenter_pods_disruption_initiated_total`` counts its pods (core ``pkg/metrics/metrics.go``, since 1.15.0)."""
+    queue_failures_by_type: bool = True
+    """The metric of commands that failed has the consolidation type under ``consolidation_type``; before, the decision (core
+    ``pkg/controllers/disruption/queue.go``, since 1.15.0)."""
+    resource_claims_in_metrics: bool = True
+    """The time until pods are bound is told apart by whether they use dynamic resource allocation (core
+    ``pkg/controllers/metrics/pod/controller.go``, since 1.15.0)."""
     held_repair_looks_again: bool = True
     """A repair that is held back because too many Nodes are unhealthy is tried again after five minutes."""
 

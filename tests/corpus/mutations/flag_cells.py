@@ -152,11 +152,15 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
             ("tells_pods_of_launch", "long_messages"),
             "no release has it yet; scenarios/next and tests/launch/test_launch_failures.py show it",
         ),
+        "eviction_queue_deletes": "how drains end, which tests/corridor/test_drain_deadline.py has by release",
         "held_repair_looks_again": _REPAIR,
         **dict.fromkeys(("first_overlay_capacity_wins", "overlays_skip_broken_nodepools"), _OVERLAYS),
         **dict.fromkeys(
             (
+                "disruption_modes_in_metrics",
                 "managed_in_metrics",
+                "queue_failures_by_type",
+                "resource_claims_in_metrics",
                 "nodepool_cost_metric",
                 "nodepool_decision_metrics",
                 "readiness_in_metrics",
