@@ -6,11 +6,10 @@ node go; a ready node loses its not-ready taint; PodDisruptionBudgets know how m
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from harness.clusters.memory.eviction import budgets_of, is_ready
+from harness.clusters.memory.disruption_budgets import DisruptionBudgets
 from harness.clusters.memory.node_labels import NodeLabels
 from harness.clusters.memory.pod_counts import PodCounts
 from harness.clusters.memory.volumes import EphemeralVolumes
@@ -23,7 +22,6 @@ from harness.kube.api.objects import (
     Object,
     condition,
     controller_of,
-    labels_of,
     metadata_of,
     name_of,
     namespace_of,
@@ -32,9 +30,7 @@ from harness.kube.api.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.api.selectors import Selector
 from harness.kube.api.status import ApiError, ignoring
-from harness.kube.scheduling.pods import is_terminal
 
 _PLANS: Mapping[str, Callable[[Object, list[Object]], workloads.Plan]] = {
     "ReplicaSet": workloads.replica_set,
@@ -251,71 +247,6 @@ class NodeLifecycle:
 def _node_key(change: Change) -> Iterable[Hashable]:
     if change.type is not ChangeType.DELETED:
         yield name_of(change.object)
-
-
-class DisruptionBudgets:
-    """Computes the status of PodDisruptionBudgets."""
-
-    name = "disruption-budgets"
-    backoff = (0.005, 1000.0)
-
-    def __init__(self, view: View, writer: Writer) -> None:
-        self._view = view
-        self._writer = writer
-
-    def watches(self) -> Mapping[str, Router]:
-        """Budgets, and the pods that they count."""
-        return {"PodDisruptionBudget": self._own, "Pod": self._of_pod}
-
-    def _own(self, change: Change) -> Iterable[Hashable]:
-        if change.type is not ChangeType.DELETED:
-            yield (namespace_of(change.object), name_of(change.object))
-
-    def _of_pod(self, change: Change) -> Iterable[Hashable]:
-        budgets = self._view.list("PodDisruptionBudget")
-        if budgets:
-            namespace = namespace_of(change.object)
-            for each in budgets_of(change.object, [b for b in budgets if namespace_of(b) == namespace]):
-                yield (namespace, name_of(each))
-
-    def reconcile(self, key: Hashable) -> Result:
-        """Recounts one budget."""
-        assert isinstance(key, tuple)
-        namespace, name = key
-        budget = self._view.get("PodDisruptionBudget", name, namespace)
-        if budget is None:
-            return DONE
-        selector = Selector.parse(spec_of(budget).get("selector"))
-        pods = [
-            pod
-            for pod in self._view.list("Pod", namespace=namespace)
-            if selector.matches(labels_of(pod)) and not is_terminal(pod)
-        ]
-        expected = len(pods)
-        healthy = sum(1 for pod in pods if is_ready(pod) and not metadata_of(pod).get("deletionTimestamp"))
-        spec = spec_of(budget)
-        if "maxUnavailable" in spec:
-            desired = max(0, expected - _share(spec["maxUnavailable"], expected))
-        else:
-            desired = _share(spec.get("minAvailable", 0), expected)
-        status = {
-            "currentHealthy": healthy,
-            "desiredHealthy": desired,
-            "disruptionsAllowed": max(0, healthy - desired) if expected else 0,
-            "expectedPods": expected,
-            "observedGeneration": metadata_of(budget).get("generation", 1),
-        }
-        if any(status_of(budget).get(field) != value for field, value in status.items()):
-            self._writer.patch(
-                "PodDisruptionBudget", name, {"status": status}, namespace=namespace, subresource="status"
-            )
-        return DONE
-
-
-def _share(value: object, total: int) -> int:
-    """A count, or a percentage rounded up."""
-    text = str(value)
-    return math.ceil(int(text[:-1]) * total / 100) if text.endswith("%") else int(text)
 
 
 def controllers(

@@ -22,6 +22,7 @@ from harness.kube.api.objects import (
 )
 from harness.kube.api.selectors import Selector
 from harness.kube.api.versions import Version
+from harness.kube.disruption_budgets import budget_status
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.preemption import Preemption
@@ -110,11 +111,14 @@ def _workloads(view: View) -> Iterator[str]:
             elif status.get("replicas", 0) != spec_of(each).get("replicas", 1):
                 yield f"{what}: {status.get('replicas', 0)} of {spec_of(each).get('replicas', 1)} pods"
     for budget in view.list("PodDisruptionBudget"):
-        status, selector = status_of(budget), Selector.parse(spec_of(budget).get("selector"))
+        selector = Selector.parse(spec_of(budget).get("selector"))
         chosen = [pod for pod in view.list("Pod", namespace=namespace_of(budget)) if selector.matches(labels_of(pod))]
-        expected = sum(not is_terminal(pod) for pod in chosen)
-        if status.get("observedGeneration", 0) < metadata_of(budget).get("generation", 0) or (
-            status.get("expectedPods") != expected and not any(map(is_terminating, chosen))
+        wanted = budget_status(budget, chosen, view.get)
+        status = status_of(budget)
+        if (
+            any(status.get(field) != value for field, value in wanted.items())
+            if wanted is not None
+            else not status.get("conditions")
         ):
             yield f"PodDisruptionBudget/{namespace_of(budget)}/{name_of(budget)}: not counted"
 

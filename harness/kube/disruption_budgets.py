@@ -1,0 +1,102 @@
+"""How many pods a PodDisruptionBudget can spare, as a pure function of objects.
+
+A percentage, and a number that may be unavailable, are taken of what the pods' controllers want, not of the pods that there are. So pods
+that nobody controls are never spared, and nothing is where one belongs to a controller that cannot be scaled.
+Source: kubernetes 1.36 pkg/controller/disruption/disruption.go (getExpectedPodCount, getExpectedScale, countHealthyPods, updatePdbStatus).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from harness.kube.api.objects import (
+    Object,
+    condition_is,
+    controller_of,
+    is_terminating,
+    metadata_of,
+    namespace_of,
+    spec_of,
+    uid_of,
+)
+from harness.kube.scheduling.pods import is_terminal
+
+__all__ = ["Getter", "budget_status"]
+
+Getter = Callable[[str, str, str], Object | None]
+"""An object by kind, name and namespace."""
+
+_WITHOUT_SCALE = frozenset({"DaemonSet", "Job", "Node"})
+_KNOWN = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Deployment"})
+
+
+def budget_status(budget: Object, pods: Sequence[Object], get: Getter) -> Mapping[str, int] | None:
+    """The status that the controller writes for the pods that the budget selects, ended ones too; None where it cannot count.
+
+    A controller that the cluster does not have, as in a part of a cluster's objects, counts as large as it has pods.
+    """
+    spec = spec_of(budget)
+    expected = desired = 0
+    if spec.get("maxUnavailable") is not None:
+        scale = _scale(pods, get)
+        if scale is None:
+            return None
+        expected, desired = scale, max(0, scale - _share(spec["maxUnavailable"], scale))
+    elif isinstance(spec.get("minAvailable"), int):
+        expected, desired = len(pods), spec["minAvailable"]
+    elif spec.get("minAvailable") is not None:
+        scale = _scale(pods, get)
+        if scale is None:
+            return None
+        expected, desired = scale, _share(spec["minAvailable"], scale)
+    healthy = sum(condition_is(pod, "Ready") and not is_terminating(pod) for pod in pods)
+    return {
+        "currentHealthy": healthy,
+        "desiredHealthy": desired,
+        "disruptionsAllowed": max(0, healthy - desired) if expected > 0 else 0,
+        "expectedPods": expected,
+        "observedGeneration": int(metadata_of(budget).get("generation", 1)),
+    }
+
+
+def _scale(pods: Sequence[Object], get: Getter) -> int | None:
+    """What all controllers of the pods want together; None where one of them cannot be scaled."""
+    found: dict[str, int] = {}
+    seen: set[str] = set()
+    for pod in pods:
+        reference = controller_of(pod)
+        if reference is None or reference["uid"] in seen:
+            continue
+        seen.add(reference["uid"])
+        if reference["kind"] in _WITHOUT_SCALE:
+            return None
+        owner = _controller(reference, namespace_of(pod), get)
+        if owner is None:
+            found[reference["uid"]] = sum(_is_there(each, reference) for each in pods)
+        else:
+            found[uid_of(owner)] = int(spec_of(owner).get("replicas", 1))
+    return sum(found.values())
+
+
+def _controller(reference: Mapping[str, Any], namespace: str, get: Getter) -> Object | None:
+    """The workload that somebody scales: of a ReplicaSet its Deployment, where it has one."""
+    if reference["kind"] not in _KNOWN:
+        return None
+    owner = get(reference["kind"], reference["name"], namespace)
+    if owner is None or uid_of(owner) != reference["uid"]:
+        return None
+    above = controller_of(owner)
+    return owner if above is None else _controller(above, namespace, get) or owner
+
+
+def _is_there(pod: Object, reference: Mapping[str, Any]) -> bool:
+    own = controller_of(pod)
+    return own is not None and own["uid"] == reference["uid"] and not is_terminal(pod) and not is_terminating(pod)
+
+
+def _share(value: object, total: int) -> int:
+    """A count, or a percentage rounded up."""
+    text = str(value)
+    return math.ceil(int(text[:-1]) * total / 100) if text.endswith("%") else int(text)
