@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = [
     "OPTIONS",
     "azure",
-    "known_names",
     "pytest_collect_file",
     "pytest_configure",
     "pytest_load_initial_conftests",
@@ -59,7 +58,7 @@ def pytest_load_initial_conftests(
     """Loads the plugin where its options are asked for: after the conftests, whose options keep their names."""
     yield
     named = {argument.partition("=")[0] for argument in args}
-    if named & _LISTS or named & OPTIONS - known_names(parser):
+    if named & _LISTS or (named & OPTIONS and _ours(named & OPTIONS, parser)):
         _load(early_config)
 
 
@@ -103,10 +102,10 @@ def azure(world: Any) -> Any:
     return world.cloud
 
 
-def known_names(parser: pytest.Parser) -> set[str]:
-    """The names of all options that are declared."""
-    groups = [*getattr(parser, "_groups", ()), getattr(parser, "_anonymous", None)]
-    return {name for group in groups if group is not None for option in group.options for name in option.names()}
+def _ours(names: set[str], parser: pytest.Parser) -> bool:
+    from harness.pytest_plugin.option_group import declared_names
+
+    return bool(names - declared_names(parser))
 
 
 def _load(config: pytest.Config) -> Any:

@@ -1,10 +1,10 @@
-"""Words that every part of the harness uses: how many of something there are, and the nearest known names for a mistake."""
+"""Words that every part of the harness uses: how many of something there are, the nearest known names for a mistake, long texts cut."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["counted", "did_you_mean"]
+__all__ = ["counted", "did_you_mean", "shortened"]
 
 
 def counted(number: int, noun: str) -> str:
@@ -25,3 +25,8 @@ def did_you_mean(word: str, known: Iterable[str], *, limit: int = 12) -> str:
     if names and len(names) <= limit:
         return f"one of {', '.join(names)}"
     return ""
+
+
+def shortened(text: str, most: int) -> str:
+    """The text; of a longer one its first `most` letters."""
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from fakeazure.transports.wire import Front
+    from contextlib import AbstractContextManager
+
+    from fakeazure.cloud import FakeAzure
 
 _IDLE = 3600.0
 
@@ -37,10 +39,19 @@ class WallClock:
         return seconds / self.speed
 
 
+class Served(Protocol):
+    """A cloud that several threads use, and what they hold meanwhile."""
+
+    @property
+    def cloud(self) -> FakeAzure: ...
+    @property
+    def lock(self) -> AbstractContextManager[object]: ...
+
+
 class Pump:
     """Runs what is due, when it is due, so that events come without a request; also a context manager."""
 
-    def __init__(self, front: Front, clock: WallClock) -> None:
+    def __init__(self, front: Served, clock: WallClock) -> None:
         """Drive the cloud behind `front`, whose clock is `clock`."""
         self._front = front
         self._clock = clock

@@ -40,8 +40,8 @@ def read_files(
             read.append(_read(path))
         except ScenarioError as error:
             problems += error.problems
-    own = {_identity(one) for manifests in read for one in manifests}
-    found = [one for one in others if _identity(one) not in own]
+    own = {one.identity for manifests in read for one in manifests}
+    found = [one for one in others if one.identity not in own]
     found += [one for manifests in read for one in manifests]
     for manifest in found:
         if served(str(manifest.object["apiVersion"]), manifest.kind) is not None:
@@ -66,7 +66,3 @@ def _read(path: Path) -> tuple[Manifest, ...]:
     if path == STDIN:
         return manifests_of_text(read_stream(sys.stdin.buffer, "stdin"), "stdin")
     return read_manifests(path, display_name(path))
-
-
-def _identity(manifest: Manifest) -> tuple[str, str, str]:
-    return manifest.kind, manifest.namespace or "default", manifest.name

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, print_json
+from harness.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,14 +91,14 @@ def _lines(one: KeyDifference, document_first: bool) -> Iterator[str]:
     for column, (old, new) in one.cells.items():
         yield f"  {_TITLES[column]}: {old} → {new}"
         if column != "written" or new.answer != old.answer:
-            why = f"{_short(new.why)}; the document: {old.why}" if document_first else _short(new.why)
+            why = (
+                f"{shortened(new.why, _LONGEST)}; the document: {old.why}"
+                if document_first
+                else shortened(new.why, _LONGEST)
+            )
             yield f"      {why}"
     for row in one.rows:
         yield f"  {row.id}: {row.document} Releases: {row.today}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _value(one: KeyDifference) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, print_json
+from harness.wording import shortened
 
 if TYPE_CHECKING:
     from harness.explain.label_comparison import Cell
@@ -67,9 +68,9 @@ def _lines(story: Story) -> Iterator[str]:
     yield f"  is           {'; '.join(story.roles) or 'nothing that Karpenter knows: a label like any other'}"
     if story.computed is not None:
         yield f"  computed     {_computed_text(story)}"
-    yield f"  a pod        {pod.answer}: {story.key}={story.value} → {_short(story.pod.source)}"
-    yield f"               another value → {story.mismatch.outcome}: {_short(story.mismatch.source)}"
-    yield f"  a NodePool   {pool.answer}: {_short(pool.why)}"
+    yield f"  a pod        {pod.answer}: {story.key}={story.value} → {shortened(story.pod.source, _LONGEST)}"
+    yield f"               another value → {story.mismatch.outcome}: {shortened(story.mismatch.source, _LONGEST)}"
+    yield f"  a NodePool   {pool.answer}: {shortened(pool.why, _LONGEST)}"
     if story.conflict is not None:
         yield f"               sets it to {story.conflict_value} → {_conflict_text(story.key, story.conflict)}"
     for mode, cell in story.modes.items():
@@ -100,7 +101,7 @@ def _mismatches(story: Story) -> Iterator[str]:
 
     pod, _, written = story.cells
     for one in mismatches(story.key, pod, written):
-        yield f"    {one.column} {one.said} does not hold under {story.release.version}: {one.found}; {_short(one.why)}"
+        yield f"    {one.column} {one.said} does not hold under {story.release.version}: {one.found}; {shortened(one.why, _LONGEST)}"
 
 
 def _computed_text(story: Story) -> str:
@@ -112,7 +113,7 @@ def _computed_text(story: Story) -> str:
 
 def _conflict_text(key: str, tried: Trial) -> str:
     if tried.node is None:
-        return f"no Node: {_short(tried.sentence or 'no size is left')}"
+        return f"no Node: {shortened(tried.sentence or 'no size is left', _LONGEST)}"
     changes = [write for write in tried.writes.get(key, ()) if str(write.kind) in ("set", "overwrote")]
     writes = " → ".join(f"{write.by} ({write.from_}): {write.value}" for write in changes)
     return f"the Node has {tried.labels.get(key, 'no such label')}" + (f" ({writes})" if writes else "")
@@ -124,10 +125,6 @@ def _cell(cell: Cell) -> str:
 
 def _yes_no(cell: bool | None) -> str:
     return "not said" if cell is None else "yes" if cell else "no"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _value(story: Story) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED, Judged, hashed, with_conditions
 from harness.karpenter.disruption.controller import Refusal
 from harness.karpenter.disruption.limits import exceeded
+from harness.karpenter.disruption.orders import is_tainted
 from harness.karpenter.disruption.situation import Situation, View
-from harness.karpenter.labels.core import DISRUPTED_TAINT, NODEPOOL
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError
 from harness.karpenter.overlays.evaluation import Evaluation
 from harness.karpenter.releases import ProviderRelease
@@ -39,7 +40,6 @@ from harness.kube.api.objects import (
     with_metadata,
 )
 from harness.kube.go.durations import parse_duration
-from harness.kube.scheduling.taints import same_taint
 
 __all__ = ["Cluster", "LoopOrders", "WaitingClock", "cluster_of", "conditions_answer", "judged_of"]
 
@@ -257,7 +257,7 @@ class LoopOrders:
 
     def __init__(self, cluster: Cluster, situation: Situation, clock: WaitingClock) -> None:
         self._cluster, self._situation, self._clock = cluster, situation, clock
-        self._tainted = {name_of(node) for node in cluster.snapshot.nodes if _is_tainted(node)}
+        self._tainted = {name_of(node) for node in cluster.snapshot.nodes if is_tainted(node)}
         self._reasons = {
             name_of(claim): str(found.get("reason") or "")
             for claim in cluster.snapshot.nodeclaims
@@ -307,7 +307,3 @@ class LoopOrders:
             "created": sorted(self._created),
             "nominated": sorted(name for name, until in nominated.items() if until > view.now and name in known),
         }
-
-
-def _is_tainted(node: Object) -> bool:
-    return any(same_taint(DISRUPTED_TAINT, each) for each in spec_of(node).get("taints") or ())

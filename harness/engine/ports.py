@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from harness.engine.disruptions import Disruption
 from harness.engine.label_layers import LabelLayer
-from harness.kube.api.objects import Object
+from harness.kube.api.objects import Object, name_of
 from lazyrecords import dataclass
 
 PatchType = Literal["merge", "strategic", "json"]
@@ -69,6 +69,12 @@ class Change:
     object: Object
     old: Object | None
     revision: int
+
+
+def key_by_name(change: Change) -> Iterator[str]:
+    """A router of changes for controllers whose keys are names: the object's, unless it is gone."""
+    if change.type is not ChangeType.DELETED:
+        yield name_of(change.object)
 
 
 class View(Protocol):

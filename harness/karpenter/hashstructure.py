@@ -7,14 +7,15 @@ the functions here, naming struct types and fields as Go does, fields in Go's or
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-__all__ = ["of_bool", "of_int", "of_map", "of_set", "of_string", "of_struct"]
+__all__ = ["of_bool", "of_bytes", "of_int", "of_map", "of_set", "of_string", "of_struct"]
 
 _OFFSET = 0xCBF29CE484222325
 _PRIME = 0x100000001B3
 _MASK = (1 << 64) - 1
 
 
-def _fnv1(data: bytes) -> int:
+def of_bytes(data: bytes) -> int:
+    """FNV-1 of 64 bits, also of what a type writes of itself (encoding.BinaryMarshaler)."""
     value = _OFFSET
     for byte in data:
         value = (value * _PRIME & _MASK) ^ byte
@@ -24,12 +25,12 @@ def _fnv1(data: bytes) -> int:
 @lru_cache(maxsize=4096)
 def of_string(text: str) -> int:
     """A string, also of a named string type."""
-    return _fnv1(text.encode())
+    return of_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def of_int(value: int, bits: int = 64) -> int:
     """An integer of the given width; Go's plain int has 64 bits."""
-    return _fnv1((value & (1 << bits) - 1).to_bytes(bits // 8, "little"))
+    return of_bytes((value & (1 << bits) - 1).to_bytes(bits // 8, "little"))
 
 
 def of_bool(value: bool) -> int:
@@ -60,8 +61,8 @@ def of_struct(name: str, fields: Iterable[tuple[str, int]]) -> int:
 
 
 def _ordered(first: int, second: int) -> int:
-    return _fnv1(first.to_bytes(8, "little") + second.to_bytes(8, "little"))
+    return of_bytes(first.to_bytes(8, "little") + second.to_bytes(8, "little"))
 
 
 def _finish(value: int) -> int:
-    return _fnv1(value.to_bytes(8, "little"))
+    return of_bytes(value.to_bytes(8, "little"))

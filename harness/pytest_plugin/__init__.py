@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         tracing_of(config)
     if config.getoption("scenarios_sample") is not None:
-        from harness.pytest_plugin.sampling import check_sample_options
+        from harness.pytest_plugin.sample_options import check_sample_options
 
         check_sample_options(config)
     if any(config.getoption(f"scenarios_{name}") for name in ("shard", "shard_durations", "write_durations")):

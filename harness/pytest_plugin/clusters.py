@@ -19,8 +19,9 @@ from harness.pytest_plugin.traces import tracing_of
 if TYPE_CHECKING:
     from harness.clusters.remote.attaching import Attaching
     from harness.scenario.language.cases import Case
+    from harness.scenario.running.run import Judged
     from harness.scenario.running.runner import Runner
-    from harness.scenario.running.verdicts import Judged, Verdict
+    from harness.scenario.running.verdicts import Verdict
 
 __all__ = [
     "ClusterRunners",

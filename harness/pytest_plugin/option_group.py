@@ -1,10 +1,12 @@
-"""What options are declared in."""
+"""What options are declared in, and which ones there are."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-__all__ = ["OptionGroup"]
+import pytest
+
+__all__ = ["OptionGroup", "declared_names"]
 
 
 class OptionGroup(Protocol):
@@ -12,3 +14,9 @@ class OptionGroup(Protocol):
 
     def addoption(self, name: str, **attributes: Any) -> None:
         """Declares one; its value is `config.getoption("scenarios_…")`."""
+
+
+def declared_names(parser: pytest.Parser) -> set[str]:
+    """The names of all options that are declared."""
+    groups = [*getattr(parser, "_groups", ()), getattr(parser, "_anonymous", None)]
+    return {name for group in groups if group is not None for option in group.options for name in option.names()}

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.pytest_entry import known_names
 from harness.pytest_plugin.cluster_options import add_cluster_options, cluster_names
+from harness.pytest_plugin.option_group import declared_names
 from harness.pytest_plugin.real_options import add_real_options
-from harness.pytest_plugin.sampling import add_sample_options
+from harness.pytest_plugin.sample_options import add_sample_options
 from harness.pytest_plugin.shards import add_shard_options
 from harness.pytest_plugin.traces import add_trace_options
 
@@ -44,7 +44,7 @@ class _OwnNames:
 
     def __init__(self, parser: pytest.Parser) -> None:
         self._group = parser.getgroup("scenarios", "Karpenter on Azure scenarios")
-        self._taken = known_names(parser)
+        self._taken = declared_names(parser)
 
     def addoption(self, name: str, **attributes: Any) -> None:
         """As pytest's groups have it."""

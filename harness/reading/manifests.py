@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.kube.api.objects import Key
 from harness.reading.documents import Document, documents, read_text
 from harness.reading.problems import Mark, Problem, ScenarioError, did_you_mean
 from harness.reading.yaml_tree import Scalar
@@ -38,8 +39,12 @@ class Manifest:
     @property
     def reference(self) -> str:
         """`Kind/name`, or `Kind/namespace/name` outside of namespace default."""
-        namespace = "" if self.namespace in ("", "default") else f"{self.namespace}/"
-        return f"{self.kind}/{namespace}{self.name}"
+        return Key(self.kind, self.namespace, self.name).reference
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """What no two objects of a cluster share: kind, namespace (`default` where it says none) and name."""
+        return self.kind, self.namespace or "default", self.name
 
     def quote_hint(self, pointer: Sequence[str | int]) -> str:
         """How to write a text that YAML reads as something else: `N`, `on` and `4` without quotes; empty for all other values."""

@@ -19,7 +19,7 @@ from harness.kube.api.objects import (
     spec_of,
 )
 
-__all__ = ["Seen", "Witness", "changed_fields", "from_journal", "from_witness", "reference", "sender"]
+__all__ = ["Seen", "Witness", "changed_fields", "from_journal", "from_witness", "sender"]
 
 _SENDERS: Mapping[str, str] = {
     ADMIN.user: "user",
@@ -31,11 +31,6 @@ _SENDERS: Mapping[str, str] = {
 def sender(identity: Identity) -> str:
     """The identity in one word."""
     return _SENDERS.get(identity.user, identity.by)
-
-
-def reference(key: Key) -> str:
-    """`Kind/name`, or `Kind/namespace/name` outside of namespace default."""
-    return f"{key.kind}/{key.name}" if key.namespace in ("", "default") else str(key)
 
 
 @dataclass(frozen=True, slots=True)

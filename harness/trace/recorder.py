@@ -12,7 +12,7 @@ from harness.clusters.memory.cluster import MemoryCluster
 from harness.engine.clock import SECOND
 from harness.kube.api.kinds import KINDS as OBJECT_KINDS
 from harness.trace.azure import Power, arm_calls, blocked, costs
-from harness.trace.changes import Seen, Witness, from_journal, from_witness, reference
+from harness.trace.changes import Seen, Witness, from_journal, from_witness
 from harness.trace.decisions import Decisions, told_decisions
 from harness.trace.facts import (
     Advice,
@@ -176,7 +176,7 @@ class Recording:
     def _told(self) -> Iterator[Fact]:
         world = self._world
         for event in world.events:
-            name = reference(event.object)
+            name = event.object.reference
             yield EventTold(_rounded(event.at), name, event.type, event.reason, event.message, event.source)
         for line in world.log:
             values = {name: value for name, value in line.values.items() if value is not None}

@@ -29,7 +29,7 @@ from harness.kube.api.quantity import QuantityError
 from harness.kube.scheduling.pods import is_terminal, pod_requests
 from harness.kube.scheduling.taints import taint_text
 from harness.trace.amounts import amounts, numbers
-from harness.trace.changes import Seen, changed_fields, reference
+from harness.trace.changes import Seen, changed_fields
 from harness.trace.facts import Applied, ClaimState, Condition, NodeState, PodState, Usage, Write
 from harness.trace.header import Fact
 
@@ -72,7 +72,7 @@ class States:
         yield from self._usage(now)
 
     def _facts(self, t: float, each: Seen) -> Iterator[Fact]:
-        name = reference(each.key)
+        name = each.key.reference
         if each.sent is not None or (each.by == "user" and each.verb == "delete"):
             yield self._applied(t, each, name)
         changed = {}
@@ -93,7 +93,7 @@ class States:
         elif each.key.kind == "Node":
             yield from self._node(t, each, obj)
         elif each.after is not None and (owner := controller_of(obj)) is not None:
-            self._owners[uid_of(obj)] = reference(Key(owner["kind"], namespace_of(obj), owner["name"]))
+            self._owners[uid_of(obj)] = Key(owner["kind"], namespace_of(obj), owner["name"]).reference
 
     def _applied(self, t: float, each: Seen, name: str) -> Applied:
         file, line = self._places.get(name, ("", 0))
@@ -139,7 +139,7 @@ class States:
         owner = controller_of(pod)
         if owner is None:
             return ""
-        own = reference(Key(owner["kind"], namespace_of(pod), owner["name"]))
+        own = Key(owner["kind"], namespace_of(pod), owner["name"]).reference
         return self._owners.get(str(owner.get("uid")), own)
 
     def _leave(self, pod: str, node: str) -> None:

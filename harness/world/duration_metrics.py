@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from harness.engine.clock import SECOND, parse
-from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.lifecycle.names import nodepool_of
 from harness.kube.api.objects import (
     Object,
     condition,
     condition_is,
-    labels_of,
     metadata_of,
     status_of,
     uid_of,
@@ -107,10 +106,10 @@ def duration_samples(world: Observations) -> Iterator[Sample]:
         if entry.error is not None or before is None:
             continue
         if kind == "NodeClaim" and after is not None and _becomes(before, after, "Drained"):
-            drained[_pool(after)] += 1
+            drained[nodepool_of(after)] += 1
         elif kind == "Node" and finalized(entry):
-            going.observe(_since(entry, "deletionTimestamp"), nodepool=_pool(before))
-            lives.observe(_since(entry, "creationTimestamp"), nodepool=_pool(before))
+            going.observe(_since(entry, "deletionTimestamp"), nodepool=nodepool_of(before))
+            lives.observe(_since(entry, "creationTimestamp"), nodepool=nodepool_of(before))
         elif kind == "Pod" and after is not None:
             found = taken_up.get(uid_of(after))
             placed = found.placed if found is not None else None
@@ -142,7 +141,3 @@ def _took(pod: Object, kind: str) -> float:
 
 def _when(pod: Object, kind: str) -> int:
     return parse((condition(pod, kind) or {})["lastTransitionTime"])
-
-
-def _pool(obj: Object) -> str:
-    return str(labels_of(obj).get(NODEPOOL) or "")

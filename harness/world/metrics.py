@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
 from harness.karpenter.disruption.balanced import nodepool_costs
-from harness.karpenter.labels.core import CAPACITY_TYPE, MIN_VALUES_RELAXED, NODEPOOL
+from harness.karpenter.labels.core import CAPACITY_TYPE, MIN_VALUES_RELAXED
+from harness.karpenter.lifecycle.names import nodepool_of
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, labels_of, name_of, spec_of, status_of
@@ -208,7 +209,7 @@ def _nodeclaims(world: Observations, claims: Mapping[str, Object]) -> Iterator[t
         if entry.key.kind == "NodeClaim" and entry.verb == "create" and claim is not None and entry.error is None:
             relaxed = annotations_of(claim).get(MIN_VALUES_RELAXED, "false")
             reason = reasons.get(name_of(claim), "provisioned")
-            labels = ("min_values_relaxed", relaxed), ("nodepool", _pool(claim)), ("reason", reason)
+            labels = ("min_values_relaxed", relaxed), ("nodepool", nodepool_of(claim)), ("reason", reason)
             yield "karpenter_nodeclaims_created_total", labels
     for line in world.log:
         claim = claims.get(str(line.values.get("NodeClaim")))
@@ -246,13 +247,9 @@ def _gauges(world: Observations) -> Iterator[Sample]:
 def _placed(world: Observations, claim: Object, *, capacity_type: bool = False) -> Labels:
     """NodePool, zone where the release tells it, and capacity type."""
     labels = labels_of(claim)
-    found = {"nodepool": _pool(claim)}
+    found = {"nodepool": nodepool_of(claim)}
     if capacity_type:
         found["capacity_type"] = labels.get(CAPACITY_TYPE, "")
     if world.release.core.zone_in_metrics:
         found["zone"] = labels.get(ZONE, "")
     return tuple(sorted(found.items()))
-
-
-def _pool(claim: Object) -> str:
-    return str(labels_of(claim).get(NODEPOOL) or "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from harness.clusters.memory.journal import Journal
 from harness.clusters.provenance import Write, label_writes
@@ -17,9 +17,6 @@ from harness.world.azure_observations import AzureObservations
 from harness.world.kubectl import place_of
 from harness.world.nodeclasses import nodeclass_of
 from harness.world.recorder import Event, LogLine
-
-if TYPE_CHECKING:
-    from harness.world.metrics import Metrics
 
 __all__ = ["Observations"]
 
@@ -65,12 +62,6 @@ class Observations(AzureObservations):
         if found is None:
             raise LookupError(f"{self.region} does not sell {size}")
         return found
-
-    def metrics(self) -> Metrics:
-        """What Karpenter's metrics would say now, under upstream's names. Raises LookupError where Karpenter is somebody else."""
-        from harness.world.metrics import metrics_of
-
-        return metrics_of(self)
 
     def writes(self, node: str) -> Mapping[str, tuple[Write, ...]]:
         """For each label key of a Node the writes in order: kind, by, from_, value."""

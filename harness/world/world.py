@@ -19,6 +19,7 @@ from harness.world.settings import Inputs, resolve, split_times
 
 if TYPE_CHECKING:
     from harness.reading.sources import Source
+    from harness.world.metrics import Metrics
 
 
 class World(Observations):
@@ -76,6 +77,12 @@ class World(Observations):
         """Deletes an object as `kubectl delete` does, without waiting. Raises ApiError 404."""
         self._disturb()
         self.kubectl.delete(kind, name, namespace)
+
+    def metrics(self) -> Metrics:
+        """What Karpenter's metrics would say now, under upstream's names. Raises LookupError where Karpenter is somebody else."""
+        from harness.world.metrics import metrics_of
+
+        return metrics_of(self)
 
     # What else happens to a world.
 

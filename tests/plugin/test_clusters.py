@@ -20,8 +20,8 @@ from harness.pytest_plugin.foreseen import Foreseen
 from harness.pytest_plugin.grouping import Groups
 from harness.scenario.language.files import load
 from harness.scenario.language.models.header import Seeds
+from harness.scenario.running.run import Judged
 from harness.scenario.running.runner import Runner
-from harness.scenario.running.verdicts import Judged
 from tests.project.tree import ROOT
 
 # four groups, whose cases stand in turns in two files

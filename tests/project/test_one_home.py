@@ -1,7 +1,7 @@
-"""What has a name is written in one place: label keys, the default release, the gallery's subscription."""
+"""What has a name is written in one place: label keys, the default release, the gallery's subscription; and no function stands twice."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from harness.karpenter.labels import azure, core
 from harness.karpenter.releases import DEFAULT_RELEASE, GALLERY_SUBSCRIPTION
 from harness.kube.api import labels
-from tests.project.tree import ROOT
+from tests.project.tree import ROOT, modules
 
 HOMES = {"harness/kube/api/labels.py", "harness/karpenter/labels/core.py", "harness/karpenter/labels/azure.py"}
 # below the keys of Karpenter and Azure; what they say of them they say of objects in general
@@ -50,3 +50,58 @@ def test_constants_are_named(text: str) -> None:
     # what a release is built of stands under its own version; the pages of the documentation compare two by name
     homes = ("harness/karpenter/releases/",)
     assert _retyped({text}, *homes, "harness/explain/label_pages.py") == []
+
+
+LONG = 20
+"""Parts of a body (nodes of its syntax tree) from which on a second one like it is no chance."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class _Nameless(ast.NodeTransformer):
+    """A function's own names become numbers, so that bodies are compared by what they do."""
+
+    def __init__(self, own: set[str]) -> None:
+        self._own = own
+        self._numbers: dict[str, str] = {}
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        name = self._numbers.setdefault(node.id, f"#{len(self._numbers)}") if node.id in self._own else node.id
+        return ast.Name(name, ast.Load())
+
+
+def _body(function: Function) -> tuple[int, str]:
+    """How many parts a function's body has, without its docstring, and what it does in a form that equal ones share."""
+    statements = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    parts = [node for statement in statements for node in ast.walk(statement)]
+    own = {arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)}
+    own |= {node.id for node in parts if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    nameless = _Nameless(own)
+    return len(parts), "\n".join(ast.dump(nameless.visit(statement)) for statement in statements)
+
+
+def twins(texts: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Functions that are the same but for their own names; `harness` and `fakeazure` may not import each other.
+
+    Constructors are left out, which keep what they are given, and controllers' routers of what they watch.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    for path, text in texts:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, Function) and node.name != "__init__":
+                parts, what = _body(node)
+                if parts >= LONG:
+                    found.setdefault((path.partition("/")[0], what), []).append(f"{path}:{node.name}")
+    return [names for names in found.values() if len(names) > 1]
+
+
+def test_no_function_stands_twice() -> None:
+    assert twins((path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in modules()) == []
+
+
+def test_a_second_one_is_found() -> None:
+    one = 'def a(pod, *, now):\n    "A."\n    kept = [each for each in pod.parts if each.age < now]\n    return kept[:3]\n'
+    other = one.replace('"A."', '"B."').replace("pod", "node").replace("now", "then").replace("kept", "left")
+    assert twins([("harness/x.py", one), ("harness/y.py", other)]) == [["harness/x.py:a", "harness/y.py:a"]]
+    assert twins([("harness/x.py", one), ("harness/y.py", other.replace("age", "size"))]) == []
+    assert twins([("harness/x.py", one), ("fakeazure/y.py", other)]) == []

@@ -1,7 +1,7 @@
 """No module is longer than one can read in a sitting, no function longer than a screen, no call wider than one can keep in mind."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.project.tree import ROOT, modules
@@ -13,15 +13,16 @@ ARGUMENTS = 8
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def functions() -> Iterator[tuple[Path, Function]]:
-    for path in modules():
+def functions(paths: Iterable[Path]) -> Iterator[tuple[Path, Function]]:
+    for path in paths:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, Function):
                 yield path, node
 
 
 def named(path: Path, function: Function) -> str:
-    return f"{path.relative_to(ROOT).as_posix()}:{function.lineno}: {function.name}"
+    place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
+    return f"{place}:{function.lineno}: {function.name}"
 
 
 def required(function: Function) -> int:
@@ -33,22 +34,43 @@ def required(function: Function) -> int:
     return len(by_place) + sum(default is None for default in given.kw_defaults)
 
 
+def long_modules(paths: Iterable[Path]) -> dict[str, int]:
+    lines = {path.as_posix(): path.read_text(encoding="utf-8").count("\n") for path in paths}
+    return {name: count for name, count in lines.items() if count > MODULE}
+
+
+def long_functions(paths: Iterable[Path]) -> dict[str, int]:
+    lines = {named(path, each): (each.end_lineno or 0) - each.lineno + 1 for path, each in functions(paths)}
+    return {name: count for name, count in lines.items() if count > FUNCTION}
+
+
+def wide_calls(paths: Iterable[Path]) -> dict[str, int]:
+    return {named(path, each): count for path, each in functions(paths) if (count := required(each)) > ARGUMENTS}
+
+
 def test_modules_are_short() -> None:
-    long = {
-        path.relative_to(ROOT).as_posix(): lines
-        for path in modules()
-        if (lines := path.read_text(encoding="utf-8").count("\n")) > MODULE
-    }
-    assert long == {}
+    assert long_modules(modules()) == {}
 
 
 def test_functions_are_short() -> None:
     """Split it by what it does: a function that is too long has a noun in it that wants a record of its own."""
-    lines = {named(path, each): (each.end_lineno or 0) - each.lineno + 1 for path, each in functions()}
-    assert {name: count for name, count in lines.items() if count > FUNCTION} == {}
+    assert long_functions(modules()) == {}
 
 
 def test_calls_are_narrow() -> None:
     """What goes together is a record, whose fields are as many as there are facts."""
-    wide = {named(path, each): count for path, each in functions() if (count := required(each)) > ARGUMENTS}
-    assert wide == {}
+    assert wide_calls(modules()) == {}
+
+
+def test_what_is_too_large_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "large.py"
+    wide = "class A:\n    def go(self, a, b, c, d, e, /, f, g, *, h, i, j=1):\n        ...\n"
+    narrow = wide.replace(" h,", "")
+    path.write_text(wide + narrow + "async def run():\n" + "    go()\n" * (FUNCTION - 1))
+    assert wide_calls([path]) == {"large.py:2: go": ARGUMENTS + 1}
+    assert long_functions([path]) == long_modules([path]) == {}
+    with path.open("a") as file:
+        file.write("    go()\n")
+    assert long_functions([path]) == {"large.py:7: run": FUNCTION + 1}
+    path.write_text("\n" * (MODULE + 1))
+    assert long_modules([path]) == {path.as_posix(): MODULE + 1}

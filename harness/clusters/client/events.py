@@ -60,6 +60,10 @@ class EventFeed:
             if heard.type == "ADDED" and heard.object is not None:
                 found.append(_told(heard.object))
 
+    def take_of(self, sources: Sequence[str]) -> Sequence[ObservedEvent]:
+        """The same of these senders; those of others are dropped."""
+        return [each for each in self.take() if each.source in sources]
+
 
 def _told(event: Object) -> ObservedEvent:
     about = event.get("regarding") or {}

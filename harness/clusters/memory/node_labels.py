@@ -5,12 +5,12 @@ Kubernetes ``pkg/controller/nodelifecycle/node_lifecycle_controller.go`` (labelR
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 
 from harness.engine.engine import DONE, Result, Router
-from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.engine.ports import View, Writer, key_by_name
 from harness.kube.api.labels import ARCH, BETA_ARCH, BETA_OS, OS
-from harness.kube.api.objects import labels_of, name_of
+from harness.kube.api.objects import labels_of
 
 __all__ = ["NodeLabels"]
 
@@ -29,7 +29,7 @@ class NodeLabels:
 
     def watches(self) -> Mapping[str, Router]:
         """Nodes."""
-        return {"Node": _key}
+        return {"Node": key_by_name}
 
     def reconcile(self, key: Hashable) -> Result:
         """Writes what one node lacks."""
@@ -39,8 +39,3 @@ class NodeLabels:
         if missing:
             self._writer.patch("Node", str(key), {"metadata": {"labels": missing}})
         return DONE
-
-
-def _key(change: Change) -> Iterable[Hashable]:
-    if change.type is not ChangeType.DELETED:
-        yield name_of(change.object)

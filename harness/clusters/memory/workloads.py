@@ -15,7 +15,7 @@ from harness.clusters.memory.pod_counts import PodCounts
 from harness.clusters.memory.volumes import EphemeralVolumes
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Controller, ReconcileError, Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer, key_by_name
 from harness.kube import workloads
 from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.kube.api.objects import (
@@ -213,7 +213,7 @@ class NodeLifecycle:
 
     def watches(self) -> Mapping[str, Router]:
         """Nodes."""
-        return {"Node": _node_key}
+        return {"Node": key_by_name}
 
     def reconcile(self, key: Hashable) -> Result:
         """Adds or removes the taints of one node."""
@@ -242,11 +242,6 @@ class NodeLifecycle:
         still = [each for each in present if (each["key"], each["effect"]) in wanted]
         self._writer.patch("Node", str(key), {"spec": {"taints": [*kept, *still, *added] or None}})
         return DONE
-
-
-def _node_key(change: Change) -> Iterable[Hashable]:
-    if change.type is not ChangeType.DELETED:
-        yield name_of(change.object)
 
 
 def controllers(

@@ -70,47 +70,19 @@ class UpgradeCheck:
                 text = f"{_subject(rejection)} is refused by both: {rejection.message}"
                 if rejection.message not in known[rejection.pointer]:
                     text += f" ({self.before.version}: {known[rejection.pointer][0]})"
-                yield Finding(
-                    Effect.SAME,
-                    name,
-                    "refused",
-                    text,
-                    rejection.pointer,
-                    rejection.key,
-                    str(rejection.layer),
-                    rejection.rule,
-                )
+                yield _of(rejection, Effect.SAME, name, "refused", text)
         remaining = {rejection.pointer for rejection in new}
         for rejection in old:
             if rejection.pointer not in remaining and not any(_below(rejection.pointer, place) for place in remaining):
                 text = f"{_subject(rejection)} is taken; {self.before.version} refused it: {rejection.message}"
-                yield Finding(
-                    Effect.BETTER,
-                    name,
-                    "accepted",
-                    text,
-                    rejection.pointer,
-                    rejection.key,
-                    str(rejection.layer),
-                    rejection.rule,
-                )
+                yield _of(rejection, Effect.BETTER, name, "accepted", text)
 
     def _refusal(self, obj: Object, name: str, rejection: Rejection, *, stored: bool) -> Finding:
         first = since(obj, rejection.pointer, self.before, self.after, self.kubernetes)
         notes = tuple(self._stored(obj, rejection)) if stored and obj["kind"] != "Pod" else ()
-        return Finding(
-            Effect.WORSE,
-            name,
-            "refused",
-            f"{_subject(rejection)} is refused: {rejection.message}",
-            rejection.pointer,
-            rejection.key,
-            str(rejection.layer),
-            rejection.rule,
-            first,
-            instead=advice(rejection.key, self.after, self.kubernetes) if rejection.key else (),
-            notes=notes,
-        )
+        text = f"{_subject(rejection)} is refused: {rejection.message}"
+        instead = advice(rejection.key, self.after, self.kubernetes) if rejection.key else ()
+        return _of(rejection, Effect.WORSE, name, "refused", text, since=first, instead=instead, notes=notes)
 
     def _stored(self, obj: Object, rejection: Rejection) -> Iterator[str]:
         """What becomes of the object that the cluster already holds."""
@@ -233,6 +205,12 @@ class UpgradeCheck:
 
 def _below(pointer: Pointer, place: Pointer) -> bool:
     return pointer[: len(place)] == place
+
+
+def _of(rejection: Rejection, effect: Effect, name: str, kind: str, text: str, **more: Any) -> Finding:
+    """A finding about what a layer of admission or Karpenter's own validation says."""
+    place = rejection.pointer, rejection.key, str(rejection.layer), rejection.rule
+    return Finding(effect, name, kind, text, *place, **more)
 
 
 def _subject(rejection: Rejection) -> str:

@@ -23,7 +23,7 @@ from harness.kube.api.objects import Object, condition, is_terminating, metadata
 from harness.kube.api.status import ApiError, ignoring
 from harness.kube.scheduling.taints import same_taint
 
-__all__ = ["Hands"]
+__all__ = ["Hands", "is_tainted"]
 
 
 Create = Callable[[PlannedNodeClaim], Object]
@@ -56,7 +56,7 @@ class Hands:
         """Taints the Node, and says why on its NodeClaim. Raises Unmarked."""
         found = self._view.get("Node", name_of(node.node or {}))
         try:
-            if found is not None and not _is_tainted(found):
+            if found is not None and not is_tainted(found):
                 key = DISRUPTED_TAINT["key"]
                 kept = [each for each in spec_of(found).get("taints") or () if each.get("key") != key]
                 self._set_taints(found, [*kept, dict(DISRUPTED_TAINT)])
@@ -104,7 +104,7 @@ class Hands:
 
     def _untaint(self, name: str) -> None:
         node = self._view.get("Node", name)
-        if node is None or not _is_tainted(node) or is_terminating(node):
+        if node is None or not is_tainted(node) or is_terminating(node):
             return
         taints = [each for each in spec_of(node).get("taints") or () if not same_taint(DISRUPTED_TAINT, each)]
         self._set_taints(node, taints or None)
@@ -131,5 +131,6 @@ class Hands:
             self._writer.patch("NodeClaim", name, {"status": {"conditions": conditions.items}}, subresource="status")
 
 
-def _is_tainted(node: Object) -> bool:
+def is_tainted(node: Object) -> bool:
+    """Whether the Node has the taint of a command, or of a drain."""
     return any(same_taint(DISRUPTED_TAINT, each) for each in spec_of(node).get("taints") or ())

@@ -8,9 +8,10 @@ from harness.karpenter.launch.choice import Choice, choose, claim_requirements, 
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.error_handlers import AzureFailure, Verdict, classify
 from harness.karpenter.launch.errors import FailureKind, LaunchError
+from harness.karpenter.launch.inputs import Launch
 from harness.karpenter.launch.labels import Labels, Source
 from harness.karpenter.launch.nodeclaim import Created, populated_labels
-from harness.karpenter.launch.plan import Launch, MachinePlan, VmPlan, plan
+from harness.karpenter.launch.plan import MachinePlan, VmPlan, plan
 
 __all__ = [
     "AzureFailure",

@@ -45,12 +45,7 @@ class MachineInput:
     @property
     def machine_id(self) -> str:
         """The ARM id of the machine."""
-        options = self.options
-        return (
-            f"/subscriptions/{options.subscription_id}/resourceGroups/{options.resource_group}"
-            f"/providers/Microsoft.ContainerService/managedClusters/{options.cluster_name}"
-            f"/agentPools/{options.machines_pool}/machines/{self.name}"
-        )
+        return f"{self.options.machines_id}/{self.name}"
 
 
 def machine_body(given: MachineInput) -> dict[str, Any]:

@@ -6,12 +6,12 @@ kaz ``pkg/providers/launchtemplate/launchtemplate.go``, ``pkg/providers/instance
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch.base_labels import can_kubelet_set, is_kubelet_managed
 from harness.karpenter.launch.choice import Choice
+from harness.karpenter.launch.inputs import Launch
 from harness.karpenter.launch.labels import Labels, Source, single_values
 from harness.karpenter.releases import ClaimRequirementLabels, ProviderRelease
 from harness.karpenter.requirements import Requirements
@@ -28,9 +28,6 @@ from harness.kube.api.labels import (
     WINDOWS_BUILD,
     ZONE,
 )
-
-if TYPE_CHECKING:
-    from harness.karpenter.launch.plan import Launch
 
 __all__ = ["machine_leaves_out", "node_labels"]
 

@@ -1,29 +1,25 @@
 """A NodeClaim to everything that is sent to Azure for it: the provider's side of CloudProvider.Create, without the calls."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from harness.engine.names import VmId
-from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.computed import architecture_of, ephemeral_disk
-from harness.karpenter.instancetypes.nodeclass_settings import kubernetes_version
-from harness.karpenter.instancetypes.sku import Ephemeral, Sku
+from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.launch.base_labels import base_labels
 from harness.karpenter.launch.bootstrapping import BootstrapInput, provision_values
-from harness.karpenter.launch.choice import Choice, Shuffle, choose, claim_requirements, resolve_instance_types
+from harness.karpenter.launch.choice import Choice, choose, claim_requirements, resolve_instance_types
 from harness.karpenter.launch.custom_data import ScriptInput, script
-from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.errors import LaunchError, LaunchPanic
 from harness.karpenter.launch.images import (
     ImageDefinition,
-    ImageFamily,
     image_definition_of,
-    image_family,
     resolve_image,
 )
+from harness.karpenter.launch.inputs import Launch
 from harness.karpenter.launch.kubelet import kubelet_flags
 from harness.karpenter.launch.labels import Labels
 from harness.karpenter.launch.machine import MachineInput, machine_body
@@ -34,48 +30,11 @@ from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.launch.tags import machine_tags, resource_tags
 from harness.karpenter.launch.taints import claim_taints
 from harness.karpenter.launch.vm import VmInput, billing_extension, custom_script_extension, nic_body, vm_body
-from harness.karpenter.releases import ProviderOptions, ProviderRelease, ProvisionMode
+from harness.karpenter.releases import ProviderOptions, ProvisionMode
 from harness.karpenter.requirements import Requirements
 from lazyrecords import dataclass
 
-__all__ = ["Launch", "MachinePlan", "VmPlan", "plan"]
-
-
-@dataclass(frozen=True)
-class Launch:
-    """The inputs of one launch. ``skus`` are the region's sizes by name; ``types`` what the NodeClass sees now."""
-
-    nodeclaim: Mapping[str, Any]
-    nodeclass: Mapping[str, Any]
-    types: Sequence[InstanceType]
-    skus: Mapping[str, Sku]
-    options: ProviderOptions
-    release: ProviderRelease
-    environment: LaunchEnvironment
-    shuffle: Shuffle | None = None
-    created_at: str = "2026-01-01T00:00:00.000Z"
-
-    @property
-    def machines(self) -> bool:
-        """Whether nodes are AKS machines; releases that do not know the mode make virtual machines."""
-        return self.options.machine_api and self.options.provision_mode in self.release.provision_modes
-
-    @property
-    def name(self) -> str:
-        return str(self.nodeclaim["metadata"]["name"])
-
-    @property
-    def kubernetes(self) -> str:
-        return kubernetes_version(self.nodeclass)
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """That of the AKSNodeClass."""
-        return self.nodeclass.get("spec") or {}
-
-    @property
-    def family(self) -> ImageFamily:
-        return image_family(self.spec, kubernetes=self.kubernetes, release=self.release)
+__all__ = ["MachinePlan", "VmPlan", "plan"]
 
 
 @dataclass(frozen=True)

@@ -56,17 +56,12 @@ class VmInput:
         return str(self.spec.get("vnetSubnetID") or self.options.subnet_id)
 
     @property
-    def group(self) -> str:
-        """The ARM id of the resource group that holds the VM."""
-        return f"/subscriptions/{self.options.subscription_id}/resourceGroups/{self.options.node_resource_group}"
-
-    @property
     def nic_id(self) -> str:
-        return f"{self.group}/providers/Microsoft.Network/networkInterfaces/{self.name}"
+        return f"{self.options.node_group_id}/providers/Microsoft.Network/networkInterfaces/{self.name}"
 
     @property
     def vm_id(self) -> VmId:
-        return VmId(f"{self.group}/providers/Microsoft.Compute/virtualMachines/{self.name}")
+        return VmId(f"{self.options.node_group_id}/providers/Microsoft.Compute/virtualMachines/{self.name}")
 
 
 def zones(label: str) -> list[str]:

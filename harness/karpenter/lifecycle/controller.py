@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from harness.engine.clock import SECOND, Clock, nanoseconds, parse, render
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
 from harness.engine.names import NodeClaimName
-from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.engine.ports import Change, Sink, View, Writer, key_by_name
 from harness.karpenter.labels.core import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.launch.errors import LaunchPanic
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
@@ -78,11 +78,7 @@ class NodeClaimLifecycle:
 
     def watches(self) -> Mapping[str, Router]:
         """NodeClaims, and Nodes by their provider id."""
-        return {"NodeClaim": self._own, "Node": self._of_node}
-
-    def _own(self, change: Change) -> Iterable[Hashable]:
-        if change.type is not ChangeType.DELETED:
-            yield name_of(change.object)
+        return {"NodeClaim": key_by_name, "Node": self._of_node}
 
     def _of_node(self, change: Change) -> Iterable[Hashable]:
         provider_id = spec_of(change.object).get("providerID")

@@ -11,54 +11,31 @@ from collections.abc import Hashable, Mapping, Sequence
 from harness.engine.clock import SECOND, Clock, parse, render
 from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Sink, View, Writer
-from harness.karpenter.labels.core import DISRUPTED_TAINT, DO_NOT_DISRUPT
 from harness.karpenter.lifecycle.names import claim_of
+from harness.karpenter.lifecycle.protection import protection_of, tolerates_disruption
 from harness.kube.api.objects import (
     Object,
-    annotations_of,
     condition,
     is_terminating,
     metadata_of,
     name_of,
     namespace_of,
     spec_of,
-    status_of,
     uid_of,
 )
 from harness.kube.api.status import ApiError, ignoring
-from harness.kube.go.durations import DurationError, parse_duration
 from harness.kube.scheduling.pods import is_active, is_daemon, is_static, is_terminal
-from harness.kube.scheduling.taints import tolerates
 
 _CRITICAL = ("system-cluster-critical", "system-node-critical")
 _STUCK_AFTER = 60 * SECOND
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
 
-def _tolerates_disruption(pod: Object) -> bool:
-    return any(tolerates(each, DISRUPTED_TAINT) for each in spec_of(pod).get("tolerations") or ())
-
-
-def do_not_disrupt(pod: Object, now: int, *, may_end: bool) -> bool:
-    """Whether the pod is protected: for ever (`true`), or, where protection may end, for a duration since it started."""
-    value = annotations_of(pod).get(DO_NOT_DISRUPT)
-    if value is None or value == "true" or not may_end:
-        return value == "true"
-    try:
-        kept = parse_duration(value)
-    except DurationError:
-        return False
-    if kept <= 0:
-        return False
-    started = status_of(pod).get("startTime")
-    return started is None or now < parse(started) + kept
-
-
 def is_drainable(pod: Object, now: int) -> bool:
     """Whether a drain concerns the pod: it does not tolerate disruption, is no mirror, and is not stuck."""
     deleted = metadata_of(pod).get("deletionTimestamp")
     stuck = deleted is not None and now > parse(deleted) + _STUCK_AFTER
-    return not _tolerates_disruption(pod) and not stuck and not is_static(pod)
+    return not tolerates_disruption(pod) and not stuck and not is_static(pod)
 
 
 def is_waiting(pod: Object, now: int) -> bool:
@@ -66,10 +43,14 @@ def is_waiting(pod: Object, now: int) -> bool:
     return not is_terminal(pod) and is_drainable(pod, now)
 
 
-def is_evictable(pod: Object, now: int, *, protection_may_end: bool) -> bool:
-    """Whether a drain may evict the pod."""
-    protected = do_not_disrupt(pod, now, may_end=protection_may_end)
-    return is_active(pod) and not _tolerates_disruption(pod) and not is_static(pod) and not protected
+def is_evictable(pod: Object, now: int, *, protection_may_end: bool, sink: Sink) -> bool:
+    """Whether a drain may evict the pod; says so where the pod's protection is a duration."""
+    if not is_active(pod) or tolerates_disruption(pod) or is_static(pod):
+        return False
+    protection = protection_of(pod, now, may_end=protection_may_end)
+    if protection.event is not None:
+        sink.event(pod, *protection.event)
+    return not protection.active
 
 
 def tiers(pods: Sequence[Object]) -> tuple[list[Object], ...]:
@@ -143,7 +124,7 @@ class Evictions:
             if not is_active(pod):
                 del self._queued[key]
                 return DONE
-            if not is_evictable(pod, now, protection_may_end=self._may_end):
+            if not is_evictable(pod, now, protection_may_end=self._may_end, sink=self._sink):
                 raise self._again("the pod may not be evicted", deadline)
         self._evict(pod, deadline)
         del self._queued[key]
@@ -227,7 +208,11 @@ class Drain:
             for pod in late:
                 assert deadline is not None
                 _delete_in_time(self._writer, self._sink, pod, deadline, now)
-            free = [pod for pod in _first(waiting) if is_evictable(pod, now, protection_may_end=self._may_end)]
+            free = [
+                pod
+                for pod in _first(waiting)
+                if is_evictable(pod, now, protection_may_end=self._may_end, sink=self._sink)
+            ]
             self._evictions.add(free)
         return f"{len(waiting)} pods are waiting to be evicted" if waiting else None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.engine.access import Access
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, Cloud
+from harness.engine.ports import Change, ChangeType, Cloud, key_by_name
 from harness.karpenter.labels.azure import NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.launch.subnets import Subnet
@@ -70,11 +70,7 @@ class NodeClasses:
 
     def watches(self) -> Mapping[str, Router]:
         """AKSNodeClasses, and NodeClaims for the sake of those that wait to be deleted."""
-        return {"AKSNodeClass": self._own, "NodeClaim": self._of_claim}
-
-    def _own(self, change: Change) -> Iterable[Hashable]:
-        if change.type is not ChangeType.DELETED:
-            yield name_of(change.object)
+        return {"AKSNodeClass": key_by_name, "NodeClaim": self._of_claim}
 
     def _of_claim(self, change: Change) -> Iterable[Hashable]:
         if change.type is ChangeType.DELETED:

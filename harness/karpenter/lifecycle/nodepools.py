@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Result, Router
-from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.engine.ports import Change, ChangeType, View, Writer, key_by_name
 from harness.karpenter.labels.core import NODEPOOL_HASH, NODEPOOL_HASH_VERSION
 from harness.karpenter.lifecycle.conditions import FALSE, NODEPOOL, TRUE, UNKNOWN, Conditions
 from harness.karpenter.lifecycle.health import HEALTHY, RegistrationHealth
@@ -72,15 +72,11 @@ class NodePools:
     def watches(self) -> Mapping[str, Router]:
         """NodePools, their NodeClasses, and the NodeClaims and Nodes that count as their usage."""
         return {
-            "NodePool": self._own,
+            "NodePool": key_by_name,
             "AKSNodeClass": self._of_class,
             "NodeClaim": self._of_member,
             "Node": self._of_member,
         }
-
-    def _own(self, change: Change) -> Iterable[Hashable]:
-        if change.type is not ChangeType.DELETED:
-            yield name_of(change.object)
 
     def _of_class(self, change: Change) -> Iterable[Hashable]:
         for pool in self._view.list("NodePool"):

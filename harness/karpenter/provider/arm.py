@@ -146,29 +146,10 @@ class Arm:
                 return found
             body = {**body, "options": {**options, "$skipToken": following}}
 
-    @property
-    def group(self) -> str:
-        """The id of the resource group of the nodes."""
-        return f"/subscriptions/{self.options.subscription_id}/resourceGroups/{self.options.node_resource_group}"
-
     def nic(self, name: str) -> str:
         """The id of a network interface."""
-        return f"{self.group}/providers/Microsoft.Network/networkInterfaces/{name}"
+        return f"{self.options.node_group_id}/providers/Microsoft.Network/networkInterfaces/{name}"
 
     def vm(self, name: str) -> str:
         """The id of a virtual machine."""
-        return f"{self.group}/providers/Microsoft.Compute/virtualMachines/{name}"
-
-    @property
-    def cluster(self) -> str:
-        """The id of the managed cluster."""
-        options = self.options
-        return (
-            f"/subscriptions/{options.subscription_id}/resourceGroups/{options.resource_group}"
-            f"/providers/Microsoft.ContainerService/managedClusters/{options.cluster_name}"
-        )
-
-    @property
-    def machines(self) -> str:
-        """The collection of the AKS machines."""
-        return f"{self.cluster}/agentPools/{self.options.machines_pool}/machines"
+        return f"{self.options.node_group_id}/providers/Microsoft.Compute/virtualMachines/{name}"

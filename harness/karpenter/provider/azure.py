@@ -190,9 +190,13 @@ class AzureProvider:
     @cached_property
     def _environment(self) -> LaunchEnvironment:
         """The cluster's network security group, which the launch template names, and its load balancer, for the NIC; read once."""
-        groups = self._arm.call("GET", f"{self._arm.group}/providers/Microsoft.Network/networkSecurityGroups", NETWORK)
+        groups = self._arm.call(
+            "GET", f"{self._arm.options.node_group_id}/providers/Microsoft.Network/networkSecurityGroups", NETWORK
+        )
         group = next((str(each["id"]) for each in groups.body.get("value") or ()), "")
-        balancers = self._arm.call("GET", f"{self._arm.group}/providers/Microsoft.Network/loadBalancers", NETWORK)
+        balancers = self._arm.call(
+            "GET", f"{self._arm.options.node_group_id}/providers/Microsoft.Network/loadBalancers", NETWORK
+        )
         pools = []
         for balancer in balancers.body.get("value") or ():
             for pool in (balancer.get("properties") or {}).get("backendAddressPools") or ():

@@ -31,7 +31,7 @@ class ArmInstances:
         """What may change about running instances without anybody asking for it; equal while nothing has."""
         if not self._arm.options.machine_api:
             return ()
-        rows: Any = self._arm.call("GET", self._arm.machines, MACHINES).body.get("value") or ()
+        rows: Any = self._arm.call("GET", self._arm.options.machines_id, MACHINES).body.get("value") or ()
         return tuple((row.get("name"), _action(row.get("properties") or {})) for row in rows)
 
     def image(self, claim: Object) -> str | None:
@@ -58,7 +58,7 @@ class ArmInstances:
         return next((str(each) for each in subnets if each), "")
 
     def _machine(self, name: str) -> Answer:
-        answer = self._arm.call("GET", f"{self._arm.machines}/{name}", MACHINES)
+        answer = self._arm.call("GET", f"{self._arm.options.machines_id}/{name}", MACHINES)
         return _found(answer, f'getting AKS machine instance, machine "{name}" not found')
 
 

@@ -31,7 +31,7 @@ class AksMachines:
     def create(self, plan: MachinePlan, classify: Classify) -> Asking[tuple[Promise, VmId]]:
         """Sends the machine. Returns what is to be waited for and the id of the VM behind it. Raises LaunchError."""
         name = plan.given.name
-        path = f"{self._arm.machines}/{name}"
+        path = f"{self._arm.options.machines_id}/{name}"
         there = yield from self._arm.ask("GET", path, MACHINES)
         if there.status == 200:
             return self._reused(plan, there, classify, path)
@@ -72,12 +72,12 @@ class AksMachines:
 
     def _delete(self, name: str) -> Answer:
         """The agent pool deletes its machines, by their names (deleteMachine)."""
-        pool = self._arm.machines.removesuffix("/machines")
+        pool = self._arm.options.machines_id.removesuffix("/machines")
         return self._arm.call("POST", f"{pool}/deleteMachines", MACHINES, body={"machineNames": [name]})
 
     def get(self, name: str) -> Instance:
         """A machine. Raises InstanceNotFound, CloudProviderError."""
-        answer = self._arm.call("GET", f"{self._arm.machines}/{name}", MACHINES)
+        answer = self._arm.call("GET", f"{self._arm.options.machines_id}/{name}", MACHINES)
         if answer.status == 404:
             raise InstanceNotFound(f'getting AKS machine instance, machine "{name}" not found')
         if not answer.ok:
@@ -86,7 +86,7 @@ class AksMachines:
 
     def list(self) -> Sequence[Instance]:
         """All machines of NodePools; none where there is no such agent pool. Raises CloudProviderError."""
-        answer = self._arm.call("GET", self._arm.machines, MACHINES)
+        answer = self._arm.call("GET", self._arm.options.machines_id, MACHINES)
         if not answer.ok and answer.status != 404:
             raise CloudProviderError(f"failed to list AKS machines: {answer.error}")
         rows: Sequence[Mapping[str, Any]] = answer.body.get("value") or ()

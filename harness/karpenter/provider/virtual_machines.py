@@ -36,9 +36,9 @@ class VirtualMachines:
         arm, name = self._arm, plan.given.name
         command = ""
         if plan.provision is not None:
-            answer = arm.call("GET", f"{arm.cluster}/nodeBootstrapping", body=plan.provision)
+            answer = arm.call("GET", f"{arm.options.cluster_id}/nodeBootstrapping", body=plan.provision)
             if not answer.ok:
-                raise classify(answer, Phase.BOOTSTRAPPING, name, arm.cluster)
+                raise classify(answer, Phase.BOOTSTRAPPING, name, arm.options.cluster_id)
             plan = plan.bootstrapped(str(answer.body["customData"]))
             command = str(answer.body.get("cse") or "")
         nic = yield from arm.ask("PUT", arm.nic(name), NETWORK, body=plan.nic)

@@ -84,8 +84,7 @@ class ProviderOptions:
             return base
         return replace(
             base,
-            subnet_id=f"/subscriptions/{base.subscription_id}/resourceGroups/{base.node_resource_group}"
-            "/providers/Microsoft.Network/virtualNetworks/aks-vnet-12345678/subnets/aks-subnet",
+            subnet_id=f"{base.node_group_id}/providers/Microsoft.Network/virtualNetworks/aks-vnet-12345678/subnets/aks-subnet",
         )
 
     def with_json(self, changes: Mapping[str, Any] | None) -> "ProviderOptions":
@@ -106,6 +105,24 @@ class ProviderOptions:
     def gate(self, name: str) -> bool:
         """Whether one of core's feature gates is open; those that matter here are closed unless said otherwise."""
         return str(self.feature_gates.get(name, "false")).lower() == "true"
+
+    @property
+    def node_group_id(self) -> str:
+        """The ARM id of the resource group of the nodes."""
+        return f"/subscriptions/{self.subscription_id}/resourceGroups/{self.node_resource_group}"
+
+    @property
+    def cluster_id(self) -> str:
+        """The ARM id of the managed cluster."""
+        return (
+            f"/subscriptions/{self.subscription_id}/resourceGroups/{self.resource_group}"
+            f"/providers/Microsoft.ContainerService/managedClusters/{self.cluster_name}"
+        )
+
+    @property
+    def machines_id(self) -> str:
+        """The ARM id of the collection of the AKS machines."""
+        return f"{self.cluster_id}/agentPools/{self.machines_pool}/machines"
 
     @property
     def azure_cni_overlay(self) -> bool:

@@ -6,27 +6,15 @@ Source: core ``pkg/utils/pdb/pdb.go`` (IsCurrentlyReschedulable), ``pkg/utils/po
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.engine.clock import parse, render
-from harness.karpenter.labels.core import DISRUPTED_TAINT, DO_NOT_DISRUPT
+from harness.karpenter.labels.core import DO_NOT_DISRUPT
+from harness.karpenter.lifecycle.protection import Protection, protection_of, tolerates_disruption
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.scheduling.nodeclaims import SchedulingEvent, pod_key
 from harness.kube.api.objects import Object, annotations_of, condition, labels_of, namespace_of, spec_of, status_of
 from harness.kube.api.selectors import Selector
-from harness.kube.go.durations import DurationError, parse_duration
-from harness.kube.go.text import quote
 from harness.kube.scheduling.pods import is_active, is_daemon, is_reschedulable, is_static
-from harness.kube.scheduling.taints import tolerates
-from lazyrecords import dataclass
 
 _DEDUPE_SECONDS = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class Protection:
-    """What a pod's annotation ``karpenter.sh/do-not-disrupt`` comes to now, and what Karpenter says about it."""
-
-    active: bool
-    event: SchedulingEvent | None = None
 
 
 class Displaced:
@@ -45,9 +33,9 @@ class Displaced:
             return is_reschedulable(pod)
         looked_at = is_active(pod) or self._rules.protects_ending
         protection = self._protection(pod) if looked_at else Protection(active=False)
-        tolerated = _tolerates_disruption(pod)
+        tolerated = tolerates_disruption(pod)
         if protection.event is not None and not is_static(pod) and not (tolerated and is_daemon(pod)):
-            self.events.append(protection.event)
+            self.events.append(_event(pod, *protection.event))
         evictable = is_active(pod) and not tolerated and not is_static(pod) and not protection.active
         blocked = evictable and self._blocking(pod, lambda budget: _never_allows(spec_of(budget)))
         return is_reschedulable(pod) and not protection.active and not blocked
@@ -63,7 +51,7 @@ class Displaced:
             return True
         protection = self._protection(pod)
         if protection.event is not None:
-            self.events.append(protection.event)
+            self.events.append(_event(pod, *protection.event))
         return not protection.active
 
     def protected(self, pod: Object) -> bool:
@@ -72,7 +60,8 @@ class Displaced:
 
     def told(self, pod: Object) -> SchedulingEvent | None:
         """What Karpenter says when it looks at the annotation (core pkg/utils/pod/scheduling.go IsDoNotDisruptActive)."""
-        return self._protection(pod).event
+        event = self._protection(pod).event
+        return _event(pod, *event) if event is not None else None
 
     def budgets_against(self, pod: Object) -> Sequence[Object]:
         """The disruption budgets that allow no eviction of the pod now; several where more than one select it."""
@@ -80,33 +69,14 @@ class Displaced:
             not self._budgets
             or not is_active(pod)
             or is_static(pod)
-            or _tolerates_disruption(pod)
+            or tolerates_disruption(pod)
             or self._protection(pod).active
         ):
             return ()
         return self._blocking(pod, lambda budget: not status_of(budget).get("disruptionsAllowed"))
 
     def _protection(self, pod: Object) -> Protection:
-        value = annotations_of(pod).get(DO_NOT_DISRUPT)
-        if value is None or value == "true" or not self._rules.protection_may_end:
-            return Protection(active=value == "true")
-        try:
-            duration = parse_duration(value)
-            problem = f"duration {quote(value)} must be positive" if duration <= 0 else ""
-        except DurationError as error:
-            duration, problem = 0, f"failed to parse {quote(value)} as a duration: {error}"
-        if problem:
-            message = f"Invalid karpenter.sh/do-not-disrupt annotation: {problem}, ignoring annotation"
-            return Protection(active=False, event=_event(pod, "Warning", "InvalidDoNotDisruptAnnotation", message))
-        started = status_of(pod).get("startTime")
-        if started is None:
-            return Protection(active=True)
-        end = parse(started) + duration
-        if self._now < end:
-            message = f"The karpenter.sh/do-not-disrupt grace period will elapse at {render(end)}"
-            return Protection(active=True, event=_event(pod, "Normal", "DoNotDisruptUntil", message))
-        message = "The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable"
-        return Protection(active=False, event=_event(pod, "Normal", "DoNotDisruptGracePeriodElapsed", message))
+        return protection_of(pod, self._now, may_end=self._rules.protection_may_end)
 
     def _blocking(self, pod: Object, forbids: Callable[[Object], bool]) -> Sequence[Object]:
         matching = [
@@ -125,10 +95,6 @@ class Displaced:
             if forbids(budget):
                 return (budget,)
         return ()
-
-
-def _tolerates_disruption(pod: Object) -> bool:
-    return any(tolerates(each, DISRUPTED_TAINT) for each in spec_of(pod).get("tolerations") or ())
 
 
 def _never_allows(spec: Mapping[str, Any]) -> bool:

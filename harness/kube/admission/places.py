@@ -24,11 +24,14 @@ class Place:
 
     def index(self, number: int) -> Place:
         """Returns the place of an item of a list."""
-        return Place(f"{self.text}[{number}]", (*self.pointer, number))
+        return self._at(number)
 
     def key(self, name: str) -> Place:
         """Returns the place of an entry of a map, as Go prints it."""
-        return Place(f"{self.text}[{name}]", (*self.pointer, name))
+        return self._at(name)
+
+    def _at(self, part: int | str) -> Place:
+        return Place(f"{self.text}[{part}]", (*self.pointer, part))
 
     def invalid(self, value: Any, detail: str) -> FieldError:
         """Returns the error about a value that is not allowed."""

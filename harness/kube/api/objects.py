@@ -41,6 +41,11 @@ class Key:
     def __str__(self) -> str:
         return f"{self.kind}/{self.namespace}/{self.name}" if self.namespace else f"{self.kind}/{self.name}"
 
+    @property
+    def reference(self) -> str:
+        """As people write it: `Kind/name`, or `Kind/namespace/name` outside of namespace default."""
+        return f"{self.kind}/{self.name}" if self.namespace == "default" else str(self)
+
 
 def key_of(obj: Object) -> Key:
     """The key of an object that has a kind and a name."""

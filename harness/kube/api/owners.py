@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of
+from harness.kube.api.objects import Key, Object, controller_of, labels_of, name_of, namespace_of
 from lazyrecords import dataclass
 
 __all__ = ["Workload", "workload_of"]
@@ -18,8 +18,7 @@ class Workload:
 
     def __str__(self) -> str:
         """`Deployment/web`, with its namespace where that is not `default`."""
-        place = "" if self.namespace in ("", "default") else f"{self.namespace}/"
-        return f"{self.kind}/{place}{self.name}"
+        return Key(self.kind, self.namespace, self.name).reference
 
 
 def workload_of(pod: Object) -> Workload:

@@ -93,8 +93,8 @@ def objects_of(
     problems: list[Problem] = []
     objects = _referenced(given, document, origin, files, problems)
     if given.manifests:
-        names = {_identity(one) for one in own}
-        objects = in_order([*(one for one in objects if _identity(one) not in names), *own])
+        names = {one.identity for one in own}
+        objects = in_order([*(one for one in objects if one.identity not in names), *own])
     else:
         objects = list(own)
     for index, patch in enumerate(given.patches):
@@ -106,7 +106,7 @@ def objects_of(
             problems.append(Problem(document.position((*place, "of")), dotted((*place, "of")), what, hint))
         for number in touched:
             changed = patched(objects[number], document, (*place, "to"))
-            if _identity(objects[number]) != _identity_of(changed):
+            if objects[number].identity != _identity_of(changed):
                 what = "a patch cannot give an object another kind, namespace or name"
                 problems.append(Problem(document.position((*place, "to")), dotted((*place, "to")), what))
                 continue
@@ -138,7 +138,7 @@ def _referenced(
             problems += error.problems
             continue
         for manifest in manifests:
-            known = read.setdefault(_identity(manifest), manifest)
+            known = read.setdefault(manifest.identity, manifest)
             if known is not manifest:
                 what = f"{manifest.reference} is also in {known.document.position(('metadata', 'name'))}"
                 problems.append(Problem(manifest.document.position(("metadata", "name")), "metadata.name", what))
@@ -152,10 +152,6 @@ def _referenced(
 
 def _fits(manifest: Manifest, reference: str) -> bool:
     return fnmatchcase(manifest.reference, reference) or manifest.is_named(reference)
-
-
-def _identity(manifest: Manifest) -> tuple[str, str, str]:
-    return manifest.kind, manifest.namespace or "default", manifest.name
 
 
 def _identity_of(manifest: Manifest) -> tuple[str, str, str]:

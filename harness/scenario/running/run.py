@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from harness.engine.runaway import Runaway
     from harness.explain.scheduling import Explainer
     from harness.karpenter.validation.rejections import Rejection
-    from harness.scenario.running.watching import Watch
+    from harness.scenario.running.verdicts import Verdict
+    from harness.scenario.running.watches import Watch
     from harness.trace import Recording
     from harness.world import World
 
-__all__ = ["Refusal", "Run"]
+__all__ = ["Judged", "Refusal", "Run"]
 
 Object = Mapping[str, Any]
 
@@ -146,3 +147,19 @@ def _owner(obj: Object) -> str | None:
 def _label(obj: Object, key: str) -> str | None:
     value: str | None = (obj.get("metadata", {}).get("labels") or {}).get(key)
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdicts of a case, and the path of its trace where one was written; `of` is the run where there was one alone."""
+
+    verdicts: tuple[Verdict, ...]
+    trace: str = ""
+    of: Run | None = None
+
+    @property
+    def run(self) -> Run:
+        """That run. Raises LookupError for a case of several seeds."""
+        if self.of is None:
+            raise LookupError("a case under several seeds has no run of its own")
+        return self.of

@@ -21,11 +21,11 @@ from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.running.checks import check
 from harness.scenario.running.machines import happen
-from harness.scenario.running.run import Refusal, Run
+from harness.scenario.running.run import Judged, Refusal, Run
 from harness.scenario.running.seeds import under_seeds
 from harness.scenario.running.shared import Shared
 from harness.scenario.running.tracing import Tracing, finished, listen, step_text
-from harness.scenario.running.verdicts import CaseReport, Judged, Outcome, Verdict
+from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
 from harness.scenario.running.watching import watched
 
 if TYPE_CHECKING:

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from harness.reading.problems import Mark
 from harness.scenario.running.matching import Difference
 from lazyrecords import dataclass
 
-if TYPE_CHECKING:
-    from harness.scenario.running.run import Run
-
-__all__ = ["CaseReport", "Judged", "Outcome", "Verdict"]
+__all__ = ["CaseReport", "Outcome", "Verdict"]
 
 
 class Outcome(StrEnum):
@@ -54,22 +50,6 @@ class Verdict:
     def failed(cls, label: str, mark: Mark, expected: str, actual: str, note: str = "") -> Verdict:
         """A verdict with one difference."""
         return cls(label, mark, (Difference("", expected, actual, note),))
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The verdicts of a case, and the path of its trace where one was written; `of` is the run where there was one alone."""
-
-    verdicts: tuple[Verdict, ...]
-    trace: str = ""
-    of: Run | None = None
-
-    @property
-    def run(self) -> Run:
-        """That run. Raises LookupError for a case of several seeds."""
-        if self.of is None:
-            raise LookupError("a case under several seeds has no run of its own")
-        return self.of
 
 
 @dataclass(frozen=True, slots=True)

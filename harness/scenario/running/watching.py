@@ -4,42 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import field
 
-from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.moments import OverTime
 from harness.scenario.running.checks import check
 from harness.scenario.running.run import Run
-from harness.scenario.running.verdicts import Verdict
-from lazyrecords import dataclass
+from harness.scenario.running.watches import Watch
 
-__all__ = ["Seen", "Watch", "watched"]
-
-
-@dataclass(slots=True)
-class Seen:
-    """What did not hold from `start` until `end`, in seconds since the start of the world; nothing when all did."""
-
-    start: float
-    end: float
-    failed: tuple[Verdict, ...]
+__all__ = ["watched"]
 
 
-@dataclass(slots=True)
-class Watch:
-    """One entry, and what was seen of it, in order; equal neighbours are one."""
-
-    entry: Entry
-    seen: list[Seen] = field(default_factory=list)
-
-    def look(self, run: Run, now: float) -> None:
-        """Asks once more."""
-        failed = tuple(verdict for verdict in check(self.entry.inner, run) if not verdict.holds)
-        if self.seen:
-            self.seen[-1].end = now
-            if self.seen[-1].failed == failed:
-                return
-        self.seen.append(Seen(now, now, failed))
+def _look(watch: Watch, run: Run, now: float) -> None:
+    """Asks once more."""
+    watch.add(tuple(verdict for verdict in check(watch.entry.inner, run) if not verdict.holds), now)
 
 
 @contextmanager
@@ -60,7 +36,7 @@ def watched(run: Run) -> Iterator[None]:
             return
         known = now
         for watch in run.watches.values():
-            watch.look(run, clock.seconds)
+            _look(watch, run, clock.seconds)
 
     clock.leaving = look
     try:

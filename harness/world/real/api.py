@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from harness.clusters.control_plane.cluster import RealCluster
     from harness.clusters.memory.cluster import MemoryCluster
     from harness.clusters.remote.foreign import ForeignCluster
-    from harness.world.real.world import RealWorld
+    from harness.engine.clock import Clock
+    from harness.engine.rng import Rng
+    from harness.world.real.fair_lock import FairLock
+    from harness.world.recorder import Recorder
 
 __all__ = ["Api", "RemoteApi", "ServedApi"]
 
@@ -38,13 +41,30 @@ class Api(Protocol):
     def stop(self) -> None: ...
 
 
+class Serving(Protocol):
+    """What a served API server needs of the world behind it."""
+
+    kubernetes: str
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def rng(self) -> Rng: ...
+    @property
+    def recorder(self) -> Recorder: ...
+    @property
+    def lock(self) -> FairLock: ...
+
+    def catch_up(self) -> None: ...
+
+
 class ServedApi:
     """A memory cluster behind a socket of its own, under the world's lock."""
 
     host, token = "127.0.0.1", ANY_TOKEN
     ca: Path | None = None
 
-    def __init__(self, world: RealWorld, cluster: MemoryCluster, pki: Pki) -> None:
+    def __init__(self, world: Serving, cluster: MemoryCluster, pki: Pki) -> None:
         self._world, self._store, self._pki = world, cluster.store, pki
         self._server = self._serve(0)
         self.port = self._server.port

@@ -11,7 +11,7 @@ from harness.scenario.language.models.moments import Always, Eventually, OverTim
 from harness.scenario.running.moments import START, first, told
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
-from harness.scenario.running.watching import Seen
+from harness.scenario.running.watches import Seen
 
 __all__ = ["check"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.explain.why import listed
-from harness.kube.api.objects import name_of, namespace_of
+from harness.kube.api.objects import Key, name_of, namespace_of
 from harness.scenario.language.models.base import split_reference
 from harness.scenario.running.reasons.asked import ITEMS, PODS, Asked
 from harness.scenario.running.reasons.pods import tell as told_of_pods
@@ -35,5 +35,4 @@ def tell(asked: Asked) -> list[str]:
 
 
 def _reference(kind: str, obj: Mapping[str, Any]) -> str:
-    namespace = namespace_of(obj)
-    return f"{kind}/{name_of(obj)}" if namespace in ("", None, "default") else f"{kind}/{namespace}/{name_of(obj)}"
+    return Key(kind, namespace_of(obj), name_of(obj)).reference

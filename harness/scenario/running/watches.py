@@ -1,0 +1,36 @@
+"""What was seen of an expectation over virtual time, stretch after stretch."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from harness.scenario.language.cases import Entry
+from harness.scenario.running.verdicts import Verdict
+from lazyrecords import dataclass
+
+__all__ = ["Seen", "Watch"]
+
+
+@dataclass(slots=True)
+class Seen:
+    """What did not hold from `start` until `end`, in seconds since the start of the world; nothing when all did."""
+
+    start: float
+    end: float
+    failed: tuple[Verdict, ...]
+
+
+@dataclass(slots=True)
+class Watch:
+    """One entry, and what was seen of it, in order; equal neighbours are one."""
+
+    entry: Entry
+    seen: list[Seen] = field(default_factory=list)
+
+    def add(self, failed: tuple[Verdict, ...], now: float) -> None:
+        """Takes note of what does not hold now."""
+        if self.seen:
+            self.seen[-1].end = now
+            if self.seen[-1].failed == failed:
+                return
+        self.seen.append(Seen(now, now, failed))
