@@ -24,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         return run(arguments)
     gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else it asks every installed package for one
     _prepare_streams()
     try:
         try:

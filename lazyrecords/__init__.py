@@ -102,7 +102,7 @@ def _with_fields_later(cls: type, own: dict[str, Any], *, slots: bool, kw_only: 
     for name, value in _ADDED.items():
         if name not in own:
             type.__setattr__(made, name, value)
-    type.__setattr__(made, "__dataclass_fields__", _Fields(made, given, kw_only))
+    type.__setattr__(made, "__dataclass_fields__", _Fields(made, annotations, given, kw_only))
     if "__match_args__" not in own:
         fields = {name: value for name, value in given.items() if isinstance(value, dataclasses.Field)}
         type.__setattr__(
@@ -141,15 +141,15 @@ def _with_defaults(cls: type, given: dict[str, Any]) -> Any:
 class _Fields:
     """The fields of a class, made when they are looked up; then they stand in their own place."""
 
-    __slots__ = ("_cls", "_given", "_kw_only")
+    __slots__ = ("_annotations", "_cls", "_given", "_kw_only")
 
-    def __init__(self, cls: type, given: dict[str, Any], kw_only: bool) -> None:
-        self._cls, self._given, self._kw_only = cls, given, kw_only
+    def __init__(self, cls: type, annotations: dict[str, Any], given: dict[str, Any], kw_only: bool) -> None:
+        self._cls, self._annotations, self._given, self._kw_only = cls, annotations, given, kw_only
 
     def __get__(self, record: object, owner: type | None = None) -> dict[str, Any]:
         cls = self._cls
         found = {}
-        for name, annotation in cls.__dict__.get("__annotations__", {}).items():
+        for name, annotation in self._annotations.items():
             value = self._given.get(name, dataclasses.MISSING)
             one: Any = value if isinstance(value, dataclasses.Field) else dataclasses.field(default=value)
             one.name, one.type, one._field_type = name, annotation, _FIELD
@@ -168,7 +168,6 @@ class _Nothing:
 @dataclasses.dataclass(init=False, repr=False, eq=False)
 class _Plain:
     """What the standard decorator gives to every class beside what it says of its fields (`__replace__` from Python 3.13 on)."""
-
 
     a: int
 

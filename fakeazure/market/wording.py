@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -103,6 +102,8 @@ def one_of(value: str, known: Iterable[str], path: str) -> None:
 
 def hint(value: str, known: Iterable[str], *, some: bool = False) -> str:
     """The nearest known word, or all of them where they are few; `some`: a few of them where they are many."""
+    import difflib  # only a mistake needs it
+
     names = {one.lower(): one for one in known}
     near = [
         *difflib.get_close_matches(value.lower(), names, n=1),

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import get_terminal_size
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from harness.reading.problems import ScenarioError
@@ -72,6 +71,8 @@ def virtual(seconds: float) -> str:
 
 def fitted(text: str, width: int) -> str:
     """The text with lines broken between words, what goes on indented below its line; words are never broken."""
+    from textwrap import wrap  # only a terminal needs it
+
     lines: list[str] = []
     for line in text.split("\n"):
         first = " " * (len(line) - len(line.lstrip()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import misplaced
@@ -57,6 +56,8 @@ def write_run(
 
     `of_all`: each case gets one, however many they are.
     """
+    from tempfile import TemporaryDirectory
+
     from harness.reports.picture.corpus import corpus_page
 
     order = sorted(reports)

@@ -5,7 +5,6 @@ Sources: kaz ``pkg/providers/instancetype/{skus.go,known_skus.yaml}``, ``pkg/pro
 have it; a list is named by the first release that has it.
 """
 
-import csv
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -27,6 +26,8 @@ class GpuSize:
 
 def _rows(table: str, name: str) -> list[dict[str, str]]:
     """The rows of a table that are in the list of this name. Raises KeyError for a list that there is none of."""
+    import csv
+
     text = (_DATA / f"{table}.csv").read_text(encoding="utf-8")
     found = [row for row in csv.DictReader(text.splitlines()) if name in row["releases"].split("|")]
     if not found:

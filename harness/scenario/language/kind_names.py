@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
-
 from harness.kube.api.builtin_kinds import BUILT_IN_GROUPS, NOT_KEPT, kept_as
 from harness.kube.api.kinds import KINDS, served
 from harness.reading.manifests import Manifest
@@ -50,6 +48,8 @@ def kind_mistake(manifest: Manifest) -> Problem | None:
 
 def _meant(group: str, kind: str) -> str:
     """The group of ours that was misspelt, for one of our kinds."""
+    from difflib import SequenceMatcher  # only a mistake needs it
+
     known = KINDS.get(kind)
     if known is not None and SequenceMatcher(None, group, known.group).ratio() >= _ALIKE:
         return known.group

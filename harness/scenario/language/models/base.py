@@ -31,6 +31,8 @@ __all__ = [
     "RejectionLayer",
     "Text",
     "Usd",
+    "no_entries",
+    "no_items",
     "parse_duration",
     "split_reference",
 ]
@@ -69,6 +71,16 @@ def _named(model: type[BaseModel]) -> CoreSchema:
 M = TypeVar("M", bound=BaseModel)
 Later = Annotated[M, _Later()]
 """A map that few files have, as one of the kinds of expectations: to make the validators of all of them takes 40 ms of every start."""
+
+
+def no_items() -> list[Any]:
+    """An empty list, as `list()` is; for that pydantic would read the signature out of a text, 0.1 ms for each field."""
+    return []
+
+
+def no_entries() -> dict[Any, Any]:
+    """An empty map, as `dict()` is; see `no_items`."""
+    return {}
 
 
 def _text(value: Any) -> str:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Body, Later, Reference, RejectionLayer, Text
+from harness.scenario.language.models.base import (
+    Body,
+    Later,
+    Reference,
+    RejectionLayer,
+    Text,
+    no_items,
+)
 from harness.scenario.language.models.disruption import Disrupted, NotDisrupted
 from harness.scenario.language.models.labels import LabelTable
 from harness.scenario.language.models.matchers import CountMatch, TextMatch
@@ -81,9 +88,9 @@ class Runaway(Body):
 class Limits(Body):
     """Limits of Karpenter's concepts document that `given.cluster` breaks: exactly these."""
 
-    violated: list[Text] = Field(default_factory=list, description="Broken, and still limits of this release.")
+    violated: list[Text] = Field(default_factory=no_items, description="Broken, and still limits of this release.")
     outdated: list[Text] = Field(
-        default_factory=list, description="Broken by the document's word, and no limits of this release any more."
+        default_factory=no_items, description="Broken by the document's word, and no limits of this release any more."
     )
 
 

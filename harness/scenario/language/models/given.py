@@ -16,6 +16,8 @@ from harness.scenario.language.models.base import (
     Model,
     Text,
     Usd,
+    no_entries,
+    no_items,
     read_integer,
 )
 from harness.scenario.language.models.matchers import value_or_conditions
@@ -142,21 +144,21 @@ class Market(Model):
         "was not offered in a region in 2023 (most of centralus, eastus2, germanywestcentral, japaneast, southeastasia); none when absent.",
     )
     quota: dict[Text, Integer] = Field(
-        default_factory=dict,
+        default_factory=no_entries,
         description="vCPU limits by usage name: cores, lowPriorityCores, or a family such as standardDSv5Family.",
     )
     restrictions: list[Restriction] = Field(
-        default_factory=list,
+        default_factory=no_items,
         description="Sizes closed to the subscription. As a step, an empty list opens all of them.",
     )
     capacity: list[Capacity] = Field(
-        default_factory=list,
+        default_factory=no_items,
         description="Stock that is short; everything else is plentiful. As a step, an empty list makes all of it so.",
     )
     prices: dict[Text, Price] = Field(
-        default_factory=dict, description="Prices by size that replace the region's list."
+        default_factory=no_entries, description="Prices by size that replace the region's list."
     )
-    faults: list[Fault] = Field(default_factory=list, description="Failures to happen.")
+    faults: list[Fault] = Field(default_factory=no_items, description="Failures to happen.")
     images: (
         Annotated[
             Annotated[Literal["released"], Tag("value")] | Annotated[dict[Text, Text], Tag("conditions")],
@@ -209,17 +211,19 @@ class Reservation(Model):
 class Azure(Market):
     """What Azure is short of, what it charges, what it sells, and which of its lists of sizes is read."""
 
-    sizes: dict[Text, SizeChange] = Field(default_factory=dict, description="Sizes that are added or changed, by name.")
+    sizes: dict[Text, SizeChange] = Field(
+        default_factory=no_entries, description="Sizes that are added or changed, by name."
+    )
     regions: dict[Text, RegionChange] = Field(
-        default_factory=dict, description="Regions that are added or changed, by short name."
+        default_factory=no_entries, description="Regions that are added or changed, by short name."
     )
     reservations: dict[Text, list[Reservation]] = Field(
-        default_factory=dict,
+        default_factory=no_entries,
         description="Capacity reservations by the name of their group, in the cluster's resource group. No Karpenter uses them: they "
         "take quota.",
     )
     subnets: list[Text] = Field(
-        default_factory=list,
+        default_factory=no_items,
         description="Ids of subnets that are there beside the cluster's own, for `vnetSubnetID` and the option vnet-subnet-id.",
     )
 
@@ -304,7 +308,7 @@ class Given(Model):
         Literal["aksscriptless", "bootstrappingclient", "aksmachineapi", "aksmachineapiheaderbatch"] | None
     ) = Field(None, description="How Karpenter makes machines.")
     options: dict[Text, Text] = Field(
-        default_factory=dict,
+        default_factory=no_entries,
         description="Options of the controller, by their flag's name; `harness options --release R` lists those of a release.",
     )
     policy: Literal["design-2025-10-30", "design-2025-11-07"] | None = Field(
@@ -321,10 +325,10 @@ class Given(Model):
     timing: Later[Timing] | None = Field(None, description="How long launches, boots and registrations take.")
     seed: Integer | None = Field(None, description="Seed of all that is random upstream.")
     manifests: list[Text] = Field(
-        default_factory=list,
+        default_factory=no_items,
         description="Files of manifests, from the scenario's folder: names, patterns such as ../pools/*.yaml, folders; dumps, too.",
     )
     patches: list[Later[Patch]] = Field(
-        default_factory=list,
+        default_factory=no_items,
         description="Merge patches on manifests of this file or of `manifests`, before anything is applied.",
     )

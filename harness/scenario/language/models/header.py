@@ -7,7 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Integer, Later, Model, Text
+from harness.scenario.language.models.base import (
+    Integer,
+    Later,
+    Model,
+    Text,
+    no_entries,
+    no_items,
+)
 from harness.scenario.language.models.expectations import ExpectationMap
 from harness.scenario.language.models.given import Given
 from harness.scenario.language.models.steps import Step, Texts
@@ -37,7 +44,7 @@ class CaseName(Model):
 
     case: Text = Field(description="Its name, part of the test's id.")
     values: dict[Text, Text] = Field(
-        default_factory=dict, description="Values for $(NAME) in the manifests and in `then`."
+        default_factory=no_entries, description="Values for $(NAME) in the manifests and in `then`."
     )
     skip: Text | None = Field(None, description="Why this case is not run.")
     xfail: Later[ExpectedFailure] | None = Field(None, description="This case is known to fail.")
@@ -47,15 +54,15 @@ class Case(CaseName):
     """One variant of the scenario. Its maps are laid over the scenario's; its lists are added to them."""
 
     given: Given | None = Field(None, description="Laid over the scenario's `given`.")
-    when: list[Step] = Field(default_factory=list, description="Steps after the scenario's.")
-    then: list[ExpectationMap] = Field(default_factory=list, description="Expectations beside the scenario's.")
+    when: list[Step] = Field(default_factory=no_items, description="Steps after the scenario's.")
+    then: list[ExpectationMap] = Field(default_factory=no_items, description="Expectations beside the scenario's.")
 
 
 class Axes(Model):
     """`matrix` and `cases`, which decide what the rest of a header looks like."""
 
-    matrix: dict[Text, Annotated[list[Text], Field(min_length=1)]] = Field(default_factory=dict)
-    cases: list[CaseName] = Field(default_factory=list)
+    matrix: dict[Text, Annotated[list[Text], Field(min_length=1)]] = Field(default_factory=no_entries)
+    cases: list[CaseName] = Field(default_factory=no_items)
 
 
 def _most(value: int) -> int:
@@ -87,23 +94,23 @@ class Header(Model):
     scenario: Text = Field(description="Its name, in plain words; the test's id. Unique in the file.")
     description: Text | None = Field(None, description="What it shows and why it matters, for a reader.")
     source: Text | None = Field(None, description="Where the expected values come from.")
-    tags: list[Word] = Field(default_factory=list, description="Words to select by: `pytest -m spot`.")
+    tags: list[Word] = Field(default_factory=no_items, description="Words to select by: `pytest -m spot`.")
     issue: Texts | None = Field(
         None, description="Issues it reproduces, for example Azure/karpenter-provider-azure#1707."
     )
     matrix: dict[Text, list[Text]] = Field(
-        default_factory=dict,
+        default_factory=no_entries,
         description="Axis → values; one case for each combination. An axis is a key of `given`, or a name used as $(NAME).",
     )
-    cases: list[Later[Case]] = Field(default_factory=list, description="Named variants, combined with the matrix.")
+    cases: list[Later[Case]] = Field(default_factory=no_items, description="Named variants, combined with the matrix.")
     given: Given = Field(
         default_factory=lambda: Given.model_validate({}), description="Releases, region, options, the state of Azure."
     )
     when: list[Step] = Field(
-        default_factory=list,
+        default_factory=no_items,
         description="What happens, after the manifests are applied. Without it, the world settles and that is all.",
     )
-    then: list[ExpectationMap] = Field(default_factory=list, description="What must hold.")
+    then: list[ExpectationMap] = Field(default_factory=no_items, description="What must hold.")
     seeds: (
         Annotated[
             Annotated[Count, Tag("count")] | Annotated[Seeds, Tag("seeds")],
@@ -115,7 +122,7 @@ class Header(Model):
         description="Under how many seeds it must hold: `20`, or `{count: 20, hold: some}` for what may be but need not. One when absent.",
     )
     needs: list[Literal["virtual-time", "simulated-kubelets", "memory"]] = Field(
-        default_factory=list,
+        default_factory=no_items,
         description="What a cluster must offer for it to make sense; elsewhere it is skipped. kind has no `simulated-kubelets`.",
     )
     skip: Text | None = Field(None, description="Why it is not run.")

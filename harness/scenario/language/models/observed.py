@@ -7,7 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.scenario.language.models.base import Body, Flag, Integer, Later, Model, Reference, Text
+from harness.scenario.language.models.base import (
+    Body,
+    Flag,
+    Integer,
+    Later,
+    Model,
+    Reference,
+    Text,
+    no_entries,
+    no_items,
+)
 from harness.scenario.language.models.disruption import Disrupted, NotDisrupted
 from harness.scenario.language.models.labels import NodeLabel
 from harness.scenario.language.models.matchers import (
@@ -41,16 +51,20 @@ class NodeExpectation(Body):
         description="Pod/name: the Node it runs on; Node/name; NodeClaim/name; "
         "NodePool/name, or a workload such as Deployment/name, when it has one Node."
     )
-    labels: dict[Text, NodeLabel] = Field(default_factory=dict, description="Labels: value, or value with its writers.")
-    absent: list[Text] = Field(default_factory=list, description="Label keys that the Node does not have.")
-    annotations: dict[Text, TextMatch] = Field(default_factory=dict, description="Annotations.")
+    labels: dict[Text, NodeLabel] = Field(
+        default_factory=no_entries, description="Labels: value, or value with its writers."
+    )
+    absent: list[Text] = Field(default_factory=no_items, description="Label keys that the Node does not have.")
+    annotations: dict[Text, TextMatch] = Field(default_factory=no_entries, description="Annotations.")
     taints: list[Partial] | None = Field(None, description="Taints it has; [] for none at all.")
     size: TextMatch | None = Field(None, description="VM size.")
     zone: TextMatch | None = Field(None, description="Zone label.")
     capacity_type: Literal["on-demand", "spot"] | None = Field(None, description="Capacity type.")
     ready: Flag | None = Field(None, description="Whether it is Ready.")
-    capacity: dict[Text, QuantityMatch] = Field(default_factory=dict, description="status.capacity by resource.")
-    allocatable: dict[Text, QuantityMatch] = Field(default_factory=dict, description="status.allocatable by resource.")
+    capacity: dict[Text, QuantityMatch] = Field(default_factory=no_entries, description="status.capacity by resource.")
+    allocatable: dict[Text, QuantityMatch] = Field(
+        default_factory=no_entries, description="status.allocatable by resource."
+    )
 
 
 def _names_shape(value: Any) -> str:
@@ -105,10 +119,12 @@ class NodeClaimMatch(Model):
     capacity_type: Literal["on-demand", "spot"] | None = Field(
         None, description="Capacity type of the launched machine."
     )
-    requirements: dict[Text, RequirementMatch] = Field(default_factory=dict, description="Requirements of its spec.")
-    absent: list[Text] = Field(default_factory=list, description="Keys that its spec has no requirement for.")
+    requirements: dict[Text, RequirementMatch] = Field(
+        default_factory=no_entries, description="Requirements of its spec."
+    )
+    absent: list[Text] = Field(default_factory=no_items, description="Keys that its spec has no requirement for.")
     conditions: dict[Text, TextMatch] = Field(
-        default_factory=dict, description="Status of its conditions: {Launched: 'True'}."
+        default_factory=no_entries, description="Status of its conditions: {Launched: 'True'}."
     )
     pods: list[Text] | None = Field(None, description="Pods on its Node: these among others.")
 
@@ -120,7 +136,7 @@ class NodeClaims(Body):
     created: CountMatch | None = Field(None, description="How many were ever created; tells a runaway.")
     nodepool: Text | None = Field(None, description="Count only those of this NodePool.")
     are: list[NodeClaimMatch] = Field(
-        default_factory=list, description="NodeClaims that exist, each another one, in any order."
+        default_factory=no_items, description="NodeClaims that exist, each another one, in any order."
     )
 
 
@@ -140,7 +156,7 @@ class Log(Body):
     message: TextMatch | None = Field(None, description="Message.")
     level: Literal["debug", "info", "error"] | None = Field(None, description="Level.")
     controller: Text | None = Field(None, description="The controller that logged it.")
-    values: dict[Text, TextMatch] = Field(default_factory=dict, description="Values logged with it, by name.")
+    values: dict[Text, TextMatch] = Field(default_factory=no_entries, description="Values logged with it, by name.")
     count: CountMatch | None = Field(None, description="How many; at least one when absent.")
 
 
@@ -149,7 +165,7 @@ class Objects(Body):
 
     of: Reference | None = Field(None, description="One object, as Kind/name.")
     kind: Text | None = Field(None, description="All objects of this kind.")
-    labels: dict[Text, Text] = Field(default_factory=dict, description="Only those with these labels.")
+    labels: dict[Text, Text] = Field(default_factory=no_entries, description="Only those with these labels.")
     match: Partial | None = Field(None, description="What it looks like; of several, only those that do are counted.")
     count: CountMatch | None = Field(None, description="How many; with `of`, 0 says that it is gone.")
 
@@ -189,9 +205,9 @@ class AzureExpectation(Body):
     """What Azure was asked and what it has left."""
 
     calls: list[CallMatch] = Field(
-        default_factory=list, description="Calls it received; each entry is counted by itself."
+        default_factory=no_items, description="Calls it received; each entry is counted by itself."
     )
-    usage: dict[Text, UsageMatch] = Field(default_factory=dict, description="Quotas by usage name.")
+    usage: dict[Text, UsageMatch] = Field(default_factory=no_entries, description="Quotas by usage name.")
     vms: CountMatch | None = Field(None, description="Virtual machines that exist in the end.")
 
 
@@ -206,7 +222,7 @@ class Metric(Body):
     """What one of Karpenter's metrics says in the end: the sum of the series that have these labels (docs/reference/metrics.md)."""
 
     name: Text = Field(description="Its name, for example karpenter_nodeclaims_created_total.")
-    labels: dict[Text, Text] = Field(default_factory=dict, description="Labels that its series have.")
+    labels: dict[Text, Text] = Field(default_factory=no_entries, description="Labels that its series have.")
     value: NumberMatch = Field(description="The sum; 0 without any series.")
 
 

@@ -6,7 +6,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.scenario.language.models.base import Body, Flag, Model, Text
+from harness.scenario.language.models.base import (
+    Body,
+    Flag,
+    Model,
+    Text,
+    no_entries,
+    no_items,
+)
 from harness.scenario.language.models.matchers import (
     CountMatch,
     NumberMatch,
@@ -38,13 +45,13 @@ class RequirementsExpectation(Body):
         None, description="Compute with this AKSNodeClass of the file (image, disk, pods, FIPS)."
     )
     are: dict[Text, RequirementMatch] = Field(
-        default_factory=dict, description="Requirement by key: its only value, or conditions."
+        default_factory=no_entries, description="Requirement by key: its only value, or conditions."
     )
     absent: list[Text] = Field(
-        default_factory=list, description="Keys that it has no value for: no requirement, or DoesNotExist."
+        default_factory=no_items, description="Keys that it has no value for: no requirement, or DoesNotExist."
     )
-    capacity: dict[Text, QuantityMatch] = Field(default_factory=dict, description="Capacity by resource.")
-    allocatable: dict[Text, QuantityMatch] = Field(default_factory=dict, description="Allocatable by resource.")
-    offerings: list[OfferingMatch] = Field(default_factory=list, description="Offerings that exist, in any order.")
+    capacity: dict[Text, QuantityMatch] = Field(default_factory=no_entries, description="Capacity by resource.")
+    allocatable: dict[Text, QuantityMatch] = Field(default_factory=no_entries, description="Allocatable by resource.")
+    offerings: list[OfferingMatch] = Field(default_factory=no_items, description="Offerings that exist, in any order.")
     offering_count: CountMatch | None = Field(None, description="How many offerings there are.")
     dropped: TextMatch | None = Field(None, description="The size is no instance type, because of this filter.")
