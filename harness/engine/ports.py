@@ -176,8 +176,8 @@ class Sink(Protocol):
         *,
         source: str = "karpenter",
         dedupe_seconds: float = 120,
-    ) -> None:
-        """A Kubernetes Event about an object; repeated within the dedupe window it is dropped."""
+    ) -> bool:
+        """A Kubernetes Event about an object; repeated within the dedupe window it is dropped. Returns whether it is heard."""
         ...
 
     def log(self, level: str, controller: str, message: str, **values: object) -> None:

@@ -84,16 +84,20 @@ class Recorder:
         *,
         source: str = "karpenter",
         dedupe_seconds: float = 120,
-    ) -> None:
-        """Records an event unless one of this reason about this object came within the dedupe window (core pkg/events/recorder.go)."""
+    ) -> bool:
+        """Records an event unless one of this reason about this object came within the dedupe window (core pkg/events/recorder.go).
+
+        Returns whether it is recorded.
+        """
         key = key_of(obj)
         if dedupe_seconds:
             slot = (key, reason.lower(), message if _told_apart(key.kind, reason) else "")
             last = self._last.get(slot)
             if last is not None and self._clock.now - last < nanoseconds(dedupe_seconds):
-                return
+                return False
             self._last[slot] = self._clock.now
         self.events.append(Event(self._clock.seconds, key, type, reason, message, source))
+        return True
 
     def log(self, level: str, controller: str, message: str, **values: object) -> None:
         """Records a log line."""

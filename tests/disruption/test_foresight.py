@@ -22,12 +22,14 @@ def compared(monkeypatch):
     def checked(situation, candidates, **options):
         found = foresee(situation, candidates, **options)
         if found is not None:
-            before, events = situation.seconds, dict(situation._events)
+            before, said, events = situation.seconds, len(situation.said), situation.events
             outcome = simulating.simulate(situation, candidates, **options)
             assert told(found.outcome) == told(outcome)
+            assert found.strands == bool(outcome.stranded)
             assert found.seconds == situation.seconds - before or before
-            assert list(situation._events) == list(events), "everything was said"
+            assert situation.events == events, "everything was said"
             situation.seconds = before
+            del situation.said[said:]
             counts["one" if len(candidates) == 1 else "several"] += 1
         return found
 

@@ -45,10 +45,10 @@ class _Events:
         *,
         source: str = "karpenter",
         dedupe_seconds: float = 120,
-    ) -> None:
+    ) -> bool:
         """Keeps and hands on."""
         self.told.append(ObservedEvent(obj, type, reason, message, source))
-        self._sink.event(obj, type, reason, message, source=source, dedupe_seconds=dedupe_seconds)
+        return self._sink.event(obj, type, reason, message, source=source, dedupe_seconds=dedupe_seconds)
 
 
 class HttpCluster:

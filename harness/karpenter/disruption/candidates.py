@@ -4,7 +4,7 @@ Core ``pkg/controllers/disruption/types.go`` (NewCandidate), ``pkg/controllers/s
 ValidatePodsDisruptable), ``pkg/controllers/disruption/helpers.go`` (GetCandidatesWithTotals).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.costs import (
@@ -17,6 +17,7 @@ from harness.karpenter.disruption.costs import (
 )
 from harness.karpenter.disruption.events import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.disruption.telling import Told
 from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_DISRUPT, NODEPOOL
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.nodeclaims import SchedulingEvent, pod_key
@@ -130,15 +131,17 @@ def find_candidates(
 def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidate]:
     """Every node that may be disrupted; ``eventual``: also one whose pods block it, where its end comes after a grace period."""
     view = situation.view
-    known = view.remembered.get(("candidates", eventual))
-    if known is None:
+    key = "candidates", eventual
+    if key not in view.remembered:
         judge = Displaced(view.snapshot.pdbs, view.now, view.simulations.rules)
         look = _Look(situation, judge, eventual, [], [])
         found = [made for node in view.nodes if (made := _candidate(look, node)) is not None]
-        known = view.remembered["candidates", eventual] = found, (*look.events, *judge.events)
+        view.remembered[key] = found, (*look.events, judge.events)
         if not look.held:  # no pod blocks a node, so that it makes no difference
-            view.remembered["candidates", not eventual] = known
-    situation.say(*known[1])
+            view.remembered["candidates", not eventual] = view.remembered[key]
+    known: tuple[Sequence[Candidate], Sequence[Iterable[SchedulingEvent]]] = view.remembered[key]
+    for each in known[1]:
+        situation.say_all(each)
     return known[0]
 
 
@@ -170,7 +173,7 @@ class _Look:
     situation: Situation
     judge: Displaced
     eventual: bool
-    events: list[SchedulingEvent]
+    events: list[Told]
     held: list[StateNode]
 
 
@@ -183,13 +186,13 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
         reason = next(node_refusals(situation, node), None)
     if reason is not None:
         if node.nodeclaim is not None:
-            look.events.extend(blocked(node, sentence(reason)))
+            look.events.append(blocked(node, sentence(reason)))
         return None
     assert node.nodeclaim is not None
     pool = node.labels[NODEPOOL]
     nodepool, types = view.nodepools.get(pool), view.types_by_name.get(pool)
     if nodepool is None or types is None:
-        look.events.extend(blocked(node, f"NodePool not found (NodePool={pool})"))
+        look.events.append(blocked(node, f"NodePool not found (NodePool={pool})"))
         return None
     reason = None
     if look.judge.knows_budgets or _load(situation, node).marked:
@@ -197,7 +200,7 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
     if reason is not None:
         look.held.append(node)
     if reason is not None and not (look.eventual and spec_of(node.nodeclaim).get("terminationGracePeriod") is not None):
-        look.events.extend(blocked(node, sentence(reason)))
+        look.events.append(blocked(node, sentence(reason)))
         return None
     return candidate_of(situation, node)
 

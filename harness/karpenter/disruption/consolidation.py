@@ -18,12 +18,13 @@ from harness.karpenter.disruption.commands import (
 )
 from harness.karpenter.disruption.events import candidate as candidate_event
 from harness.karpenter.disruption.events import rejected, sentence, unconsolidatable
-from harness.karpenter.disruption.simulating import Outcome, foresee, simulate
+from harness.karpenter.disruption.simulating import Foreseen, Outcome, foresee, simulate
 from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.disruption.telling import Text, Told
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirement import IN, Requirement
-from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent
+from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.instance_type_reasons import MinValuesUnmet
 from harness.karpenter.scheduling.settling import consolidate_after
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
@@ -43,17 +44,17 @@ def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
     if known is None or known[0] is not candidate or known[1] is not situation.rules:
         known = candidate, situation.rules, *_eligible(situation.rules, candidate)
         candidate.state.remembered[should_consolidate] = known
-    if known[3]:
+    if known[3] is not None:
         situation.say_all(known[3])
     found: bool = known[2]
     return found
 
 
-def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, Sequence[SchedulingEvent]]:
+def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, Told | None]:
     """Whether consolidation looks at the node, and what it says if not."""
     pool = quote(candidate.pool)
     if candidate.is_static and rules.static_nodepools:
-        return False, ()
+        return False, None
     labels = candidate.state.labels
     disruption = spec_of(candidate.nodepool).get("disruption") or {}
     policy = disruption.get("consolidationPolicy") or ""
@@ -67,12 +68,12 @@ def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, Seque
     elif consolidate_after(candidate.nodepool) is None:
         reason = f"NodePool {pool} has consolidation disabled"
     elif rules.empty_by_cost and candidate.is_empty(by_cost=True):
-        return False, ()
+        return False, None
     elif policy == "WhenEmpty" or (not rules.balanced and policy != "WhenEmptyOrUnderutilized"):
         reason = rules.when_empty_text.format(pool=pool)
     if reason:
-        return False, tuple(unconsolidatable(candidate.state, reason))
-    return condition_of(candidate, "Consolidatable"), ()
+        return False, unconsolidatable(candidate.state, reason)
+    return condition_of(candidate, "Consolidatable"), None
 
 
 def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
@@ -90,7 +91,7 @@ def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_l
     foreseen = foresee(situation, candidates, settled=True, time_limit=time_limit)
     if foreseen is not None:
         try:
-            refused = _refused(situation, candidates, foreseen.outcome)
+            refused = _refused(situation, candidates, foreseen)
         except UnpricedError:
             situation.seconds += foreseen.seconds
             raise
@@ -108,11 +109,12 @@ def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_l
     return _announced(situation, Command.of(candidates, _with(outcome, replacement), (replacement,)))
 
 
-def _refused(situation: Situation, candidates: Sequence[Candidate], outcome: Outcome) -> bool:
+def _refused(situation: Situation, candidates: Sequence[Candidate], foreseen: Foreseen) -> bool:
     """Whether nothing comes of it, whichever pods are on the new nodes; says why."""
-    if _is_stranded(situation, candidates, outcome):
+    if foreseen.strands:
+        _explain(situation, candidates, foreseen.text)
         return True
-    return bool(outcome.nodeclaims) and _replacement(situation, candidates, outcome.nodeclaims) is None
+    return bool(foreseen.nodeclaims) and _replacement(situation, candidates, foreseen.nodeclaims) is None
 
 
 def _is_stranded(situation: Situation, candidates: Sequence[Candidate], outcome: Outcome) -> bool:
@@ -207,7 +209,7 @@ def _needed(planned: PlannedNodeClaim) -> int:
     return len(planned.ordered)
 
 
-def _explain(situation: Situation, candidates: Sequence[Candidate], text: str) -> None:
+def _explain(situation: Situation, candidates: Sequence[Candidate], text: Text) -> None:
     """Publishes why nothing is done, if the command is about one node."""
     if len(candidates) == 1:
         situation.say_all(unconsolidatable(candidates[0].state, text))

@@ -42,9 +42,9 @@ class Drift(Method):
                 continue
             try:
                 foreseen = foresee(situation, (each,), settled=False)
-                if foreseen is not None and foreseen.outcome.stranded:
+                if foreseen is not None and foreseen.strands:
                     situation.seconds += foreseen.seconds
-                    situation.say_all(blocked(each.state, sentence(foreseen.outcome.text())))
+                    situation.say_all(blocked(each.state, foreseen.text))
                     continue
                 outcome = simulate(situation, (each,), settled=False)
             except SimulationError as error:

@@ -6,6 +6,7 @@ Core ``pkg/controllers/disruption/events/events.go``.
 import math
 from collections.abc import Iterator
 
+from harness.karpenter.disruption.telling import Text, Told, both
 from harness.karpenter.scheduling.nodeclaims import SchedulingEvent
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import name_of
@@ -38,33 +39,26 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _both(node: StateNode, reason: str, message: str, dedupe: float = _TWO_MINUTES) -> Iterator[SchedulingEvent]:
-    """The same about the Node and its NodeClaim, as far as they exist."""
-    if node.node is not None:
-        yield SchedulingEvent("Node", name_of(node.node), "Normal", reason, message, dedupe)
-    if node.nodeclaim is not None:
-        yield SchedulingEvent("NodeClaim", name_of(node.nodeclaim), "Normal", reason, message, dedupe)
-
-
-def blocked(node: StateNode, message: str) -> Iterator[SchedulingEvent]:
+def blocked(node: StateNode, message: Text) -> Told:
     """Nothing disrupts the node."""
-    return _both(node, "DisruptionBlocked", message)
+    return both(node, "DisruptionBlocked", message, _TWO_MINUTES, hides=True)
 
 
-def unconsolidatable(node: StateNode, message: str) -> Iterator[SchedulingEvent]:
+def unconsolidatable(node: StateNode, message: Text) -> Told:
     """Consolidation leaves the node alone."""
-    return _both(node, "Unconsolidatable", message, _QUARTER_HOUR)
+    return both(node, "Unconsolidatable", message, _QUARTER_HOUR, hides=True)
 
 
-def candidate(node: StateNode, command: str, savings: float) -> Iterator[SchedulingEvent]:
+def candidate(node: StateNode, command: str, savings: float) -> Told:
     """A command with a replacement was found."""
-    return _both(node, "ConsolidationCandidate", f"Consolidation candidate: {command} (savings: ${savings:.2f})")
+    message = f"Consolidation candidate: {command} (savings: ${savings:.2f})"
+    return both(node, "ConsolidationCandidate", message, _TWO_MINUTES)
 
 
-def rejected(node: StateNode, command: str, reason: str, savings: float) -> Iterator[SchedulingEvent]:
+def rejected(node: StateNode, command: str, reason: str, savings: float) -> Told:
     """A command did not survive its validation."""
     message = f"Consolidation rejected: {command}, reason: {reason} (savings: ${savings:.2f})"
-    return _both(node, "ConsolidationRejected", message)
+    return both(node, "ConsolidationRejected", message, _TWO_MINUTES)
 
 
 def _score_text(score: float, threshold: float, k: int, savings: float, disruption: float) -> str:
@@ -72,11 +66,9 @@ def _score_text(score: float, threshold: float, k: int, savings: float, disrupti
     return f"score {shown} >= threshold {threshold:.2f} (k: {k}, savings {savings:.1f}%, disruption {disruption:.1f}%)"
 
 
-def approved(
-    node: StateNode, score: float, threshold: float, k: int, savings: float, disruption: float
-) -> Iterator[SchedulingEvent]:
+def approved(node: StateNode, score: float, threshold: float, k: int, savings: float, disruption: float) -> Told:
     """The policy Balanced takes a command about one node; ``savings`` and ``disruption`` in percent."""
-    return _both(node, "ConsolidationApproved", _score_text(score, threshold, k, savings, disruption))
+    return both(node, "ConsolidationApproved", _score_text(score, threshold, k, savings, disruption), _TWO_MINUTES)
 
 
 def nodepool_approved(

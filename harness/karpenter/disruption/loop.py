@@ -124,7 +124,7 @@ class DisruptionController:
         self._situation: Situation | None = None
         self._deliberation: Deliberation[Turn] | None = None
         self._told = 0
-        self._deduplication = EventDeduplication(engine.clock)
+        self._deduplication = EventDeduplication(engine.clock, hands.say)
         self.churn = Churn()
         self.tally = Tally()
         self.held = False
@@ -198,11 +198,9 @@ class DisruptionController:
 
     def _tell(self) -> None:
         assert self._situation is not None
-        events = self._situation.events
-        for each in events[self._told :]:
-            self._deduplication.say(each)
-            self._hands.say(each)
-        self._told = len(events)
+        said = self._situation.said
+        self._deduplication.say(said[self._told :])
+        self._told = len(said)
 
     def _end(self, made: Turn) -> Result:
         for started in made.started:
@@ -230,7 +228,7 @@ class DisruptionController:
         """The next moment at which time alone changes what a turn comes to."""
         assert self._situation is not None
         view, now = self._situation.view, self._engine.clock.now
-        moments = [*self._marks.nominations(), *self._deduplication.unheard()]
+        moments = list(self._marks.nominations())
         moments += protection_ends(view.simulations.state.fleet, now)
         moments += budget_changes(list(view.nodepools.values()), now)
         if self._memory.rested or not self._rules.by_savings:
@@ -239,7 +237,7 @@ class DisruptionController:
         until = self._instance_types.unavailable.until
         if until is not None:
             moments.append(nanoseconds(until))
-        return min((moment for moment in moments if moment > now), default=None)
+        return self._deduplication.unheard(min((moment for moment in moments if moment > now), default=None))
 
     def _start(self, started: Started) -> None:
         command, method = started.command, started.method

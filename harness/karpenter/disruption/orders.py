@@ -94,13 +94,15 @@ class Hands:
         with ignoring(404, 409):
             self._writer.delete("NodeClaim", nodeclaim, uid=uid_of(found))
 
-    def say(self, *events: SchedulingEvent) -> None:
-        """Publishes events about objects that are there."""
+    def say(self, *events: SchedulingEvent) -> bool:
+        """Publishes events about objects that are there; returns whether all of them are heard."""
+        heard = True
         for each in events:
             namespace, _, name = each.object.rpartition("/")
             obj = self._view.get(each.kind, name, namespace)
-            if obj is not None:
-                self._sink.event(obj, each.type, each.reason, each.message, dedupe_seconds=each.dedupe_seconds)
+            told = each.type, each.reason, each.message
+            heard &= obj is not None and self._sink.event(obj, *told, dedupe_seconds=each.dedupe_seconds)
+        return heard
 
     def _untaint(self, name: str) -> None:
         node = self._view.get("Node", name)

@@ -50,7 +50,7 @@ class Servants(Protocol):
     def release(self, nodes: Iterable[StateNode]) -> None:
         """Takes taint and condition away again; the nodes do not count as going away any more."""
 
-    def say(self, *events: SchedulingEvent) -> None:
+    def say(self, *events: SchedulingEvent) -> object:
         """Publishes events."""
 
 

@@ -3,13 +3,15 @@
 Core ``pkg/controllers/disruption/helpers.go`` (SimulateScheduling), ``pkg/controllers/provisioning/scheduling/scheduler.go`` (Results).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import inf
 
 from harness.karpenter.disruption.candidates import Candidate
-from harness.karpenter.disruption.events import failed_scheduling
-from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.disruption.events import failed_scheduling, sentence
+from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent, TopologyError, pod_key
+from harness.karpenter.scheduling.likeness import Foretold
 from harness.karpenter.scheduling.simulation import NoNodePools
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, name_of
@@ -51,13 +53,31 @@ class Outcome:
         return text
 
 
-@dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What a simulation would come to, in so many virtual seconds. Which pods are where is not told: ``existing`` is left out, and the
-    pods of ``nodeclaims`` are others."""
+    """What a simulation would come to, in so many virtual seconds; ``strands``: a pod of the candidates finds no place.
 
-    outcome: Outcome
-    seconds: float
+    Which pods are where is not told: ``existing`` of the outcome is left out, and the pods of ``nodeclaims`` are others.
+    """
+
+    __slots__ = ("_outcome", "nodeclaims", "seconds", "strands")
+
+    def __init__(
+        self,
+        nodeclaims: tuple[PlannedNodeClaim, ...],
+        seconds: float,
+        strands: bool,
+        outcome: Callable[[], Outcome],
+    ) -> None:
+        self.nodeclaims, self.seconds, self.strands, self._outcome = nodeclaims, seconds, strands, outcome
+
+    @property
+    def outcome(self) -> Outcome:
+        """All of it, worked out for whoever asks."""
+        return self._outcome()
+
+    def text(self) -> str:
+        """Why not all pods of the candidates find a place, as events tell it."""
+        return sentence(self.outcome.text())
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +103,8 @@ def simulate(
     simulations = view.simulations
     if names & simulations.deleting_names:
         return None
-    moving = _moving(situation, candidates)
+    groups = _moving(situation, candidates)
+    moving = groups[0] if len(groups) == 1 else [pod for each in groups for pod in each]
     try:
         results = simulations.without(names, moving, settled=settled, time_limit=time_limit)
     except NoNodePools as error:
@@ -102,7 +123,7 @@ def simulate(
         node = view.node_by_name[name]
         if not node.initialized:
             uninitialized.update({pod_key(pod): _too_early(node) for pod in pods})
-    if (told := simulations.foretold(names, moving, settled=settled)) is not None:
+    if (told := simulations.foretold(names, groups, settled=settled)) is not None:
         simulations.learn(told, results)
     if (
         len(candidates) == 1
@@ -112,18 +133,18 @@ def simulate(
         failed, early = (tuple((places[key], text) for key, text in each.items()) for each in (errors, uninitialized))
         seen = _Seen(results.nodeclaims, failed, early, results.events, results.seconds)
         view.remembered[_Seen, alike.key, settled] = seen
-    return _outcome(situation, results.nodeclaims, results.existing, errors, uninitialized)
+    return _outcome(view, results.nodeclaims, results.existing, errors, uninitialized)
 
 
 def _outcome(
-    situation: Situation,
+    view: View,
     nodeclaims: tuple[PlannedNodeClaim, ...],
     existing: Mapping[str, tuple[Object, ...]] | None,
     errors: Mapping[str, str],
     uninitialized: Mapping[str, str],
 ) -> Outcome:
     """A pod that goes to a node which is not initialized counts as failed, unless it needs a place anyway since its node goes."""
-    simulations = situation.view.simulations
+    simulations = view.simulations
     early = {pod: text for pod, text in uninitialized.items() if pod not in simulations.displaced_keys}
     failed = {**errors, **early}
     stranded = tuple(sorted(pod for pod in failed if pod not in simulations.pending_keys))
@@ -135,22 +156,25 @@ def foresee(
 ) -> Foreseen | None:
     """What :func:`simulate` would come to; None where only a simulation can tell."""
     simulations = situation.view.simulations
-    names = {each.name for each in candidates}
-    if names & simulations.deleting_names:
+    names = [each.state.name for each in candidates]
+    if not simulations.deleting_names.isdisjoint(names):
         return None
-    moving = _moving(situation, candidates)
-    told = simulations.foretold(names, moving, settled=settled)
+    groups = _moving(situation, candidates)
+    told = simulations.foretold(names, groups, settled=settled)
     nodeclaims = simulations.nodeclaims_of(told) if told is not None else None
     if told is None or nodeclaims is None:
-        return _known(situation, candidates[0], moving, settled) if len(candidates) == 1 else None
+        return _known(situation, candidates[0], groups[0], settled) if len(candidates) == 1 else None
     seconds = simulations.seconds(told.tried)
     if seconds >= time_limit:
         return None
     _tell_judged(situation)
-    situation.say_all(simulations.events)
-    nodes = situation.view.node_by_name
-    uninitialized = {pod: _too_early(nodes[name]) for pod, name in told.early.items()}
-    return Foreseen(_outcome(situation, nodeclaims, None, {}, uninitialized), seconds)
+    situation.say_once(simulations.events)
+    return Foreseen(nodeclaims, seconds, told.hurries, partial(_told_outcome, situation.view, nodeclaims, told))
+
+
+def _told_outcome(view: View, nodeclaims: tuple[PlannedNodeClaim, ...], told: Foretold) -> Outcome:
+    nodes = view.node_by_name
+    return _outcome(view, nodeclaims, None, {}, {pod: _too_early(nodes[name]) for pod, name in told.early.items()})
 
 
 def _known(situation: Situation, candidate: Candidate, moving: Sequence[Object], settled: bool) -> Foreseen | None:
@@ -163,21 +187,27 @@ def _known(situation: Situation, candidate: Candidate, moving: Sequence[Object],
     situation.say_all(seen.events)
     order = alike.order if seen.errors or seen.uninitialized else ()
     failed, early = ({order[place]: text for place, text in each} for each in (seen.errors, seen.uninitialized))
-    return Foreseen(_outcome(situation, seen.nodeclaims, None, failed, early), seen.seconds)
+    outcome = _outcome(situation.view, seen.nodeclaims, None, failed, early)
+    return Foreseen(seen.nodeclaims, seen.seconds, bool(outcome.stranded), lambda: outcome)
 
 
-def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Object]:
+def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Sequence[Object]]:
+    """The pods of each candidate that have to find another place."""
     judge = situation.view.simulations.displaced
     if not judge.knows_budgets and not any(each.marked for each in candidates):
-        return candidates[0].pods if len(candidates) == 1 else [pod for each in candidates for pod in each.pods]
-    return [pod for each in candidates for pod in each.pods if judge.movable(pod)]
+        return [each.pods for each in candidates]
+    found = []
+    for each in candidates:
+        moving = [pod for pod in each.pods if judge.movable(pod)]
+        found.append(moving if len(moving) < len(each.pods) else each.pods)
+    return found
 
 
 def _tell_judged(situation: Situation) -> None:
     """Publishes the events about pods that are judged before they are scheduled."""
     simulations = situation.view.simulations
-    situation.say_all(simulations.displaced.events)
-    if situation.rules.tells_ignored:
+    situation.say_once(simulations.displaced.events)
+    if situation.rules.tells_ignored and simulations.pending.rejected:
         for pod, reason in simulations.pending.rejected.items():
             if not reason.startswith(_NOT_FOR_KARPENTER):
                 situation.say(failed_scheduling(pod, reason))

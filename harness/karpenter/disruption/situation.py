@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.tally import Tally
+from harness.karpenter.disruption.telling import Told
 from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
 from harness.karpenter.scheduling.memory import ClusterMemory
@@ -131,7 +132,11 @@ class Situation:
         self.view, self.spot_to_spot = view, spot_to_spot
         self.tally = tally if tally is not None else Tally()
         self.rules: DisruptionRules = rules
+        self.said: list[SchedulingEvent | Told] = []
+        """All that was said, in order and as often as it was said; what is said of a node is not worded yet."""
         self._events: dict[SchedulingEvent, None] = {}
+        self._worded = 0
+        self._once: dict[int, tuple[Sequence[SchedulingEvent], int]] = {}
         self.seconds = 0.0
         """The virtual time that simulations have taken so far."""
         self._passed = 0.0
@@ -146,15 +151,28 @@ class Situation:
     @property
     def events(self) -> tuple[SchedulingEvent, ...]:
         """What was said, each once."""
+        for each in self.said[self._worded :]:
+            self._events.update(dict.fromkeys(each if isinstance(each, Told) else (each,)))
+        self._worded = len(self.said)
         return tuple(self._events)
 
     def say(self, *events: SchedulingEvent) -> None:
         """Publishes events."""
-        self._events.update(dict.fromkeys(events))
+        self.said.extend(events)
 
     def say_all(self, events: Iterable[SchedulingEvent]) -> None:
         """Publishes events."""
-        self.say(*events)
+        if isinstance(events, Told):
+            self.said.append(events)
+        else:
+            self.said.extend(events)
+
+    def say_once(self, events: Sequence[SchedulingEvent]) -> None:
+        """Publishes what has come to a growing list since the last time."""
+        _, known = self._once.get(id(events), (events, 0))
+        if len(events) > known:
+            self.said.extend(events[known:])
+            self._once[id(events)] = events, len(events)
 
 
 def after_waiting(deliberation: Deliberation[T], wait: Callable[[float], None]) -> T:

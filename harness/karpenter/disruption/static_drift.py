@@ -49,7 +49,8 @@ class StaticDrift(Method):
             wanted = min(proposal.budgets[pool], len(candidates)) if steady else 0
             left = max(0, node_limit(nodepool) - counts.total)
             if not left and situation.rules.tells_unreplaceable:
-                situation.say(*(event for each in candidates[:wanted] for event in blocked(each.state, UNREPLACEABLE)))
+                for each in candidates[:wanted]:
+                    situation.say_all(blocked(each.state, UNREPLACEABLE))
             for each in candidates[: min(wanted, left)]:
                 planned = planned_static(situation, each)
                 found.commands.append(Command.of((each,), Outcome((planned,)), (planned,)))

@@ -67,7 +67,7 @@ class _Objects(Protocol):
 class _Events(Protocol):
     """Where events go; a Sink has it."""
 
-    def event(self, obj: Object, type: str, reason: str, message: str) -> None: ...
+    def event(self, obj: Object, type: str, reason: str, message: str) -> object: ...
 
 
 class ProviderDrift:

@@ -19,10 +19,6 @@ class Filling:
         self._left: dict[int, dict[str, int]] = {}
         self._accepting: dict[int, int] = {}
 
-    def is_full(self, shape: PodShape) -> bool:
-        """Whether no node takes such a pod any more, after one was put on them, or none could be."""
-        return not self._accepting[shape.fit]
-
     def take(self, shape: PodShape, exempt: bool, count: int) -> list[tuple[int, int]]:
         """Puts a row of equal pods on nodes: positions, and how many of the row each takes, in order; the others find no node."""
         taken = []

@@ -1,7 +1,8 @@
 """The nodes that take pods, in the order in which pods try them, and what they have room for before anything is put on them."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
+from typing import Any
 
 from harness.karpenter.scheduling.catalog import Amounts
 from harness.karpenter.scheduling.existing import ExistingNode
@@ -19,6 +20,8 @@ class Room:
     def __init__(self, existing: Sequence[ExistingNode]) -> None:
         self.existing = tuple(existing)
         self.refused: dict[int, int] = {}
+        self.courses: dict[Hashable, Any] = {}
+        """What was found to become of pods that need a place."""
         self._asked: dict[int, int] = {}
         self._free: dict[str, Amounts] = {}
         self._roomy: dict[tuple[tuple[str, int], ...], int] = {}

@@ -3,6 +3,7 @@
 Core ``pkg/utils/disruption/disruption.go`` (IsUnderConsolidateAfter).
 """
 
+from collections.abc import Container
 from math import inf
 
 from harness.engine.clock import parse
@@ -40,3 +41,8 @@ def _settles_since(nodeclaim: Object) -> int | None:
     if initialized is None or initialized.get("status") != "True":
         return None
     return parse(status_of(nodeclaim).get("lastPodEventTime") or initialized["lastTransitionTime"])
+
+
+def is_exempt(pod: Object, going: Container[str]) -> bool:
+    """Whether nodes that still settle take the pod nevertheless; ``going`` are the names of the nodes that go away."""
+    return status_of(pod).get("phase") == "Pending" or spec_of(pod).get("nodeName") in going

@@ -29,13 +29,13 @@ from harness.karpenter.scheduling.older_pods import (
 )
 from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
 from harness.karpenter.scheduling.scheduler import Scheduler
-from harness.karpenter.scheduling.settling import consolidate_after, settles_until
+from harness.karpenter.scheduling.settling import consolidate_after, is_exempt, settles_until
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.templates import Template
 from harness.karpenter.scheduling.time_budget import TimeBudget
 from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.kube.api.labels import HOSTNAME
-from harness.kube.api.objects import Object, name_of, spec_of, status_of
+from harness.kube.api.objects import Object, name_of
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
@@ -83,6 +83,8 @@ class Simulations:
         self.displaced = Displaced(snapshot.pdbs, snapshot.now, self.rules)
         self.nodepools = usable_nodepools(snapshot.nodepools, self.options.node_class, self.rules)
         self._foreseen_now: dict[Hashable, Any] = {}
+        self._seconds = [0.0]
+        """By the number of pods that are tried."""
         self._affine: dict[int, tuple[Object, Object]] = {}
         self._spreads: dict[int, tuple[Object, Object]] = {}
 
@@ -130,7 +132,7 @@ class Simulations:
 
     def _exempt(self, pod: Object) -> bool:
         """Whether nodes that still settle take the pod nevertheless."""
-        return status_of(pod).get("phase") == "Pending" or spec_of(pod).get("nodeName") in self.deleting_names
+        return is_exempt(pod, self.deleting_names)
 
     def provision(self, ledger: "Ledger | None" = None) -> SchedulingResults:
         """A provisioning pass over everything in the snapshot; a ``ledger`` is told why each NodePool took a pod or not.
@@ -174,11 +176,15 @@ class Simulations:
         scheduler.run()
         return scheduler.results(self.pending.ignored)
 
-    def foretold(self, leaving: Collection[str], moving: Sequence[Object], *, settled: bool) -> Foretold | None:
-        """What can be told of :meth:`without` before it is asked; None where nobody can tell."""
+    def foretold(
+        self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settled: bool
+    ) -> Foretold | None:
+        """What can be told of :meth:`without` before it is asked, of some nodes with their pods; None where nobody can tell."""
         if not self.nodepools:
             return None
-        return self._likeness.foretold(leaving, self._prepared(moving), settling=self._refusing(settled))
+        if self._rewrites:
+            moving = [self._prepared(each) for each in moving]
+        return self._likeness.foretold(leaving, moving, settling=self._refusing(settled))
 
     def nodeclaims_of(self, told: Foretold) -> tuple[PlannedNodeClaim, ...] | None:
         """The new nodes of a simulation, whichever pods are on them; None where none like it was made, or not every pod found a place."""
@@ -200,11 +206,13 @@ class Simulations:
 
     def seconds(self, tried: int) -> float:
         """The virtual time of a simulation that tries so many pods once."""
-        budget = TimeBudget(inf, self.options.attempt_seconds)
-        if self.options.attempt_seconds:
-            for _ in range(tried):
-                budget.take()
-        return budget.took
+        known = self._seconds
+        while len(known) <= tried:
+            budget = TimeBudget(inf, self.options.attempt_seconds)
+            budget.took = known[-1]
+            budget.take()
+            known.append(budget.took)
+        return known[tried]
 
     @property
     def events(self) -> tuple[SchedulingEvent, ...]:
@@ -224,7 +232,7 @@ class Simulations:
     @cached_property
     def _likeness(self) -> Likeness:
         pending, displaced = self._prepared(self.pending.accepted), self._prepared(self._displaced_pods)
-        return Likeness(self._ground, self._memory, pending, displaced, self._exempt)
+        return Likeness(self._ground, self._memory, pending, displaced, self.deleting_names)
 
     def static_nodeclaim(self, nodepool: Object) -> PlannedNodeClaim:
         """A NodeClaim that keeps up the number of nodes of a NodePool with ``replicas``."""
@@ -232,6 +240,11 @@ class Simulations:
         template = Template(nodepool, CatalogIndex((), algebra.vocabulary), algebra, self.rules)
         inflight = InflightNodeClaim(template, algebra.only(HOSTNAME, ""), 0)
         return PlannedNodeClaim(inflight, algebra, self.options, self.rules, static=True)
+
+    @property
+    def _rewrites(self) -> bool:
+        """Whether pods are tried as others than they are."""
+        return self.rules.volumes_in_affinity or (self.rules.default_spread and bool(self.options.default_spread))
 
     def _prepared(self, pods: Sequence[Object]) -> Sequence[Object]:
         if self.rules.default_spread and self.options.default_spread:

@@ -1,0 +1,98 @@
+"""Pods as simulations try them: what they ask for, and the order in which they are tried."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
+
+from harness.karpenter.scheduling.filling import is_filler
+from harness.karpenter.scheduling.queue import QueuedPod
+from harness.karpenter.scheduling.settling import is_exempt
+from harness.karpenter.scheduling.shapes import PodShape
+from harness.kube.api.objects import Object, spec_of
+
+__all__ = ["Asking", "Place"]
+
+Place = tuple[tuple[int, int, str, str], int, str]
+"""Rank, fit and key of a pod."""
+
+
+class Asking:
+    """Some pods; those of several nodes are put together without a look at each.
+
+    ``shapes`` are by fit; ``only`` is the fit of all pods, None where they have several. ``fits`` and ``amounts`` are what they ask for;
+    ``plain``: nothing but their fit decides, ``fillers``: nothing but amounts. ``last`` is the place of the one that is tried last.
+    """
+
+    __slots__ = (
+        "_bound",
+        "_parts",
+        "_places",
+        "amounts",
+        "count",
+        "fillers",
+        "fits",
+        "last",
+        "only",
+        "plain",
+        "shapes",
+    )
+
+    def __init__(
+        self, shapes: Mapping[int, PodShape], count: int, last: Place | None, *, plain: bool, fillers: bool
+    ) -> None:
+        self.shapes, self.count, self.last, self.plain, self.fillers = shapes, count, last, plain, fillers
+        self.only = next(iter(shapes)) if len(shapes) == 1 else None
+        self.fits = frozenset(shapes)
+        self.amounts = frozenset(each.amounts for each in shapes.values())
+        self._parts: Sequence[Asking] = ()
+        self._places: Sequence[Place] | None = None
+        self._bound: dict[str, list[str]] = {}
+
+    @classmethod
+    def of(cls, queued: Callable[[Object], QueuedPod], pods: Iterable[Object]) -> "Asking":
+        """What these pods ask for. Raises what ``queued`` raises."""
+        found = [queued(pod) for pod in pods]
+        places = sorted((each.rank, each.shape.fit, each.key) for each in found)
+        made = cls(
+            {each.shape.fit: each.shape for each in found},
+            len(places),
+            places[-1] if places else None,
+            plain=all(each.shape.plain for each in found),
+            fillers=all(is_filler(each.shape) for each in found),
+        )
+        made._places = places
+        for each in found:
+            node = "" if is_exempt(each.pod, ()) else spec_of(each.pod).get("nodeName") or "-"
+            made._bound.setdefault(node, []).append(each.key)
+        return made
+
+    @classmethod
+    def together(cls, parts: Sequence["Asking"]) -> "Asking":
+        """The pods of all of them."""
+        if len(parts) == 1:
+            return parts[0]
+        shapes: dict[int, PodShape] = {}
+        for each in parts:
+            if each.only is None or each.only not in shapes:
+                shapes.update(each.shapes)
+        last = max((each.last for each in parts if each.last is not None), default=None)
+        plain, fillers = all(each.plain for each in parts), all(each.fillers for each in parts)
+        made = cls(shapes, sum(each.count for each in parts), last, plain=plain, fillers=fillers)
+        made._parts = parts
+        return made
+
+    @property
+    def places(self) -> Sequence[Place]:
+        """All of them, in the order in which they are tried."""
+        if self._places is None:
+            self._places = sorted(chain.from_iterable(each.places for each in self._parts))
+        return self._places
+
+    def exempt(self, going: Collection[str]) -> frozenset[str]:
+        """The keys of those that also nodes take which still settle; ``going`` are the names of Nodes that go away."""
+        if self._parts:
+            return frozenset().union(*(each.exempt(going) for each in self._parts))
+        found = [keys for node, keys in self._bound.items() if not node or node in going]
+        return frozenset().union(*found) if found else _NONE
+
+
+_NONE: frozenset[str] = frozenset()

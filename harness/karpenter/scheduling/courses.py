@@ -1,0 +1,57 @@
+"""What becomes of a line of pods of which nothing but amounts decides: the same for all lines that read the same."""
+
+from collections.abc import Mapping
+
+from harness.karpenter.scheduling.filling import Filling
+from harness.karpenter.scheduling.line import Runs
+from harness.karpenter.scheduling.room import Room
+from harness.karpenter.scheduling.shapes import PodShape
+from lazyrecords import dataclass
+
+__all__ = ["Course", "course_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Which pods of the line, from a place on and up to another one, go to which node that is not initialized (``early``), and the fits
+    of those that no node takes, with their number (``overflow``)."""
+
+    early: tuple[tuple[int, int, str], ...]
+    overflow: tuple[tuple[int, int], ...]
+
+
+def course_of(room: Room, runs: Runs, shapes: Mapping[int, PodShape], gone: int, settling: int) -> Course:
+    """What becomes of them without the nodes ``gone``, where those that settle (``settling``) take exempt pods only; masks by position.
+
+    The same as long as the room is: it is kept there.
+    """
+    key = runs, gone, settling
+    found: Course | None = room.courses.get(key)
+    if found is None:
+        if len(room.courses) >= _MOST:
+            room.courses.clear()
+        found = room.courses[key] = _run(room, runs, shapes, gone, settling)
+    return found
+
+
+_MOST = 4096
+
+
+def _run(room: Room, runs: Runs, shapes: Mapping[int, PodShape], gone: int, settling: int) -> Course:
+    filling = Filling(room, ~gone, settling)
+    early: list[tuple[int, int, str]] = []
+    overflow: list[tuple[int, int]] = []
+    begin = 0
+    for (fit, exempt), count in runs:
+        at = begin
+        for position, taken in filling.take(shapes[fit], exempt, count):
+            node = room.existing[position].state
+            if not node.initialized:
+                early.append((at, at + taken, node.name))
+            at += taken
+        begin += count
+        if over := begin - at:
+            if overflow and overflow[-1][0] == fit:
+                over += overflow.pop()[1]
+            overflow.append((fit, over))
+    return Course(tuple(early), tuple(overflow))
