@@ -113,7 +113,7 @@ class FakeAzure:
             extra |= dispatch.on_the_wire(self.state, asked, match, now)
         if (code := answer.error_code) is not None:
             extra["x-ms-error-code"] = code
-        answer = replace(answer, headers={**answer.headers, **extra})
+        answer = Response(answer.status, {**answer.headers, **extra}, answer.body, answer.array, answer.content)
         self.journal.add(
             Call(
                 number=self.journal.last + 1,

@@ -40,7 +40,9 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
     _check_faults(state, asked, match, now)
     request = Request(asked.method, asked.path, asked.query, asked.headers, asked.body, match.params)
     found = match.route.handler(state, request)
-    return replace(found, headers={**found.headers, **extra}) if extra else found
+    if not extra:
+        return found
+    return Response(found.status, {**found.headers, **extra}, found.body, found.array, found.content)
 
 
 def on_the_wire(state: State, asked: Request, match: Match[State], now: float) -> Mapping[str, str]:

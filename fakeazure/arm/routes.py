@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Generic, TypeVar
 
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.versions import RESOURCES
 from lazyrecords import dataclass
+
+_PATHS = 4096
+"""How many calls' routes are kept: a controller asks for the same paths again and again."""
 
 State = TypeVar("State")
 Handler = Callable[[State, Request], Response]
@@ -66,25 +69,26 @@ class Match(Generic[State]):
     params: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A route's segments: the literals, lower-cased, and the parameters, each with its place in the path."""
+class Rows(Generic[State]):
+    """The rows for one method and paths of one length. Those whose literals stand at the same places are one dictionary."""
 
-    literals: tuple[tuple[int, str], ...]
-    parameters: tuple[tuple[int, str], ...]
+    def __init__(self, routes: Iterable[Route[State]]) -> None:
+        """Index `routes`, keeping their order."""
+        self._shapes: dict[tuple[int, ...], dict[tuple[str, ...], tuple[int, Route[State], dict[str, int]]]] = {}
+        for row, route in enumerate(routes):
+            places = tuple(enumerate(route.segments))
+            shape = self._shapes.setdefault(tuple(at for at, part in places if not part.startswith("{")), {})
+            literals = tuple(part for _, part in places if not part.startswith("{"))
+            shape.setdefault(literals, (row, route, {part[1:-1]: at for at, part in places if part.startswith("{")}))
 
-    @staticmethod
-    def of(segments: tuple[str, ...]) -> Pattern:
-        """The pattern of `Route.segments`."""
-        places = tuple(enumerate(segments))
-        return Pattern(
-            tuple((index, part) for index, part in places if not part.startswith("{")),
-            tuple((index, part[1:-1]) for index, part in places if part.startswith("{")),
-        )
-
-    def fits(self, lowered: list[str]) -> bool:
-        """Whether a path of as many segments, lower-cased, has the literals."""
-        return all(lowered[index] == part for index, part in self.literals)
+    def first(self, lowered: Sequence[str]) -> tuple[Route[State], dict[str, int]] | None:
+        """The first row whose literals such a path has, lower-cased, and the places of its parameters."""
+        best: tuple[int, Route[State], dict[str, int]] | None = None
+        for places, rows in self._shapes.items():
+            found = rows.get(tuple([lowered[at] for at in places]))
+            if found is not None and (best is None or found[0] < best[0]):
+                best = found
+        return None if best is None else best[1:]
 
 
 class Router(Generic[State]):
@@ -94,27 +98,30 @@ class Router(Generic[State]):
         """Index `routes`, keeping their order."""
         self.routes = tuple(routes)
         self._rows: dict[tuple[str, int], list[Route[State]]] = {}
-        self._patterns: dict[tuple[str, int], tuple[tuple[Pattern, Route[State]], ...]] = {}
+        self._indexed: dict[tuple[str, int], Rows[State]] = {}
+        self._found = lru_cache(maxsize=_PATHS)(self._search)
         for route in self.routes:
             self._rows.setdefault((route.method, len(_split(route.pattern))), []).append(route)
 
     def find(self, method: str, path: str) -> Match[State] | None:
         """The first route for this method and path."""
-        parts = _split(path)
-        lowered = _split(path.lower())
-        for pattern, route in self._of(method, len(parts)):
-            if pattern.fits(lowered):
-                return Match(route, {name: parts[index] for index, name in pattern.parameters})
-        return None
+        return self._found(method, path)
 
-    def _of(self, method: str, length: int) -> Sequence[tuple[Pattern, Route[State]]]:
-        """The rows for paths of so many segments, read when the first such path is asked for."""
-        key = (method, length)
-        found = self._patterns.get(key)
+    def _search(self, method: str, path: str) -> Match[State] | None:
+        parts = _split(path)
+        rows = self._of(method, len(parts))
+        found = rows.first(_split(path.lower())) if rows is not None else None
         if found is None:
-            found = tuple((Pattern.of(route.segments), route) for route in self._rows.get(key, ()))
-            if found:
-                self._patterns[key] = found
+            return None
+        route, parameters = found
+        return Match(route, {name: parts[at] for name, at in parameters.items()})
+
+    def _of(self, method: str, length: int) -> Rows[State] | None:
+        """The rows for paths of so many segments, read when the first such path is asked for; None where there are none."""
+        key = (method, length)
+        found = self._indexed.get(key)
+        if found is None and key in self._rows:
+            found = self._indexed[key] = Rows(self._rows[key])
         return found
 
     @cached_property
@@ -130,7 +137,8 @@ class Router(Generic[State]):
         """The methods that this path has."""
         lowered = _split(path.lower())
         known = sorted({method for method, length in self._rows if length == len(lowered)})
-        return tuple(one for one in known if any(pattern.fits(lowered) for pattern, _ in self._of(one, len(lowered))))
+        found = ((one, self._of(one, len(lowered))) for one in known)
+        return tuple(one for one, rows in found if rows is not None and rows.first(lowered) is not None)
 
 
 def _split(path: str) -> list[str]:

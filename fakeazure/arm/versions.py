@@ -27,13 +27,13 @@ def check_version(
 
     `type_` is the resource type without the namespace, `location` where the resource is, `locations` answers where it could be.
     """
+    if _served(namespace, version):
+        return
     if not version:
         raise refuse("MissingApiVersionParameter")
     if not _FORM.fullmatch(version):
         raise refuse("InvalidApiVersionParameter", version=version[:100], versions=",".join(_newest_first(RESOURCES)))
-    known = _BY_NAME.get(namespace.lower())
-    if known is None or _exists(known, version.lower()):
-        return
+    known = _BY_NAME[namespace.lower()]
     if known == RESOURCES:
         raise refuse("InvalidApiVersionParameter", version=version, versions=",".join(_newest_first(RESOURCES)))
     raise refuse(
@@ -47,6 +47,14 @@ def check_version(
 
 
 @lru_cache(maxsize=1024)
+def _served(namespace: str, version: str) -> bool:
+    """Whether nothing is wrong with a version; a namespace that is not known takes all that look like one."""
+    if not _FORM.fullmatch(version):
+        return False
+    known = _BY_NAME.get(namespace.lower())
+    return known is None or _exists(known, version.lower())
+
+
 def _exists(namespace: str, version: str) -> bool:
     known = API_VERSIONS[namespace]
     newest = known[-1]
