@@ -37,8 +37,8 @@ class Moves:
     """USD above the dearer of before and after, while replacements are there and what they replace is, too."""
     not_simulated: str = ""
     """What of disruption nobody knows of this release."""
-    circle: str = ""
-    """The circle in which the world went meanwhile."""
+    runaway: str = ""
+    """What the world repeated without end meanwhile."""
     stopped: str = ""
     """Why less time passed than was asked for."""
     unpriced: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Moves:
         prices = {"price_before": round(self.before, 6), "price_after": round(self.after, 6)}
         meanwhile = {"price_most": round(self.most, 6), "extra_usd": round(self.extra, 4)}
         found = {"seconds": self.seconds, **prices, **meanwhile, "moves": list(self.rows)}
-        told = {"not_simulated": self.not_simulated, "circle": self.circle, "stopped": self.stopped}
+        told = {"not_simulated": self.not_simulated, "runaway": self.runaway, "stopped": self.stopped}
         unpriced = {"unpriced": list(self.unpriced)} if self.unpriced else {}
         return {**found, **{name: text for name, text in told.items() if text}, **unpriced}
 
@@ -74,8 +74,8 @@ class Moves:
 
         if self.not_simulated:
             yield self.not_simulated
-        if self.circle:
-            yield self.circle
+        if self.runaway:
+            yield self.runaway
         if self.stopped:
             yield f"stopped on the way: {self.stopped}"
         yield f"{print_duration(round(self.seconds) * 10**9)} later: {counted(len(self.rows), 'move')}"
@@ -102,20 +102,20 @@ class Moves:
             yield f"no price is known of {', '.join(self.unpriced)}: counted as nothing in these sums"
 
 
-def moves_until(world: World, seconds: float | None, *, circling: bool = False) -> Moves:
+def moves_until(world: World, seconds: float | None, *, known_runaway: bool = False) -> Moves:
     """Lets so much virtual time pass; without a number until an hour passes in which nothing changes, a week at most.
 
-    `circling`: it is known that the world goes in circles.
+    `known_runaway`: it is known that the world repeats itself without end.
     """
     start, known = world.clock.seconds, len(world.disruptions)
     meter = _Meter(world)
     end = start + (_LONGEST if seconds is None else seconds)
     step = _HOUR if seconds is None else _DAY
-    revision, circle, stopped = -1, "", ""
+    revision, runaway, stopped = -1, "", ""
     while world.clock.seconds < end and not stopped and (seconds is not None or revision != world.revision):
         revision = world.revision
         passed = world.advance(min(step, end - world.clock.seconds))
-        circle = circle or ("" if circling else str(passed.runaway or ""))
+        runaway = runaway or ("" if known_runaway else str(passed.runaway or ""))
         stopped = passed.exhausted or ""
     meter.stop()
     rows = tuple(_row(world, one, start) for one in world.disruptions[known:])
@@ -129,7 +129,7 @@ def moves_until(world: World, seconds: float | None, *, circling: bool = False) 
         meter.most,
         meter.extra,
         text,
-        circle,
+        runaway,
         stopped,
         tuple(sorted(meter.unpriced)),
     )

@@ -139,7 +139,7 @@ def _simulated(arguments: argparse.Namespace, seconds: float | None) -> _Simulat
         added=added,
         motion=motion,
         started=[] if motion else end_startup(world),
-        moves=moves_until(world, seconds, circling=bool(motion)) if arguments.until is not None else None,
+        moves=moves_until(world, seconds, known_runaway=bool(motion)) if arguments.until is not None else None,
         missing=adoption.missing if adoption is not None else [],
     )
 

@@ -173,7 +173,7 @@ class Engine:
         self._push(self._controllers.index(controller), key, self.clock.now + nanoseconds(after), wait)
 
     def report_runaway(self, runaway: Runaway) -> None:
-        """Stops the current `settle`: the world goes in circles."""
+        """Stops the current `settle`: the world repeats itself without end."""
         self._runaway = runaway
         self.runaways.append((self.clock.seconds, runaway))
 

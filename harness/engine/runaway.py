@@ -1,4 +1,4 @@
-"""Recognising a world that goes in circles: the same loop again and again, without anything coming of it."""
+"""Recognising a runaway: the same loop again and again, without anything coming of it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from lazyrecords import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """One turn of a suspected circle.
+    """One loop of what may be a runaway.
 
-    `signature` is what makes two turns the same; `at` the virtual seconds; `made` the objects that this turn created;
-    `fault` the label key because of which the turn before did not help (None when unknown), `why` Karpenter's sentence.
+    `signature` is what makes two loops the same; `at` the virtual seconds; `made` the objects that this loop created;
+    `fault` the label key because of which the loop before did not help (None when unknown), `why` Karpenter's sentence.
     """
 
     signature: Hashable
@@ -24,7 +24,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Runaway:
-    """A circle that was stopped, with its turns in order. `course`: how a turn goes, in words."""
+    """A runaway that was stopped, with its loops in order. `course`: how a loop goes, in words."""
 
     subject: str
     loops: tuple[Loop, ...]
@@ -32,22 +32,22 @@ class Runaway:
 
     @property
     def fault(self) -> str | None:
-        """The label at fault, when the last turns agree on one."""
+        """The label at fault, when the last loops agree on one."""
         found = {loop.fault for loop in self.loops if loop.fault is not None}
         return found.pop() if len(found) == 1 else None
 
     def __str__(self) -> str:
-        """How it repeats, its turns, and the label at fault."""
+        """How it repeats, its loops, and the label at fault."""
         lines = [f"runaway: {self.subject} repeats, {len(self.loops)} loops and no end (times are virtual)"]
         if self.course:
             lines.append(f"  again and again: {self.course}; nothing ends it but a change of the objects or of Azure")
-        lines += [f"  {line}" for line in self.turns()]
+        lines += [f"  {line}" for line in self.told_loops()]
         if self.fault is not None:
             lines.append(f"  label at fault: {self.fault}")
         return "\n".join(lines)
 
-    def turns(self) -> list[str]:
-        """A line per turn; those that go like the turn before, but for the names of what they made, share one."""
+    def told_loops(self) -> list[str]:
+        """A line per loop; those that go like the loop before, but for the names of what they made, share one."""
         lines: list[str] = []
         told = 0
         for number, loop in enumerate(self.loops):
@@ -60,14 +60,14 @@ class Runaway:
         return [*lines, *self._same(told, len(self.loops) - 1)]
 
     def _pattern(self, number: int) -> str:
-        """Why a turn came, without the names of what the turn before it made."""
+        """Why a loop came, without the names of what the loop before it made."""
         why = self.loops[number].why
         for name in self.loops[number - 1].made:
             why = why.replace(name, "")
         return why
 
     def _same(self, told: int, last: int) -> list[str]:
-        """The line about the turns after the one told, up to the last that goes like it."""
+        """The line about the loops after the one told, up to the last that goes like it."""
         if last <= told:
             return []
         made = ", ".join(self.loops[last].made) or "nothing"
@@ -86,7 +86,7 @@ class RunawayDetector:
         self._loops: dict[Hashable, list[Loop]] = {}
 
     def record(self, subject: str, loop: Loop) -> Runaway | None:
-        """Adds a turn; the circle, once the same turn has come `bound` times in a row."""
+        """Adds a loop; the runaway, once the same loop has come `bound` times in a row."""
         loops = self._loops.setdefault(subject, [])
         if loops and loops[-1].signature != loop.signature:
             loops.clear()

@@ -48,7 +48,7 @@ _NODECLASSES: Mapping[str, tuple[str, Object]] = {
 _NOT_TOLD_BY_KARPENTER = ("kubelet-default", "aks-rp")
 """Where a kubelet's labels come from that Karpenter did not tell it."""
 
-_UNDERSTOOD = frozenset({PodOutcome.BOUND, PodOutcome.INCOMPATIBLE, PodOutcome.ENDLESS, PodOutcome.STUCK})
+_UNDERSTOOD = frozenset({PodOutcome.BOUND, PodOutcome.INCOMPATIBLE, PodOutcome.RUNAWAY, PodOutcome.STUCK})
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class PodOutcome(StrEnum):
     NO_KNOWN_VALUES = "no-known-values"
     INCOMPATIBLE = "incompatible"
     IGNORED = "ignored"
-    ENDLESS = "endless"
+    RUNAWAY = "runaway"
     STUCK = "stuck"
 
 
@@ -63,7 +63,7 @@ class PodFact:
         """What the cell rests on."""
         return {
             PodOutcome.BOUND: "a pod with this nodeSelector was bound",
-            PodOutcome.ENDLESS: "Nodes were made for the pod again and again",
+            PodOutcome.RUNAWAY: "Nodes were made for the pod again and again",
             PodOutcome.STUCK: "a Node was made for the pod, and kube-scheduler does not put it there",
         }.get(self.outcome, self.message)
 
@@ -228,7 +228,7 @@ class LabelProbe:
             return PodFact(PodOutcome.IGNORED, value, rejections[0].message)
         settled = world.settle(allow_rejections=True)
         if settled.runaway is not None:
-            return PodFact(PodOutcome.ENDLESS, value)
+            return PodFact(PodOutcome.RUNAWAY, value)
         pod = world.get("Pod", POD) or {}
         if pod.get("spec", {}).get("nodeName"):
             return PodFact(PodOutcome.BOUND, value)

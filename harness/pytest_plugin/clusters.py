@@ -110,7 +110,7 @@ class ClusterRunners(ClusterPool):
             verdicts += [dataclasses.replace(each, label=f"{name}: {each.label}") for each in came.verdicts]
             run = came.run
             if run.runaways:
-                # where a world that goes in circles is stopped depends on the order of events in the same moment
+                # where a runaway is stopped depends on the order of events in the same moment
                 found = {"runaway": True}
             else:
                 # a node container has the host's capacity

@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from harness.trace.header import Fact
-from harness.trace.parts import Differing, Filtered, Leaving, SaidNo, Tried, Turn
+from harness.trace.parts import Differing, Filtered, Leaving, Loop, SaidNo, Tried
 from harness.trace.steps import Applied, Step
 from lazyrecords import dataclass
 
@@ -288,11 +288,11 @@ class Refused(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RunawayFound(Fact):
-    """The same loop came back too often, and the world was stopped. `course`: how a turn goes; `fault`: the label because of which."""
+    """The same loop came back too often, and the world was stopped. `course`: how a loop goes; `fault`: the label because of which."""
 
     fact: ClassVar[str] = "runaway"
     subject: str
-    loops: Sequence[Turn]
+    loops: Sequence[Loop]
     course: str = ""
     fault: str = ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-__all__ = ["Differing", "Filtered", "Leaving", "SaidNo", "Tried", "Turn"]
+__all__ = ["Differing", "Filtered", "Leaving", "Loop", "SaidNo", "Tried"]
 
 
 class _Filter(TypedDict):
@@ -56,8 +56,8 @@ class Differing(TypedDict):
     note: str
 
 
-class Turn(TypedDict):
-    """One turn of a runaway: the virtual seconds of its time, what it made, and why it came."""
+class Loop(TypedDict):
+    """One loop of a runaway: the virtual seconds of its time, what it made, and why it came."""
 
     at: float
     made: Sequence[str]

@@ -31,7 +31,7 @@ from harness.trace.facts import (
 )
 from harness.trace.files import Trace
 from harness.trace.header import Fact, Header
-from harness.trace.parts import Differing, Leaving, Turn
+from harness.trace.parts import Differing, Leaving, Loop
 from harness.trace.states import States
 from harness.trace.told import told_disruptions, told_refusals
 from harness.world import World
@@ -184,10 +184,10 @@ class Recording:
         for at, each in zip(world.recorder.rejected_at, world.rejections, strict=True):
             yield Refused(_rounded(at), each.object, str(each.layer), each.text, each.key or "")
         for at, found in world.engine.runaways:
-            turns: list[Turn] = [
+            loops: list[Loop] = [
                 {"at": _rounded(loop.at), "made": list(loop.made), "why": loop.why} for loop in found.loops
             ]
-            yield RunawayFound(_rounded(at), found.subject, turns, found.course, found.fault or "")
+            yield RunawayFound(_rounded(at), found.subject, loops, found.course, found.fault or "")
         for one in world.disruptions:
             nodes: list[Leaving] = [
                 {"node": node.node, "claim": node.nodeclaim, "nodepool": node.nodepool, "price": node.price}

@@ -5,7 +5,7 @@ import { asOnDemand, stateAt } from "./machines.js";
 import { counted, duration, exactly, place, price } from "./text.js";
 
 export function answers(world) {
-  return h("section.answers", { id: "short", "aria-label": "In short" }, [rejected(world), circles(world), waiting(world), refused(world), taken(world), costs(world), left(world)].filter(Boolean));
+  return h("section.answers", { id: "short", "aria-label": "In short" }, [rejected(world), runaways(world), waiting(world), refused(world), taken(world), costs(world), left(world)].filter(Boolean));
 }
 
 const REFUSALS = 3; // with their words, of many shown at once; the others are folded
@@ -27,13 +27,13 @@ function waiting(world) {
     rest.length > LINES ? folded(counted(rest.length - LINES, "more reason"), () => rest.slice(LINES).map(line)) : null);
 }
 
-/** Loops without end, at which the run was stopped. */
-function circles(world) {
+/** What was repeated without end, until the run was stopped. */
+function runaways(world) {
   if (!world.runaways.length) return null;
-  return h("div.answer.bad.wide", h("h3", world.runaways.length === 1 ? "A loop without end" : `${world.runaways.length} loops without end`), world.runaways.map((one) => h("div.item",
+  return h("div.answer.bad.wide", h("h3", world.runaways.length === 1 ? "A runaway: the same again and again" : `${world.runaways.length} runaways: the same again and again`), world.runaways.map((one) => h("div.item",
     h("p", h("b", one.subject), h("span.note", ` ${counted(one.count, "loop")}, then the run was stopped`)),
     one.course ? h("p.said", `Again and again: ${one.course}; nothing ends it but a change of the objects or of Azure.`) : null,
-    h("ul", one.turns.map((text) => h("li.said", text))),
+    h("ul", one.loops.map((text) => h("li.said", text))),
     one.fault ? h("p.said", "Label at fault: ", h("code", one.fault)) : null)));
 }
 

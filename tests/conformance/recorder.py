@@ -142,7 +142,7 @@ class Recorder:
         again = self._schedule([pod], nodes=[node])
         if again.get("existing"):
             return "yes"
-        return {"outcome": "endless"}
+        return {"outcome": "runaway"}
 
     def nodepool(self, key: str, value: str) -> Any:
         """Who refuses a NodePool that sets the label, with which message."""

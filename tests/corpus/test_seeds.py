@@ -124,7 +124,7 @@ def recorded(release: str) -> dict[str, dict[str, Any]]:
 def schedulable(cell: Any) -> str:
     """Whether Karpenter knows the key, whatever becomes of the value."""
     outcome = cell if isinstance(cell, str) else cell["outcome"]
-    return "yes" if outcome in ("yes", "incompatible", "endless") else "no"
+    return "yes" if outcome in ("yes", "incompatible", "runaway") else "no"
 
 
 def written(cell: Any) -> str:

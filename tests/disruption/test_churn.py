@@ -1,4 +1,4 @@
-"""Nodes that are replaced again and again for nothing are told as a circle; those that go for a reason are not."""
+"""Nodes that are replaced again and again for nothing are told as a runaway; those that go for a reason are not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def departure(number: int, created: float, at: float, reason: str = "Drifted", s
 
 
 def chain(churn: Churn, length: int, every: float) -> list[bool]:
-    """Whether each of the nodes, made when the one before had to go, closes a circle."""
+    """Whether each of the nodes, made when the one before had to go, completes a runaway."""
     return [churn.departs([departure(n, n * every, (n + 1) * every)]) is not None for n in range(length)]
 
 

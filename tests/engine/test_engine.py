@@ -192,7 +192,7 @@ def test_a_circle_is_reported_with_its_loops_and_the_label_at_fault():
     ]
 
 
-def test_turns_that_go_like_the_one_before_share_a_line():
+def test_loops_that_go_like_the_one_before_share_a_line():
     turns = [
         Loop("x", float(n), (f"Claim/{n}",), None, f"Claim/{n - 1} is gone: {why}") for n, why in enumerate("aaabbb")
     ]

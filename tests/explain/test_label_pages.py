@@ -104,7 +104,7 @@ def test_the_story_of_a_key() -> None:
     assert story.computed is not None
     assert (story.computed.several, story.computed.none, story.computed.values) == (0, 0, ("MC_rg_harness_eastus",))
     assert [(era.first, era.last) for era in story.eras] == [("1.6.5", "1.6.5"), ("1.6.6", "1.14.0")]
-    assert "another value: endless" in story.eras[0].pod
+    assert "another value: runaway" in story.eras[0].pod
     assert story.conflict is not None
     assert story.conflict.node is None
     assert "filtered out all" in story.conflict.sentence

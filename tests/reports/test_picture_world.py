@@ -244,7 +244,7 @@ def test_a_runaway_counts_its_machines() -> None:
     assert waits(*made)["tries"] == "2 machines were made for it, none fits"
 
 
-def test_a_loop_without_end_is_told_with_its_turns() -> None:
+def test_a_runaway_is_told_with_its_loops() -> None:
     def found(t: float, names: str) -> dict[str, Any]:
         loops = [
             {"at": number, "made": [f"NodeClaim/{name}"], "why": f"NodeClaim/{names[number - 1]} is no help"}
@@ -255,12 +255,12 @@ def test_a_loop_without_end_is_told_with_its_turns() -> None:
     value = world_value([HEADER, found(5, "abcd"), found(9, "efghi")])
     (one,) = value["runaways"]
     assert (one["subject"], one["course"], one["count"], one["fault"]) == ("Pod/default/db", "one is made", 5, "a/b")
-    assert one["turns"] == [
+    assert one["loops"] == [
         "loop 1 at 0s: created NodeClaim/e because NodeClaim/i is no help",
         "loop 2 at 1s: created NodeClaim/f because NodeClaim/e is no help",
         "loops 3 to 5: the same, the last at 4s created NodeClaim/i",
     ]
-    assert "a loop without end" in value["gist"]
+    assert "a runaway" in value["gist"]
 
 
 def test_machines_without_power_are_counted_apart() -> None:

@@ -90,10 +90,10 @@ def placement_findings(
     name: str, old: Placement, new: Placement, release: ProviderRelease, kubernetes: str
 ) -> Iterator[Finding]:
     """What becomes of the pods of one controller."""
-    if new.endless and not old.endless:
+    if new.runs_away and not old.runs_away:
         text = f"Nodes are made for it again and again and do not help: {new.sentence}"
         yield Finding(Effect.WORSE, name, "pod", text, old.place_of(new.key), new.key, after=new.sentence)
-    elif old.endless and not new.endless:
+    elif old.runs_away and not new.runs_away:
         text = f"Nodes are no longer made for it again and again; pending: {new.sentence}"
         text = text if new.bound < new.total else "its pods are placed; before, Nodes were made for it again and again"
         yield Finding(Effect.BETTER, name, "pod", text, old.place_of(old.key), old.key, before=old.sentence)

@@ -34,7 +34,7 @@ class Placement:
     sizes: tuple[tuple[str, int], ...]
     sentence: str
     ignored: bool
-    endless: bool
+    runs_away: bool
     template: Object
     key: str | None = None
     """The label key that the sentence blames."""
@@ -88,15 +88,15 @@ def _placement(
     world: World, pods: Sequence[Object], runaway: Runaway | None, template: Object, *, ignored: bool
 ) -> Placement:
     sizes: Counter[str] = Counter()
-    sentence, key, endless = "", None, False
+    sentence, key, runs_away = "", None, False
     for pod in pods:
         node = world.get("Node", pod["spec"]["nodeName"]) if pod["spec"].get("nodeName") else None
         if node is not None:
             sizes[(node["metadata"].get("labels") or {}).get(INSTANCE_TYPE, "?")] += 1
         elif not sentence:
             sentence = last_sentence(world, pod["metadata"]["name"], pod["metadata"].get("namespace") or "default")
-        endless = endless or (runaway is not None and pod["metadata"]["name"] in runaway.subject)
-    if endless and runaway is not None:
+        runs_away = runs_away or (runaway is not None and pod["metadata"]["name"] in runaway.subject)
+    if runs_away and runaway is not None:
         key = runaway.fault
         sentence = f"label {key} is at fault" if key else runaway.subject
     elif not sentence and sum(sizes.values()) < len(pods):
@@ -107,7 +107,7 @@ def _placement(
     if key is None and match is not None:
         key = match[1] or match[2]
     placed = tuple(sorted(sizes.items()))
-    return Placement(len(pods), sum(sizes.values()), placed, sentence, ignored, endless, template, key)
+    return Placement(len(pods), sum(sizes.values()), placed, sentence, ignored, runs_away, template, key)
 
 
 def _belongs(world: World, pod: Object, obj: Object) -> bool:

@@ -12,10 +12,10 @@ from lazyrecords import dataclass
 __all__ = ["BOUND", "SHORT_LIFE", "Churn", "Departure"]
 
 BOUND = 5
-"""So many nodes of a kind in a row, each made after the one before had to go, are a circle."""
+"""So many nodes of a kind in a row, each made after the one before had to go, are a runaway."""
 
 SHORT_LIFE = 3600.0
-"""Seconds. What drifts every week, or is consolidated every night, goes in no circle."""
+"""Seconds. What drifts every week, or is consolidated every night, is no runaway."""
 
 
 _COURSE = "a node is made in place of another, and is hardly there when it has to go itself"
@@ -44,7 +44,7 @@ class Departure:
 
 
 class Churn:
-    """Remembers when a node of each kind last had to go. A circle is told once."""
+    """Remembers when a node of each kind last had to go. A runaway is told once."""
 
     def __init__(self, bound: int = BOUND) -> None:
         self._detector = RunawayDetector(bound, _COURSE)
@@ -59,7 +59,7 @@ class Churn:
         self._told.clear()
 
     def departs(self, departures: Sequence[Departure]) -> Runaway | None:
-        """Takes note of what one decision removes. Returns the circle that this closes, if any."""
+        """Takes note of what one decision removes. Returns the runaway that this completes, if any."""
         for each in departures:
             if each.reason == EMPTY:
                 continue  # its pods have ended: workloads that come and go bring such nodes, and take them

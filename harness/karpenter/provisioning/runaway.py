@@ -16,7 +16,7 @@ from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import is_active
 
 BOUND = 8
-"""Equal loops in a row that count as a circle. A node that is about to register can end a short row by itself."""
+"""Equal loops in a row that count as a runaway. A node that is about to register can end a short row by itself."""
 
 
 class PodRunaways:
@@ -42,7 +42,7 @@ class PodRunaways:
             self._claims[uid] = claim
 
     def created(self, pods: Sequence[Object], claim: Object, requirements: str, at: float) -> Runaway | None:
-        """A NodeClaim was created for these pods. Returns the circle that this closes, if any."""
+        """A NodeClaim was created for these pods. Returns the runaway that this completes, if any."""
         subject = ", ".join(sorted(f"Pod/{namespace_of(pod)}/{name_of(pod)}" for pod in pods))
         fault, why = self._reason(pods)
         signature = (tuple(sorted(uid_of(pod) for pod in pods)), requirements)

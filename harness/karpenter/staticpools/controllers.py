@@ -26,7 +26,7 @@ __all__ = ["BOUND", "GATE", "StaticDeprovisioning", "StaticProvisioning"]
 GATE = "StaticCapacity"
 
 BOUND = 8
-"""So many NodeClaims in a row that never became a node are a circle."""
+"""So many NodeClaims in a row that never became a node are a runaway."""
 
 Look = Callable[[], View]
 Create = Callable[[PlannedNodeClaim], Object]
@@ -181,7 +181,7 @@ class _PoolRunaways:
             self._registered.add(name_of(claim))
 
     def created(self, pool: Object, claims: Iterable[Object], at: float) -> Runaway | None:
-        """The circle that these NodeClaims close, if any."""
+        """The runaway that these NodeClaims complete, if any."""
         names = [name_of(each) for each in claims]
         if not names:
             return None

@@ -43,7 +43,7 @@ def gist(world: Mapping[str, Any]) -> list[str]:
         (refused, "1 object refused", f"{refused} objects refused"),
         (len(world["refusals"]), "Azure refused 1 request", f"Azure refused {len(world['refusals'])} requests"),
         (len(world["taken"]), "Azure took 1 machine", f"Azure took {len(world['taken'])} machines"),
-        (len(world["runaways"]), "a loop without end", f"{len(world['runaways'])} loops without end"),
+        (len(world["runaways"]), "a runaway", f"{len(world['runaways'])} runaways"),
         (left, "1 decision to remove nodes", f"{left} decisions to remove nodes"),
     )
     return [one if count == 1 else more for count, one, more in found if count]
@@ -173,13 +173,13 @@ def rejections(story: Story) -> list[dict[str, Any]]:
 
 
 def runaways(story: Story) -> list[dict[str, Any]]:
-    """Loops without end, the last that was found of each subject: its `course`, its `turns` in words, the label at `fault`."""
+    """What was repeated without end, the last that was found of each subject: its `course`, its `loops` in words, the label at `fault`."""
     last = {fact["subject"]: fact for fact in story.facts("runaway")}
     return [
         {
             "subject": subject,
             "course": fact.get("course", ""),
-            "turns": _told(subject, fact["loops"]),
+            "loops": _told(subject, fact["loops"]),
             "count": len(fact["loops"]),
             "fault": fact.get("fault", ""),
         }
@@ -187,9 +187,9 @@ def runaways(story: Story) -> list[dict[str, Any]]:
     ]
 
 
-def _told(subject: str, turns: Sequence[Line]) -> list[str]:
-    loops = (Loop(None, one["at"], tuple(one["made"]), why=one["why"]) for one in turns)
-    return Runaway(subject, tuple(loops)).turns()
+def _told(subject: str, told: Sequence[Line]) -> list[str]:
+    loops = (Loop(None, one["at"], tuple(one["made"]), why=one["why"]) for one in told)
+    return Runaway(subject, tuple(loops)).told_loops()
 
 
 def cost_steps(story: Story) -> list[list[float]]:

@@ -129,7 +129,7 @@ class RealRuns:
         if case.seeds is not None:
             return Result.NOT_APPLICABLE, "is about several seeds, which do not bind a real Karpenter"
         if any(entry.expectation.runaway is not None for entry in case.then):
-            return Result.VIRTUAL, "is about loops without end"
+            return Result.VIRTUAL, "is about runaways"
         azure = case.given.azure
         if azure is not None and azure.prices:
             return Result.NOT_APPLICABLE, "has prices of its own; the controller asks only Azure's own price list"

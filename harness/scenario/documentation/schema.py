@@ -16,6 +16,9 @@ __all__ = ["SCHEMA_ID", "json_schema", "render"]
 SCHEMA_ID = "https://raw.githubusercontent.com/karpenter-azure-harness/karpenter-azure-harness/main/harness/scenario/scenario.schema.json"
 """Where editors find the schema: `# yaml-language-server: $schema=` and this address in the first line of a file."""
 
+_LONG, _MANY = 100, 4
+"""Letters of a property from which on, and definitions with it from which on, it is told once."""
+
 _VARIABLE = {"pattern": "\\$\\("}
 _QUOTED = {"integer": "^\\d+$", "number": "^\\d+(\\.\\d+)?$", "boolean": "^(true|false)$"}  # as the loader reads a text
 _MANIFEST = {
@@ -54,6 +57,23 @@ def json_schema() -> dict[str, Any]:
     }
 
 
+def _shared(definitions: dict[str, Any]) -> dict[str, Any]:
+    """With a definition of its own for each long property that many definitions have, such as `only`, by its name."""
+    users: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for body in definitions.values():
+        for name, value in (body.get("properties") or {}).items():
+            if len(text := json.dumps(value)) >= _LONG:
+                users.setdefault((name, text), []).append(body["properties"])
+    found: dict[str, Any] = {}
+    for (name, text), properties in users.items():
+        own = name[0].upper() + name[1:]
+        if len(properties) >= _MANY and own not in {**definitions, **found, **CUSTOM}:
+            found[own] = json.loads(text)
+            for each in properties:
+                each[name] = {"$ref": f"#/definitions/{own}"}
+    return {**definitions, **found}
+
+
 def _kinds() -> dict[str, Any]:
     """Which definition an object has to follow, by what it says that it is."""
     return {
@@ -77,7 +97,7 @@ def render() -> str:
     for key, value in json_schema().items():
         if key == "definitions":
             own = {"Manifest", *CUSTOM}
-            told = {name: body if name in own else _varied(body) for name, body in value.items()}
+            told = {name: body if name in own else _varied(body) for name, body in _shared(value).items()}
             entries = ",\n".join(f"{compact(name)}:{compact(body)}" for name, body in told.items())
             lines.append(f"{compact(key)}:{{\n{entries}\n}}")
         else:

@@ -1,6 +1,6 @@
 """Runs cases: builds the world of each, walks through its steps and asks every expectation.
 
-What nobody expected fails a case as well: an object that is refused, a loop without end, a fault that never happened.
+What nobody expected fails a case as well: an object that is refused, a runaway, a fault that never happened.
 """
 
 from __future__ import annotations
@@ -320,7 +320,7 @@ def _merged(value: Any, patch: Any) -> Any:
 
 
 def unexpected(run: Run) -> Iterator[Verdict]:
-    """Refusals, loops and silent faults that no expectation speaks of."""
+    """Refusals, runaways and silent faults that no expectation speaks of."""
     from harness.world.refused import class_hint, is_mistake
 
     case = run.case

@@ -82,7 +82,7 @@ class Runaway(Body):
     """A world that never comes to rest: Nodes are made again and again for pods that they do not help."""
 
     key: Text | None = Field(None, description="The label key at fault.")
-    loops: CountMatch | None = Field(None, description="How many turns were seen before it was stopped.")
+    loops: CountMatch | None = Field(None, description="How many loops were seen before it was stopped.")
 
 
 class Limits(Body):
@@ -105,7 +105,7 @@ class ExpectationMap(Looks):
     always: Later[Always] | None = Field(None, description="What holds at every moment.")
     never: Later[Never] | None = Field(None, description="What holds at no moment.")
     elapsed: Later[Elapsed] | None = Field(None, description="Virtual time between two moments.")
-    runaway: Later[Runaway] | None = Field(None, description="A loop without end.")
+    runaway: Later[Runaway] | None = Field(None, description="The same loop again and again, without end.")
     limits: Later[Limits] | None = Field(None, description="Documented limits that the cluster breaks.")
 
     @model_validator(mode="after")

@@ -79,9 +79,9 @@ def _yes_no(value: Any) -> Any:
 class PodCell(Model):
     """What happens to a pod that asks for a label."""
 
-    outcome: Literal["bound", "no-known-values", "ignored", "endless", "stuck", "incompatible"] = Field(
+    outcome: Literal["bound", "no-known-values", "ignored", "runaway", "stuck", "incompatible"] = Field(
         description="`bound`; `no-known-values` or `incompatible`: it stays pending for that; `ignored`: pod validation refuses it; "
-        "`endless`: Nodes are made for it again and again; `stuck`: a Node is made, and kube-scheduler does not put it there."
+        "`runaway`: Nodes are made for it again and again; `stuck`: a Node is made, and kube-scheduler does not put it there."
     )
     message: TextMatch | None = Field(None, description="Karpenter's sentence.")
 

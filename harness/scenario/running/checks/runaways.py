@@ -1,4 +1,4 @@
-"""`runaway`: a loop without end, as it is meant to be found."""
+"""`runaway`: the same loop again and again, as it is meant to be found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def check(body: Runaway, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict: that the world was stopped, and because of which label."""
     run.runaway_expected = True
     if not run.runaways:
-        yield Verdict.failed(entry.label, entry.mark(), "a loop without end", "the world came to rest")
+        yield Verdict.failed(entry.label, entry.mark(), "a runaway", "the world came to rest")
         return
     found = run.runaways[0]
     compared = differences(body.key, found.fault or "no single label", "key") if body.key is not None else []

@@ -1,4 +1,4 @@
-"""What a reader learns of a world that goes in circles: how a turn goes, why it does not help, and what comes of it in time."""
+"""What a reader learns of a runaway: how a loop goes, why it does not help, and what comes of it in time."""
 
 from __future__ import annotations
 
