@@ -283,6 +283,40 @@ def test_the_taint_that_a_ready_condition_brings(ready: str, taint: str, owed: b
     assert bool([each for each in outstanding_work(view, (1, 36)) if "its taints" in each]) is owed
 
 
+@pytest.mark.parametrize(
+    ("others", "effects", "owed"),
+    [
+        ((), (), False),  # no Node is Ready: kube-controller-manager thinks that it is cut off
+        ((), ("NoExecute",), True),
+        ((("eastus-2", "True"),), (), True),
+        ((("eastus-2", "True"),), ("NoExecute",), False),
+        ((("eastus-1", "True"), *[("eastus-1", "Unknown")] * 2), (), False),  # most of the zone: what is stays
+        ((("eastus-1", "True"), *[("eastus-1", "Unknown")] * 2), ("NoExecute",), False),
+        ((("eastus-1", "True"), ("eastus-1", "Unknown")), (), True),
+        ((*[("eastus-1", "True")] * 3, *[("eastus-1", "Unknown")] * 2), (), True),
+        ((("eastus-2", "True"), *[("eastus-1", "Unknown")] * 3), (), True),  # all of a zone
+    ],
+)
+def test_pods_are_driven_out_of_silent_nodes(others: Any, effects: tuple[str, ...], owed: bool) -> None:
+    def node(name: str, zone: str, ready: str, *effects: str) -> dict[str, Any]:
+        taints = [{"key": "node.kubernetes.io/unreachable", "effect": effect} for effect in effects]
+        labels = {"topology.kubernetes.io/zone": zone}
+        status = {"conditions": [{"type": "Ready", "status": ready}]}
+        return {"metadata": {"name": name, "uid": name, "labels": labels}, "spec": {"taints": taints}, "status": status}
+
+    beside = [node(f"other{number}", *other) for number, other in enumerate(others)]
+    nodes = [node("n", "eastus-1", "Unknown", "NoSchedule", *effects), *beside]
+    view: Any = SimpleNamespace(list=lambda kind, **_: nodes if kind == "Node" else [], indexed=lambda *_: [])
+    found = [each for each in outstanding_work(view, (1, 36)) if "driven out" in each and "Node/n:" in each]
+    assert bool(found) is owed
+
+
+def test_a_pod_of_a_node_that_is_gone_is_collected() -> None:
+    pod = {"metadata": {"name": "p", "namespace": "d", "uid": "u"}, "spec": {"nodeName": "gone"}}
+    view: Any = SimpleNamespace(list=lambda kind, **_: [pod] if kind == "Pod" else [], indexed=lambda *_: [])
+    assert "Pod/d/p: its Node is gone" in list(outstanding_work(view, (1, 36)))
+
+
 class SlowDocker:
     """A container whose address is told at the third look, if it runs until then."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from harness.engine.ports import View
-from harness.kube.api.labels import NOT_READY, UNREACHABLE
+from harness.kube.api.labels import NOT_READY, UNREACHABLE, ZONE
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -27,6 +27,7 @@ from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.preemption import Preemption
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
+from harness.kube.scheduling.taints import NO_EXECUTE
 from harness.kube.scheduling.volume_binding import BIND_COMPLETED, PodVolumes, is_reserved_for
 
 __all__ = ["PodEvent", "missing_events", "outstanding_work"]
@@ -39,6 +40,7 @@ _TAINT_OF = {
     "Unknown": UNREACHABLE,
 }  # status of Ready; not ready whatever else it is (pkg/controller/nodelifecycle)
 _LONGEST = 1024  # an Event cuts longer messages
+_MANY, _MOST = 2, 0.55  # Nodes of a zone, and their share, from which on it counts as disrupted
 _WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 
 
@@ -76,9 +78,25 @@ def _nodes(view: View, machines: Collection[str]) -> Iterator[str]:
             yield f"Node/{name_of(node)}: not Ready"
         ready = condition(node, "Ready")
         wanted = _TAINT_OF.get(str(ready["status"]), NOT_READY) if ready is not None else NOT_READY
-        taints = {str(taint.get("key")) for taint in spec_of(node).get("taints") or ()}
-        if taints & {NOT_READY, UNREACHABLE} != {wanted} - {""}:
+        taints = {(str(taint.get("key")), taint.get("effect")) for taint in spec_of(node).get("taints") or ()}
+        if {key for key, _ in taints} & {NOT_READY, UNREACHABLE} != {wanted} - {""}:
             yield f"Node/{name_of(node)}: its taints do not fit its Ready condition"
+        elif wanted == UNREACHABLE and _drives_out(view, node) == ((UNREACHABLE, NO_EXECUTE) not in taints):
+            yield f"Node/{name_of(node)}: its pods are still to be driven out, or no longer"
+
+
+def _drives_out(view: View, node: Object) -> bool | None:
+    """Whether pods leave a Node that nobody hears of, which kube-controller-manager finds out within seconds.
+
+    Not while no Node at all is Ready, since it may be cut off itself; None where most Nodes of the zone are not: then what is stays.
+    Source: kubernetes 1.36 pkg/controller/nodelifecycle/node_lifecycle_controller.go (handleDisruption, ComputeZoneState).
+    """
+    nodes = view.list("Node")
+    if not any(condition_is(each, "Ready") for each in nodes):
+        return False
+    near = [each for each in nodes if labels_of(each).get(ZONE) == labels_of(node).get(ZONE)]
+    silent = sum(not condition_is(each, "Ready") for each in near)
+    return None if _MANY < silent < len(near) and silent >= _MOST * len(near) else True
 
 
 def _kept_pods(view: View, machines: Collection[str]) -> Iterator[str]:
@@ -124,7 +142,11 @@ def _workloads(view: View) -> Iterator[str]:
 
 
 def _orphans(view: View) -> Iterator[str]:
-    """Dependents of owners that are gone, of the kinds that are watched."""
+    """Pods of Nodes that are gone, which the pod garbage collector takes within a minute, and dependents of owners that are gone."""
+    there = {name_of(node) for node in view.list("Node")}
+    for pod in view.list("Pod"):
+        if spec_of(pod).get("nodeName") and spec_of(pod)["nodeName"] not in there:
+            yield f"Pod/{namespace_of(pod)}/{name_of(pod)}: its Node is gone"
     living = {
         metadata_of(each)["uid"] for kind in (*_WORKLOADS, "Node", "NodeClaim", "NodePool") for each in view.list(kind)
     }
