@@ -7,6 +7,7 @@ Operators: `where`, `extend`, `project`, `project-away`, `project-keep`, `projec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import count
 
 from fakeazure.resources.kql_expressions import Expression, Expressions, Row
@@ -23,6 +24,7 @@ _DEEPEST = 4
 """How deep queries may be nested in joins and unions; Azure allows three joins."""
 
 
+@lru_cache(maxsize=64)
 def compile_query(text: str) -> Query:
     """A query as a function of its tables. Raises QueryError for what is not understood."""
     parser = _Parser(text)

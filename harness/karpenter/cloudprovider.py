@@ -97,6 +97,11 @@ class InstanceType:
         return left
 
     @cached_property
+    def never_negative(self) -> bool:
+        """Whether no allocatable amount is below zero; no pod fits where one is."""
+        return all(quantity.nano >= 0 for quantity in self.allocatable.values())
+
+    @cached_property
     def available_offerings(self) -> tuple[Offering, ...]:
         return tuple(offering for offering in self.offerings if offering.available)
 

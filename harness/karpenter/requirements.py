@@ -121,6 +121,10 @@ class Requirements:
     def __contains__(self, key: object) -> bool:
         return key in self._items
 
+    def find(self, key: str) -> Requirement | None:
+        """The requirement on a key, None without one."""
+        return self._items.get(key)
+
     def keys(self) -> KeysView[str]:
         return self._items.keys()
 

@@ -39,8 +39,7 @@ class Amounts:
 class CatalogIndex:
     """Answers for one list of instance types, in its order.
 
-    ``full`` has every bit; ``zero_fits`` those of types that have a negative allocatable amount nowhere, which no pod fits;
-    ``price_overlaid`` and ``capacity_overlaid`` those that NodeOverlays changed.
+    ``full`` has every bit; ``zero_fits`` those of types that have a negative allocatable amount nowhere, which no pod fits.
     ``launchable``: a reserved offering without capacity left has no price (:attr:`SchedulingRules.launchable_offerings`).
     """
 
@@ -48,10 +47,8 @@ class CatalogIndex:
         self.types = tuple(types)
         self.vocabulary, self.launchable = vocabulary, launchable
         self.full = (1 << len(self.types)) - 1
-        self.zero_fits = self._never_negative()
-        self.price_overlaid = self._mask(lambda each: any(offering.price_overlaid for offering in each.offerings))
-        self.capacity_overlaid = self._mask(lambda each: each.capacity_overlaid)
-        self._by_key = self._index_requirements()
+        self.zero_fits = self._mask(lambda each: each.never_negative)
+        self._by_key: dict[str, dict[Requirement, int]] = {}
         self._compatible: dict[Requirement, int] = {}
         self._allocatable: dict[str, Amounts] = {}
         self._capacity: dict[str, Amounts] = {}
@@ -71,24 +68,40 @@ class CatalogIndex:
     def _mask(self, holds: Callable[[InstanceType], bool]) -> int:
         return sum(1 << index for index, each in enumerate(self.types) if holds(each))
 
-    def _never_negative(self) -> int:
-        return self._mask(lambda each: all(quantity.nano >= 0 for quantity in each.allocatable.values()))
+    @cached_property
+    def price_overlaid(self) -> int:
+        """The types of which a NodeOverlay changed a price."""
+        return self._mask(lambda each: any(offering.price_overlaid for offering in each.offerings))
 
-    def _index_requirements(self) -> dict[str, dict[Requirement, int]]:
-        """The distinct requirements by key. Types share most of theirs, so that few have to be compared."""
+    @cached_property
+    def capacity_overlaid(self) -> int:
+        """The types of which a NodeOverlay changed the capacity."""
+        return self._mask(lambda each: each.capacity_overlaid)
+
+    def having(self, key: str) -> Mapping[Requirement, int]:
+        """The distinct requirements on a key, with the types that have them. Few keys are asked for, of those that types have."""
+        found = self._by_key.get(key)
+        if found is None:
+            found = self._by_key[key] = self._index_requirements(key)
+        return found
+
+    def _index_requirements(self, key: str) -> dict[Requirement, int]:
+        """Types share most of their requirements, so that few have to be compared."""
         shared: dict[int, tuple[Requirement, list[int]]] = {}
         for index, instance_type in enumerate(self.types):
-            for requirement in instance_type.requirements.values():
-                known = shared.get(id(requirement))
-                if known is None:
-                    shared[id(requirement)] = requirement, [index]
-                else:
-                    known[1].append(index)
-        found: dict[str, dict[Requirement, int]] = {}
-        bit = [1 << index for index in range(len(self.types))].__getitem__
+            requirement = instance_type.requirements.find(key)
+            if requirement is None:
+                continue
+            known = shared.get(id(requirement))
+            if known is None:
+                shared[id(requirement)] = requirement, [index]
+            else:
+                known[1].append(index)
+        found: dict[Requirement, int] = {}
         for requirement, indexes in shared.values():
-            sharing = found.setdefault(requirement.key, {})
-            sharing[requirement] = sharing.get(requirement, 0) | sum(map(bit, indexes))
+            every = len(indexes) == len(self.types)
+            mask = self.full if every else sum([1 << index for index in indexes])
+            found[requirement] = found.get(requirement, 0) | mask
         return found
 
     def _index_offerings(self) -> None:
@@ -104,10 +117,12 @@ class CatalogIndex:
                         self._offering_sets.append(offering.requirements)
                         self._offering_prices.append({})
                 prices = self._offering_prices[position]
-                prices[index] = min(prices.get(index, NO_PRICE), offering.price)
+                price = offering.price
+                if index not in prices or price < prices[index]:
+                    prices[index] = price
                 if self.launchable and not offering.reservation_capacity and self._reserved(position):
                     self._spent[position] = self._spent.get(position, 0) | 1 << index
-        self._offering_masks = [sum(1 << index for index in prices) for prices in self._offering_prices]
+        self._offering_masks = [sum([1 << index for index in prices]) for prices in self._offering_prices]
 
     @cached_property
     def sold(self) -> tuple[tuple[Requirements, int], ...]:
@@ -136,7 +151,7 @@ class CatalogIndex:
         mask = self._compatible.get(requirement)
         if mask is None:
             mask = self.full
-            for theirs, sharing in self._by_key.get(requirement.key, {}).items():
+            for theirs, sharing in self.having(requirement.key).items():
                 if not theirs.has_intersection(requirement) and not (
                     theirs.tolerates_absence and requirement.tolerates_absence
                 ):
@@ -270,7 +285,7 @@ class CatalogIndex:
         masks = self._values.get((key, admitted))
         if masks is None:
             by_value: dict[str, int] = {}
-            for requirement, sharing in self._by_key.get(key, {}).items():
+            for requirement, sharing in self.having(key).items():
                 for value in requirement.values:
                     by_value[value] = by_value.get(value, 0) | sharing
             masks = [sharing for value, sharing in by_value.items() if admitted is None or admitted.has(value)]
@@ -296,10 +311,6 @@ class CatalogIndex:
     def most_attached(self, driver: str, mask: int) -> int:
         """The largest limit for a CSI driver among the types of ``mask``; -1 without one."""
         return max((self.types[index].attach_limits.get(driver, -1) for index in bits(mask)), default=-1)
-
-    def keys(self) -> Mapping[str, Mapping[Requirement, int]]:
-        """The distinct requirements of each key, with the types that have them."""
-        return self._by_key
 
     def names(self, mask: int) -> list[str]:
         """Names of the types of ``mask``, in the order of the list."""

@@ -59,8 +59,7 @@ class Domains:
 
         for index, taints, own in self._templates:
             mine, silent = own.get(key), index.full
-            sharing = index.keys().get(key)
-            for theirs, mask in (sharing or {}).items():
+            for theirs, mask in index.having(key).items():
                 silent &= ~mask
                 insert((theirs if mine is None else theirs.intersection(mine)).values, taints)
             if mine is not None and (silent or not mine.complement):
