@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(f"harness explain: {mistake}")
     try:
         given = read_given(arguments)
-        anew = _take(arguments, given)
+        arguments, anew = _asked(arguments, given)
         found = _of_node(arguments, given) if arguments.node is not None else _of_pods(arguments, given, anew)
     except InputError as error:
         return bad_input(f"harness explain: {error}")
@@ -132,7 +132,7 @@ def _world(arguments: argparse.Namespace, given: Dump) -> tuple[Inputs, World, R
 
 
 def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
-    """What becomes of the pods of the files; `anew` is `_take`'s line. Raises InputError, ScenarioError."""
+    """What becomes of the pods of the files; `anew` is `_asked`'s line. Raises InputError, ScenarioError."""
     from harness.cli.manifests import apply_manifests, fails, settle
     from harness.cli.traces import write_recording
     from harness.explain.guesses import guess_lines
@@ -226,8 +226,8 @@ def _asked_wrongly(arguments: argparse.Namespace) -> str:
     return ""
 
 
-def _take(arguments: argparse.Namespace, given: Dump) -> str:
-    """Sets `pod` or `node` to what is asked about, as the world will know it. Returns a line about that, "" where it is as it was asked.
+def _asked(arguments: argparse.Namespace, given: Dump) -> tuple[argparse.Namespace, str]:
+    """The arguments with `pod` or `node` as the world will know what is asked about, and a line where that is not as it was asked.
 
     `--about` is the Node of the name if there is one and no such pod, else a pod. A pod whose controller is given is made anew under
     another name, so that the question is about all pods of its workload.
@@ -236,22 +236,23 @@ def _take(arguments: argparse.Namespace, given: Dump) -> str:
     from harness.kube.api.objects import name_of
     from harness.scenario.language.dumps import origin_of
 
+    def about(**answer: str) -> argparse.Namespace:
+        return argparse.Namespace(**{**vars(arguments), **answer})
+
     asked = arguments.about or arguments.pod
     if asked is None:
-        return ""
+        return arguments, ""
     everything = [*given.manifests, *given.derived, *given.finished]
     pods = named_pods(asked, [one.object for one in everything if one.kind == "Pod"])
     name = asked.rpartition("/")[2]
     if arguments.about and not pods and any(one.kind == "Node" and one.name == name for one in everything):
-        arguments.node = name
-        return ""
-    arguments.pod = asked
+        return about(node=name), ""
     found = next((one for one in given.derived if one.name == name and any(one.object is each for each in pods)), None)
     origin = origin_of(found, given) if found is not None else None
     if found is None or origin is None:
-        return ""
-    arguments.pod = f"{origin.kind}/{origin.namespace or 'default'}/{origin.name}"
-    return f"Pod {name_of(found.object)} is made anew by {origin.kind} {origin.name}, as all its pods are"
+        return about(pod=asked), ""
+    line = f"Pod {name_of(found.object)} is made anew by {origin.kind} {origin.name}, as all its pods are"
+    return about(pod=f"{origin.kind}/{origin.namespace or 'default'}/{origin.name}"), line
 
 
 def _annotations(explained: Sequence[PodExplanation], manifests: Sequence[Manifest]) -> list[Annotation]:

@@ -15,10 +15,10 @@ from harness.conformance.ops.schedule import (
 )
 from harness.engine.clock import SECOND, nanoseconds, parse, render
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.disruption.actions import is_tainted
 from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED, Judged, hashed, with_conditions
 from harness.karpenter.disruption.controller import Refusal
 from harness.karpenter.disruption.limits import exceeded
-from harness.karpenter.disruption.orders import is_tainted
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError
@@ -41,7 +41,7 @@ from harness.kube.api.objects import (
 )
 from harness.kube.go.durations import parse_duration
 
-__all__ = ["Cluster", "LoopOrders", "WaitingClock", "cluster_of", "conditions_answer", "judged_of"]
+__all__ = ["Cluster", "LoopActions", "WaitingClock", "cluster_of", "conditions_answer", "judged_of"]
 
 _NODE_CLASS = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
 _REASON = "DisruptionReason"
@@ -252,7 +252,7 @@ def _deleted(obj: Object, now: int) -> Object | None:
     return with_metadata(obj, deletionTimestamp=render(now)) if finalizers_of(obj) else None
 
 
-class LoopOrders:
+class LoopActions:
     """What one turn of the controller changes in the question's cluster."""
 
     def __init__(self, cluster: Cluster, situation: Situation, clock: WaitingClock) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from harness.explain.said import Said, cut, moment
+from harness.explain.history import History, cut, moment
 from harness.karpenter.disruption.events import STAYS
 from harness.trace.facts import (
     ArmCall,
@@ -37,7 +37,7 @@ def listed(lines: Sequence[str], most: int, noun: str) -> list[str]:
     return [*lines[: most - 1], f"… and {len(lines) - most + 1} more {noun}"]
 
 
-class Why(Said):
+class Why(History):
     """Explains what a trace tells. Each method returns lines, in order of time."""
 
     @cached_property

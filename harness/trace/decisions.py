@@ -16,10 +16,10 @@ from harness.karpenter.scheduling.funnel import Funnel as Filters
 from harness.karpenter.scheduling.ledger import Ledger, NodeTried, PoolFiltered, PoolTried
 from harness.trace.facts import Decision, EventTold, Funnel, Sizes
 from harness.trace.header import Fact
-from harness.trace.parts import Filtered, SaidNo, Tried
+from harness.trace.nested_facts import Filtered, SaidNo, Tried
 from harness.world import World
 
-__all__ = ["Decisions", "told_decisions"]
+__all__ = ["Decisions", "decisions_of_events"]
 
 _FILTERED = "no instance type met its requirements"
 _NOMINATED, _FAILED = "Pod should schedule on: ", "Failed to schedule pod, "
@@ -116,7 +116,7 @@ class Decisions(Listener):
         return tried, tuple(said[:_MANY])
 
 
-def told_decisions(trace_events: Iterable[EventTold]) -> Iterator[Decision]:
+def decisions_of_events(trace_events: Iterable[EventTold]) -> Iterator[Decision]:
     """What a Karpenter decided that is somebody else: by its Events about pods."""
     groups: dict[tuple[float, str, str, str], list[str]] = {}
     for event in trace_events:

@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from harness.trace.header import Fact
-from harness.trace.parts import Differing, Filtered, Leaving, Loop, SaidNo, Tried
+from harness.trace.nested_facts import Differing, Filtered, Leaving, Loop, SaidNo, Tried
 from harness.trace.steps import Applied, Step
 from lazyrecords import dataclass
 

@@ -13,7 +13,7 @@ from harness.engine.clock import SECOND
 from harness.kube.api.kinds import KINDS as OBJECT_KINDS
 from harness.trace.azure import Power, arm_calls, blocked, costs
 from harness.trace.changes import Seen, Witness, from_journal, from_witness
-from harness.trace.decisions import Decisions, told_decisions
+from harness.trace.decisions import Decisions, decisions_of_events
 from harness.trace.facts import (
     Advice,
     ClaimState,
@@ -31,9 +31,9 @@ from harness.trace.facts import (
 )
 from harness.trace.files import Trace
 from harness.trace.header import Fact, Header
-from harness.trace.parts import Differing, Leaving, Loop
+from harness.trace.karpenter_log import logged_disruptions, logged_refusals
+from harness.trace.nested_facts import Differing, Leaving, Loop
 from harness.trace.states import States
-from harness.trace.told import told_disruptions, told_refusals
 from harness.world import World
 
 __all__ = ["Recording", "record"]
@@ -152,11 +152,11 @@ class Recording:
         if world.simulated:
             yield from self._decisions.facts()
         else:
-            yield from told_decisions(fact for fact in told if isinstance(fact, EventTold))
+            yield from decisions_of_events(fact for fact in told if isinstance(fact, EventTold))
             told_claims = (fact for fact in states if isinstance(fact, ClaimState))
             conditions = [fact for fact in states if isinstance(fact, Condition)]
-            yield from told_disruptions(world.log, nodes, told_claims, conditions)
-            yield from told_refusals(world.log)
+            yield from logged_disruptions(world.log, nodes, told_claims, conditions)
+            yield from logged_refusals(world.log)
 
     def _changes(self) -> Iterator[Seen]:
         if self._witness is None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from harness.engine.access import Access
 from harness.engine.engine import Controller
 from harness.engine.rng import Rng
+from harness.karpenter.disruption.actions import ClusterActions
 from harness.karpenter.disruption.executions import Executions
 from harness.karpenter.disruption.loop import DisruptionController
 from harness.karpenter.disruption.nodeclaims import NodeClaimConditions
 from harness.karpenter.disruption.observer import Observer
-from harness.karpenter.disruption.orders import Hands
 from harness.karpenter.lifecycle.expiration import Expiration
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.pod_events import PodEvents
@@ -72,10 +72,10 @@ class Departures:
         if self.rules is not None:
             instances = ArmInstances(arm)
             drift = ProviderDrift(view, sink, instances, instance_types.options, release)
-            hands = Hands(view, writer, sink, clock, marks, create)
-            executions = Executions(engine, sink, hands, self.rules)
+            actions = ClusterActions(view, writer, sink, clock, marks, create)
+            executions = Executions(engine, sink, actions, self.rules)
             self.controller = DisruptionController(
-                engine, self.observer, sink, hands, executions, marks, instance_types, self.rules
+                engine, self.observer, sink, actions, executions, marks, instance_types, self.rules
             )
             found += [
                 PodEvents(view, writer, clock),

@@ -18,8 +18,8 @@ from harness.conformance.ops.instance_types import describe
 from harness.engine.clock import render
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption import loop
+from harness.karpenter.disruption.actions import ClusterActions
 from harness.karpenter.disruption.controller import Turn
-from harness.karpenter.disruption.orders import Hands
 from harness.karpenter.disruption.situation import Deliberation, Situation, View
 from harness.karpenter.releases import DEFAULT_RELEASE
 from harness.kube.api.objects import Object, metadata_of, name_of
@@ -141,11 +141,11 @@ def recorded(case: Case, runner: Runner, catalogs: Catalogs, most: int) -> list[
 def _listening(found: dict[str, Json], catalogs: Catalogs) -> Iterator[None]:
     original = loop.turn
 
-    def turn(situation: Situation, methods: Any, hands: Hands, **how: Any) -> Deliberation[Turn]:
+    def turn(situation: Situation, methods: Any, actions: ClusterActions, **how: Any) -> Deliberation[Turn]:
         request = request_of(situation, catalogs, how.get("unseen") or frozenset())
         without_time = {**request, "options": {**request["options"], "now": ""}}
         found.setdefault(hashlib.sha256(json.dumps(without_time, sort_keys=True).encode()).hexdigest(), request)
-        return original(situation, methods, hands, **how)
+        return original(situation, methods, actions, **how)
 
     loop.turn = turn  # type: ignore[assignment]
     try:

@@ -17,7 +17,7 @@ from harness.karpenter.scheduling.state import StateNode
 from tests.disruption.fleet import machine, pod, situation
 
 
-class Servants:
+class QueueActions:
     def __init__(self, **claims: bool) -> None:
         self.claims = claims
         self.deleted: list[str] = []
@@ -54,7 +54,7 @@ def begun(release: str = "1.14.0") -> tuple[Queue, Execution]:
 
 def test_the_candidate_stays_until_its_replacement_is_initialized() -> None:
     queue, execution = begun()
-    early, late = Servants(new=False), Servants(new=True)
+    early, late = QueueActions(new=False), QueueActions(new=True)
     assert queue.advance(execution, SECOND, early) is Progress.WAITING
     assert early.said == [
         ("new", "Launching NodeClaim: Underutilized"),
@@ -73,18 +73,18 @@ def test_the_candidate_stays_until_its_replacement_is_initialized() -> None:
 
 def test_a_replacement_that_is_gone_ends_the_command() -> None:
     queue, execution = begun()
-    servants = Servants()
-    assert queue.advance(execution, SECOND, servants) is Progress.FAILED
+    actions = QueueActions()
+    assert queue.advance(execution, SECOND, actions) is Progress.FAILED
     assert execution.problem.startswith("replacement was deleted")
-    assert servants.released == ["a"]
-    assert not servants.deleted
+    assert actions.released == ["a"]
+    assert not actions.deleted
     assert not queue.executions
 
 
 def test_a_command_has_ten_minutes() -> None:
     queue, execution = begun()
-    assert queue.advance(execution, 600 * SECOND, Servants(new=False)) is Progress.WAITING
-    late = Servants(new=True)
+    assert queue.advance(execution, 600 * SECOND, QueueActions(new=False)) is Progress.WAITING
+    late = QueueActions(new=True)
     assert queue.advance(execution, 600 * SECOND + 1, late) is Progress.FAILED
     assert late.deleted == ["claim-a"]  # it was in time for that, and is reported as a failure all the same
     assert late.released == ["a"]

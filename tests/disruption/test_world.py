@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.engine.ports import ADMIN
-from harness.karpenter.disruption.orders import Hands
+from harness.karpenter.disruption.actions import ClusterActions
 from harness.kube.api.objects import Object
 from harness.kube.api.status import ApiError
 from harness.testing import deployment, nodeclass, nodepool, requirement
@@ -64,7 +64,7 @@ def test_an_empty_node_goes(release):
     of.apply(deployment("web", 0))
     of.advance(2 * MINUTE)
     assert of.list("Node") == of.list("NodeClaim") == []
-    assert not of.cloud.request("GET", of.karpenter.provider._arm.machines).body.get("value")
+    assert not of.cloud.request("GET", of.karpenter.provider._arm.options.machines_id).body.get("value")
     (found,) = of.disruptions
     assert (found.reason, found.decision, found.method, found.replacements) == ("Empty", "delete", "Emptiness", ())
     assert found.ended is not None
@@ -208,7 +208,7 @@ def test_a_node_that_is_protected_during_the_wait_leaves_the_turn_to_the_other()
 def test_a_taint_that_cannot_be_written_ends_the_turn_only(monkeypatch):
     of = world(pool(), deployment("web", 3))
     of.apply(deployment("web", 0))
-    real, refused = Hands._set_taints, []
+    real, refused = ClusterActions._set_taints, []
 
     def first_refused(self, node, taints):
         if not refused:
@@ -216,7 +216,7 @@ def test_a_taint_that_cannot_be_written_ends_the_turn_only(monkeypatch):
             raise ApiError(409, "Conflict", "the object has been modified")
         real(self, node, taints)
 
-    monkeypatch.setattr(Hands, "_set_taints", first_refused)
+    monkeypatch.setattr(ClusterActions, "_set_taints", first_refused)
     of.advance(3 * MINUTE)
     assert refused
     assert of.list("Node") == []

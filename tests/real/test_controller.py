@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.kube.api.objects import condition_is, name_of
-from harness.trace.told import told_disruptions
+from harness.trace.karpenter_log import logged_disruptions
 
 from .conftest import NewWorld
 from .situations import NODECLASS, POOL, SITUATIONS, Situation, measured, pods, settled, wait_until
@@ -42,7 +42,7 @@ def test_its_log_tells_of_a_node_that_goes(real_world: NewWorld) -> None:
     (claim,) = world.list("NodeClaim")
     world.apply(pods(0))
     wait_until(world, lambda: not world.list("NodeClaim"))
-    (found,) = told_disruptions(world.log, (), ())
+    (found,) = logged_disruptions(world.log, (), ())
     assert (found.decision, found.reason, found.savings) == ("delete", "Empty", 0.1)
     assert [(node["claim"], node["node"]) for node in found.nodes] == [(name_of(claim), f"aks-{name_of(claim)}")]
     assert found.ended is not None

@@ -14,7 +14,7 @@ from harness.scenario.running.runner import Runner
 from harness.scenario.running.tracing import finished
 from harness.trace import Trace, read_trace, write_trace
 from harness.trace.comparing import compare_traces
-from harness.trace.decisions import told_decisions
+from harness.trace.decisions import decisions_of_events
 from harness.trace.facts import Disruption, EventTold, Expectation, LabelWrite, NodeState, PodState
 from tests.cli.command import call
 from tests.trace.conftest import SPOT
@@ -69,7 +69,7 @@ def test_beside_a_real_controller_counts_what_both_tell(runner: Runner, tmp_path
     facts = [fact for fact in left.facts if fact.fact not in kept]
     plain = [replace(fact, from_="") if isinstance(fact, LabelWrite) else fact for fact in facts]
     seen = [fact for fact in plain if not (isinstance(fact, LabelWrite) and fact.kind in ("same", "withheld"))]
-    decided = told_decisions(fact for fact in left.facts if isinstance(fact, EventTold))
+    decided = decisions_of_events(fact for fact in left.facts if isinstance(fact, EventTold))
     found = sorted([*seen, *decided], key=lambda fact: fact.t)
     right = replace(left, header=replace(left.header, karpenter="real"), facts=tuple(found))
     assert list(compare_traces(left, right).differences) == []
@@ -112,7 +112,7 @@ def test_what_somebody_else_decided_is_told_by_its_events() -> None:
         event("Pod/d", "FailedScheduling", "Failed to schedule pod, no"),
         event("Node/x", "Nominated", "x"),
     ]
-    assert [(one.pods, one.result, one.target, one.why) for one in told_decisions(events)] == [
+    assert [(one.pods, one.result, one.target, one.why) for one in decisions_of_events(events)] == [
         (("default/a", "other/b"), "nodeclaim", "NodeClaim/default-1", ""),
         (("default/c",), "existing", "Node/aks-1", ""),
         (("default/d",), "refused", "", "no"),

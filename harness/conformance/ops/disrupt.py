@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.conformance.context import AnswerContext
-from harness.conformance.disruption import Cluster, LoopOrders, cluster_of, conditions_answer
+from harness.conformance.disruption import Cluster, LoopActions, cluster_of, conditions_answer
 from harness.conformance.errors import RequestError, Unsupported
 from harness.conformance.ops.schedule import nodeclaim_answer, overlays_answer
 from harness.karpenter.disruption.candidates import Candidate
@@ -132,12 +132,12 @@ def _events(events: Sequence[SchedulingEvent]) -> list[dict[str, Any]]:
 def _loop(cluster: Cluster, methods: Sequence[Method], request: Mapping[str, Any]) -> dict[str, Any]:
     options = request.get("options") or {}
     situation, wait = cluster.situation()
-    orders = LoopOrders(cluster, situation, wait)
+    actions = LoopActions(cluster, situation, wait)
     made = after_waiting(
         turn(
             situation,
             methods,
-            orders,
+            actions,
             unseen=frozenset(request.get("unseen") or ()),
             validates=not options.get("skipValidation"),
         ),
@@ -160,7 +160,7 @@ def _loop(cluster: Cluster, methods: Sequence[Method], request: Mapping[str, Any
         ),
         "events": _events(situation.events),
         "waited": wait.waited,
-        **orders.answer(),
+        **actions.answer(),
     }
     if made.error:
         found["error"] = made.error

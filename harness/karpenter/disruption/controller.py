@@ -25,10 +25,10 @@ __all__ = [
     "DISRUPTION_REASON",
     "POLLING",
     "UNSYNCED",
-    "Orders",
     "Refusal",
     "Started",
     "Turn",
+    "TurnActions",
     "Unmarked",
     "turn",
 ]
@@ -50,8 +50,8 @@ class Unmarked(Exception):
     """A node could not be marked as going; the message is core's, empty where another writer was faster and Karpenter is silent."""
 
 
-class Orders(Protocol):
-    """What the controller has done."""
+class TurnActions(Protocol):
+    """What a turn changes in the cluster."""
 
     def release(self, nodes: Sequence[StateNode]) -> None:
         """Takes taint and condition away from nodes that no command is about."""
@@ -93,7 +93,7 @@ class Turn:
 def turn(
     situation: Situation,
     methods: Sequence[Method],
-    orders: Orders,
+    actions: TurnActions,
     *,
     unseen: frozenset[str] = frozenset(),
     validates: bool = True,
@@ -108,7 +108,7 @@ def turn(
         made.next_after = UNSYNCED
         return made
     view = situation.view
-    orders.release(
+    actions.release(
         [node for node in view.nodes if _is_blemished(node) and not view.is_queued(node) and not node.deleting]
     )
     for method in methods:
@@ -119,7 +119,7 @@ def turn(
         if tried.findings.error is not None:
             problem = f"computing disruption decision, {tried.findings.error}"
         elif tried.findings.commands:
-            problem = _start_all(situation, method, tried.findings.commands, orders, made)
+            problem = _start_all(situation, method, tried.findings.commands, actions, made)
         if problem is not None:
             made.error = f"disrupting, {problem} ({method.reason.lower()}=reason)" if problem else ""
             made.next_after = None
@@ -141,14 +141,14 @@ def _is_blemished(node: StateNode) -> bool:
 
 
 def _start_all(
-    situation: Situation, method: Method, commands: Sequence[Command], orders: Orders, made: Turn
+    situation: Situation, method: Method, commands: Sequence[Command], actions: TurnActions, made: Turn
 ) -> str | None:
     """What went wrong; empty when nothing is said of it, None when all went well."""
     problems = []
     silent = False
     for command in commands:
         try:
-            made.started.append(_start(situation, method, command, orders))
+            made.started.append(_start(situation, method, command, actions))
         except Refusal as error:
             each = "disrupting candidates, " if situation.rules.several_commands else ""
             text = f"launching replacement nodeclaim, creating node claim, {error} (command-id=$ID)"
@@ -163,32 +163,32 @@ def _start_all(
     return "" if silent else None
 
 
-def _start(situation: Situation, method: Method, command: Command, orders: Orders) -> Started:
+def _start(situation: Situation, method: Method, command: Command, actions: TurnActions) -> Started:
     """Cordons the candidates, creates the replacements, and only then counts the candidates as going away.
 
     The other way round the provisioner would make room for their pods as well.
     """
     states = [each.state for each in command.candidates]
     for state in states:
-        orders.mark_disrupted(state, method.reason)
+        actions.mark_disrupted(state, method.reason)
     names, problems = [], []
     for planned in command.replacements:
         try:
-            names.append(orders.create(planned, method.reason.lower()))
+            names.append(actions.create(planned, method.reason.lower()))
         except Refusal as error:
             problems.append(str(error))
     if problems:
         raise Refusal("; creating node claim, ".join(problems))
-    orders.mark_for_deletion(states)
-    _record(situation, command, orders)
+    actions.mark_for_deletion(states)
+    _record(situation, command, actions)
     return Started(method, command, tuple(names))
 
 
-def _record(situation: Situation, command: Command, orders: Orders) -> None:
+def _record(situation: Situation, command: Command, actions: TurnActions) -> None:
     """What the simulation said about pods becomes events and nominations."""
     for pod, reason in (command.outcome.errors or {}).items():
         situation.say(failed_scheduling(pod, reason))
     for name, pods in (command.outcome.existing or {}).items():
         node = situation.view.node_by_name[name]
-        orders.nominate(node)
+        actions.nominate(node)
         situation.say(*(nominated(pod_key(pod), node) for pod in pods))

@@ -11,8 +11,8 @@ from harness.engine.clock import SECOND
 from harness.engine.disruptions import Disruption
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Sink
+from harness.karpenter.disruption.actions import ClusterActions
 from harness.karpenter.disruption.controller import Started
-from harness.karpenter.disruption.orders import Hands
 from harness.karpenter.disruption.queue import RETRY, Execution, Progress, Queue
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.kube.api.status import ApiError
@@ -26,10 +26,10 @@ class Executions:
     name = "disruption.queue"
     backoff = (1.0, 10.0)
 
-    def __init__(self, engine: Engine, sink: Sink, hands: Hands, rules: DisruptionRules) -> None:
+    def __init__(self, engine: Engine, sink: Sink, actions: ClusterActions, rules: DisruptionRules) -> None:
         self._engine = engine
         self._sink = sink
-        self._hands = hands
+        self._actions = actions
         self._queue = Queue(rules)
         self._open: dict[int, tuple[Execution, Disruption]] = {}
         self._count = 0
@@ -54,7 +54,7 @@ class Executions:
         assert isinstance(key, int)
         execution, record = self._open[key]
         try:
-            progress = self._queue.advance(execution, self._engine.clock.now, self._hands)
+            progress = self._queue.advance(execution, self._engine.clock.now, self._actions)
         except ApiError:
             progress = Progress.WAITING  # what could not be written now is written at the next look
         if progress is Progress.WAITING:

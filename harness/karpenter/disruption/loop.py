@@ -13,6 +13,7 @@ from harness.engine.disruptions import Disrupted, Disruption
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.names import NodeClaimName
 from harness.engine.ports import Change, ChangeType, Sink
+from harness.karpenter.disruption.actions import ClusterActions
 from harness.karpenter.disruption.budgets import unreadable
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.changes import budget_changes, protection_ends
@@ -23,7 +24,6 @@ from harness.karpenter.disruption.executions import Executions
 from harness.karpenter.disruption.method import DRIFTED, Findings, Method
 from harness.karpenter.disruption.method_order import Memory, methods_of
 from harness.karpenter.disruption.observer import Observer
-from harness.karpenter.disruption.orders import Hands
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.disruption.tally import Tally
 from harness.karpenter.labels.core import INITIALIZED
@@ -99,7 +99,7 @@ class DisruptionController:
         engine: Engine,
         observer: Observer,
         sink: Sink,
-        hands: Hands,
+        actions: ClusterActions,
         executions: Executions,
         marks: Marks,
         instance_types: InstanceTypeProvider,
@@ -108,7 +108,7 @@ class DisruptionController:
         self._engine = engine
         self._observer = observer
         self._sink = sink
-        self._hands = hands
+        self._actions = actions
         self._executions = executions
         self._marks = marks
         self._instance_types = instance_types
@@ -124,7 +124,7 @@ class DisruptionController:
         self._situation: Situation | None = None
         self._deliberation: Deliberation[Turn] | None = None
         self._told = 0
-        self._deduplication = EventDeduplication(engine.clock, hands.say)
+        self._deduplication = EventDeduplication(engine.clock, actions.say)
         self.churn = Churn()
         self.tally = Tally()
         self.held = False
@@ -176,7 +176,7 @@ class DisruptionController:
                 self._sink.log("error", self.name, "detected disruption budget errors", error=wrong)
             self._situation = Situation(view, spot_to_spot=self._spot_to_spot, tally=self.tally)
             self._deliberation = turn(
-                self._situation, self._methods, self._hands, unseen=self._memory.unseen, memory=self._memory
+                self._situation, self._methods, self._actions, unseen=self._memory.unseen, memory=self._memory
             )
         else:
             assert self._situation is not None

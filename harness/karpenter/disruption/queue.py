@@ -18,7 +18,7 @@ from harness.kube.api.objects import Object, condition_is, name_of
 from harness.kube.go.durations import print_duration
 from lazyrecords import dataclass
 
-__all__ = ["RETRY", "Execution", "Progress", "Queue", "Servants"]
+__all__ = ["RETRY", "Execution", "Progress", "Queue", "QueueActions"]
 
 RETRY = 1.0
 """Seconds between two looks at a command."""
@@ -38,8 +38,8 @@ class Progress(Enum):
     FAILED = "failed"
 
 
-class Servants(Protocol):
-    """What the queue asks and has done."""
+class QueueActions(Protocol):
+    """What the queue reads of the cluster, and changes in it."""
 
     def nodeclaim(self, name: str) -> Object | None:
         """A replacement, None once it is gone."""
@@ -93,21 +93,21 @@ class Queue:
             return _LEAST
         return min(max(_PER_CANDIDATE * sum(len(each.nodes) for each in self.executions), _LEAST), _MOST)
 
-    def advance(self, execution: Execution, now: int, servants: Servants) -> Progress:
+    def advance(self, execution: Execution, now: int, actions: QueueActions) -> Progress:
         """Looks at a command: deletes its candidates when all replacements are there, takes it back when it has failed.
 
         The time is also up for a command that has just deleted its candidates: upstream looks at the clock last.
         """
         longest = self.longest()
-        waiting = self._waiting(execution, servants)
+        waiting = self._waiting(execution, actions)
         if not waiting and not execution.problem and not execution.deleted:
-            self._delete(execution, servants)
+            self._delete(execution, actions)
         taken = now - execution.begun
         if taken > longest:
             why = execution.problem or waiting or _NO_ERROR
             execution.problem = f"command reached timeout, {why} (duration={print_duration(taken)})"
         if execution.problem:
-            servants.release(execution.nodes)
+            actions.release(execution.nodes)
             self.executions.remove(execution)
             return Progress.FAILED
         if waiting:
@@ -116,29 +116,29 @@ class Queue:
         return Progress.DONE
 
     @staticmethod
-    def _waiting(execution: Execution, servants: Servants) -> str:
+    def _waiting(execution: Execution, actions: QueueActions) -> str:
         """Which replacements are still missing, in core's words; one that is gone is the end of the command."""
         reason = execution.started.method.reason
         missing = []
         for name in execution.started.replacements:
             if name in execution.initialized:
                 continue
-            claim = servants.nodeclaim(name)
+            claim = actions.nodeclaim(name)
             if claim is None:
                 execution.problem = f'replacement was deleted, NodeClaim.karpenter.sh "{name}" not found'
                 return ""
-            servants.say(launching(name, reason))
+            actions.say(launching(name, reason))
             if condition_is(claim, "Initialized"):
                 execution.initialized.add(name)
             else:
-                servants.say(waiting_readiness(name))
+                actions.say(waiting_readiness(name))
                 missing.append(f"nodeclaim not initialized (NodeClaim={name})")
         return f"waiting for replacement initialization, {'; '.join(missing)}" if missing else ""
 
     @staticmethod
-    def _delete(execution: Execution, servants: Servants) -> None:
+    def _delete(execution: Execution, actions: QueueActions) -> None:
         reason = execution.started.method.reason
         for each in execution.started.command.candidates:
-            servants.delete(name_of(each.nodeclaim))
-            servants.say(*terminating(name_of(each.node), name_of(each.nodeclaim), reason))
+            actions.delete(name_of(each.nodeclaim))
+            actions.say(*terminating(name_of(each.node), name_of(each.nodeclaim), reason))
         execution.deleted = True

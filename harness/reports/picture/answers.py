@@ -49,10 +49,10 @@ def gist(world: Mapping[str, Any]) -> list[str]:
     return [one if count == 1 else more for count, one, more in found if count]
 
 
-def pending(story: Story) -> list[dict[str, Any]]:
+def pending(story: Story, refused: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Pods that wait at the end, those with the same reasons together: Karpenter's `why`, the scheduler's, NodePools, `causes`, `advice`.
 
-    `tries` says what became of the machines that Karpenter asked for on account of them.
+    `tries` says what became of the machines that Karpenter asked for on account of them; ``refused`` is what Azure refused (refusals).
     """
     decisions, places = story.last_decisions(), story.places
     advice = {pod: fact for fact in story.facts("advice") for pod in fact["pods"]}
@@ -87,7 +87,7 @@ def pending(story: Story) -> list[dict[str, Any]]:
         if len(group["pods"]) < _ALIKE:
             group["pods"].append(name)
         members.setdefault(id(group), []).append(name)
-    tries = Tries.of(story, refusals(story))
+    tries = Tries.of(story, refused)
     return [{**group, "tries": tries.text(members[id(group)], group["target"])} for group in groups.values()]
 
 

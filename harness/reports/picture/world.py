@@ -45,7 +45,8 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
     """What the page draws, as JSON; only from the trace's lines."""
     story = Story.of(lines)
     end = story.facts("end")
-    told, tables, waiting, groups = _told(story), label_tables(story), pending(story), asked(story)
+    refused = refusals(story)
+    told, tables, waiting, groups = _told(story), label_tables(story), pending(story, refused), asked(story)
     tried = [one["funnel"] for group in groups for one in group["tries"] if one["funnel"] is not None]
     found = {
         "header": dict(story.header),
@@ -56,7 +57,7 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
             for fact in story.facts("expectation")
         ],
         "pending": waiting,
-        "refusals": refusals(story),
+        "refusals": refused,
         "rejections": rejections(story),
         "taken": taken(story),
         "runaways": runaways(story),

@@ -18,7 +18,7 @@ from lazyrecords import dataclass
 if TYPE_CHECKING:
     from harness.scenario.running.run import Run
     from harness.trace import Trace
-    from harness.trace.parts import Differing
+    from harness.trace.nested_facts import Differing
 
 __all__ = ["Tracing", "finished", "listen", "step_text", "trace_name"]
 

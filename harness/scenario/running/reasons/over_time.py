@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from harness.explain.said import moment
+from harness.explain.history import moment
 from harness.explain.why import listed
 from harness.kube.api.objects import spec_of
 from harness.scenario.language.models.moments import Moment

@@ -1,4 +1,4 @@
-"""The maps inside facts: their keys, and what is in them. A later version may add some."""
+"""The maps inside facts, with the keys of each. A later version may add some."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable
 from harness.trace import Trace
 from harness.trace.facts import Applied, Condition, EventTold, LabelWrite, LogTold, Refused, Write
 
-__all__ = ["Said", "cut", "moment"]
+__all__ = ["History", "cut", "moment"]
 
 _LONGEST = 300
 _FEW = 3
 
 
-class Said:
+class History:
     """Reads a trace. Each method returns lines, in order of time."""
 
     def __init__(self, trace: Trace) -> None:

@@ -1,4 +1,4 @@
-"""What the disruption controller has done to the cluster: taints, conditions, replacements, deletions.
+"""What the disruption controller changes in the cluster: taints, conditions, replacements, deletions.
 
 Core ``pkg/controllers/state/statenode.go`` (RequireNoScheduleTaint, ClearNodeClaimsCondition), ``pkg/controllers/disruption/queue.go``.
 """
@@ -23,15 +23,15 @@ from harness.kube.api.objects import Object, condition, is_terminating, metadata
 from harness.kube.api.status import ApiError, ignoring
 from harness.kube.scheduling.taints import same_taint
 
-__all__ = ["Hands", "is_tainted"]
+__all__ = ["ClusterActions", "is_tainted"]
 
 
 Create = Callable[[PlannedNodeClaim], Object]
 """Creates a NodeClaim. Raises NodeClaimRefused, EmptyRange."""
 
 
-class Hands:
-    """Carries out what the controller (Orders) and its queue (Servants) want done."""
+class ClusterActions:
+    """What a turn of the controller changes in a cluster (TurnActions), and its queue of commands (QueueActions)."""
 
     def __init__(
         self, view: ClusterView, writer: Writer, sink: Sink, clock: Clock, marks: Marks, create: Create

@@ -1,4 +1,4 @@
-"""What a Karpenter that is somebody else tells in its log of what the simulated loop tells itself: nodes that go, launches that failed.
+"""The log of a Karpenter that is not simulated here, as facts: nodes that it removes, and launches that failed.
 
 Core ``pkg/controllers/disruption/{queue,types}.go``, ``pkg/controllers/nodeclaim/lifecycle/launch.go``, ``pkg/controllers/provisioning``.
 """
@@ -13,10 +13,10 @@ from harness.karpenter.disruption.conditions import DRIFTED
 from harness.karpenter.instancetypes import MISSING_PRICE
 from harness.karpenter.validation.rejections import RejectionLayer
 from harness.trace.facts import ClaimState, Condition, Disruption, NodeState, Refused
-from harness.trace.parts import Leaving
+from harness.trace.nested_facts import Leaving
 from harness.world.recorder import LogLine
 
-__all__ = ["told_disruptions", "told_refusals"]
+__all__ = ["logged_disruptions", "logged_refusals"]
 
 _DISRUPTING, _CREATED = "disrupting node(s)", "created nodeclaim"
 _SUCCEEDED, _FAILED = "command succeeded", "failed terminating nodes while executing a disruption command"
@@ -26,7 +26,7 @@ _COMMAND = re.compile(r"(?P<reason>\w+)/[^:]*: .*\(savings: \$(?P<savings>-?[0-9
 """How a command is printed from core 1.10 on; before, its reason is a value of its own, in lower case."""
 
 
-def told_disruptions(
+def logged_disruptions(
     lines: Sequence[LogLine],
     nodes: Iterable[NodeState],
     claims: Iterable[ClaimState],
@@ -96,7 +96,7 @@ def _made(lines: Iterable[LogLine], decision: LogLine) -> Iterator[str]:
             yield _name(line.values, "NodeClaim")
 
 
-def told_refusals(lines: Iterable[LogLine]) -> Iterator[Refused]:
+def logged_refusals(lines: Iterable[LogLine]) -> Iterator[Refused]:
     """NodeClaims whose launch failed, and NodePools that nothing fits."""
     for line in lines:
         error = str(line.values.get("error") or "")

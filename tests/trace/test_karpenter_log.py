@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.trace.facts import ClaimState, Condition, NodeState
-from harness.trace.told import told_disruptions, told_refusals
+from harness.trace.karpenter_log import logged_disruptions, logged_refusals
 from harness.world.real.world import _log_line
 from harness.world.recorder import LogLine
 from tests.project.tree import ROOT
@@ -62,7 +62,7 @@ def test_nodes_that_go(values: dict[str, Any], savings: float) -> None:
             61.0, "info", "provisioner", "created nodeclaim", {"NodeClaim": {"name": "default-c"}, "reconcileID": "8"}
         ),
     ]
-    (found,) = told_disruptions(lines, NODES, CLAIMS)
+    (found,) = logged_disruptions(lines, NODES, CLAIMS)
     assert found.to_json() == {
         "t": 60.0,
         "fact": "disruption",
@@ -100,7 +100,7 @@ def test_what_a_real_controller_says_of_nodes_that_go(run: str, told: tuple[Any,
     lines = said(run)
     begun = next(line.at for line in lines if line.message == "disrupting node(s)")
     drifted = Condition(0.5, "NodeClaim/default-whdzc", "Drifted", "True", "NodePoolDrifted")
-    (found,) = told_disruptions(lines, (), (), [drifted])
+    (found,) = logged_disruptions(lines, (), (), [drifted])
     (node,) = found.nodes
     assert node["node"] == f"aks-{node['claim']}"
     words = (found.decision, found.reason, found.replacements, found.savings, found.drift, found.problem)
@@ -117,12 +117,12 @@ def test_the_queue_of_one_command_does_not_end_another() -> None:
         for each in lines
     ]
     unended = [line for line in lines if line.message != "command succeeded"]
-    (found,) = told_disruptions([*unended, *(line for line in other if line.message == "command succeeded")], (), ())
+    (found,) = logged_disruptions([*unended, *(line for line in other if line.message == "command succeeded")], (), ())
     assert (found.ended, found.problem) == (None, "")
 
 
 def test_the_simulated_queue_says_the_same_of_a_replacement_that_is_gone() -> None:
-    (failed,) = told_disruptions(said("fail"), (), ())
+    (failed,) = logged_disruptions(said("fail"), (), ())
     text = (ROOT / "scenarios" / "disruption" / "queue.yaml").read_text(encoding="utf-8")
     (wanted,) = re.findall(r"takenBack: \{matches: '(replacement was deleted.*?)'\}", text)
     assert re.search(wanted, failed.problem)
@@ -146,7 +146,7 @@ def test_launches_that_failed_and_nodepools_that_nothing_fits() -> None:
             NodePool={"name": "default"},
         ),
     ]
-    assert [(one.t, one.object, one.layer, one.text) for one in told_refusals(lines)] == [
+    assert [(one.t, one.object, one.layer, one.text) for one in logged_refusals(lines)] == [
         (5.9, "NodeClaim/default-a", "launch", error),
         (7.0, "NodePool/default", "nodepool-filter", "nodepool requirements filtered out all instance types"),
     ]
