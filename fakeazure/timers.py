@@ -1,6 +1,6 @@
 """Virtual time: what the cloud will do later, in order, without reading a clock of its own.
 
-The clock is given: a callable, or an object with `now()`, that answers seconds since the Unix epoch or an aware datetime.
+The clock is given: a callable, or an object with `now()`, that returns seconds since the Unix epoch or an aware datetime.
 Nothing here waits. The owner of the clock asks `next_due`, moves its clock there, and calls `run_until`; or it is told of
 each new due time through `on_schedule` and puts that into its own queue.
 """
@@ -43,7 +43,7 @@ class ManualClock:
         return self._now
 
     def advance(self, seconds: float) -> float:
-        """Move forward and answer the new time. ValueError for a negative step."""
+        """Move forward and return the new time. ValueError for a negative step."""
         if seconds < 0:
             raise ValueError(f"a clock does not go back: {seconds}")
         self._now += seconds

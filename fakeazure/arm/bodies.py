@@ -1,4 +1,4 @@
-"""Reading request bodies: every accessor answers the wanted shape or refuses the request, so no handler trips over a caller's mistake."""
+"""Reading request bodies: every accessor returns the wanted shape or refuses the request, so no handler trips over a caller's mistake."""
 
 from __future__ import annotations
 

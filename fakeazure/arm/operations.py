@@ -86,7 +86,7 @@ class Operations:
     ) -> Operation:
         """Begin an operation that ends after `seconds` (never, if None).
 
-        `finish` then makes the effect and answers the error it ended in, or None. With zero seconds it is over at once.
+        `finish` then makes the effect and returns the error it ended in, or None. With zero seconds it is over at once.
         """
         operation = Operation(self._guids(), kind, subscription, namespace, location, self._timers.now())
         self._keep(operation)

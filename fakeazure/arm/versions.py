@@ -25,7 +25,7 @@ def check_version(
 ) -> None:
     """Refuse a request without an `api-version` that its namespace has, with ARM's codes and the list.
 
-    `type_` is the resource type without the namespace, `location` where the resource is, `locations` answers where it could be.
+    `type_` is the resource type without the namespace, `location` where the resource is, `locations` returns where it could be.
     """
     if _served(namespace, version):
         return

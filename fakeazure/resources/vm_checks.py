@@ -1,4 +1,4 @@
-"""What a VM of a size can be asked for at all: image, OS disk, encryption, ultra disks. Pure; each check answers a failure."""
+"""What a VM of a size can be asked for at all: image, OS disk, encryption, ultra disks. Pure; each check returns a failure."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Adoption:
         return latest_moment(objects)
 
     def apply(self, manifests: Sequence[Manifest]) -> tuple[list[str], str]:
-        """Applies the dump; answers what was added to it, and why it does not come to rest. Raises ScenarioError."""
+        """Applies the dump. Returns what was added to it, and why it does not come to rest. Raises ScenarioError."""
         from harness.cli.manifests import apply_manifests, settle
 
         first = [one for one in manifests if one.kind in _FIRST]

@@ -199,7 +199,7 @@ def apply_manifests(
     complete: bool = True,
     change: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda obj: obj,
 ) -> list[str]:
-    """Applies them, a default AKSNodeClass or NodePool first where there is none; answers what was added.
+    """Applies them, a default AKSNodeClass or NodePool first where there is none. Returns what was added.
 
     `complete`: they are all there is, so that what is missing is added. `change` makes of each object what is applied.
     Raises ScenarioError for every object that is refused, at the place of the field at fault.

@@ -73,7 +73,7 @@ def leftovers() -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def remove_leftovers() -> list[str]:
-    """Removes them all; answers what they were."""
+    """Removes them all. Returns what they were."""
     removed = []
     for what, remove in leftovers():
         remove()

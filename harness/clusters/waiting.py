@@ -94,7 +94,7 @@ def poll(probe: Callable[[], T | None], what: Callable[[], str] | str, *, second
 
 
 def stopwatch() -> Callable[[], float]:
-    """A function that answers the seconds since now."""
+    """A function that returns the seconds since now."""
     start = time.perf_counter()
     return lambda: time.perf_counter() - start
 

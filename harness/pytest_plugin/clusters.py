@@ -157,7 +157,7 @@ class ClusterRunners(ClusterPool):
         return came
 
     def explains(self, error: BaseException) -> bool:
-        """Whether an error is a cluster's own account of what died or does not come to rest, to which a traceback adds nothing."""
+        """Whether an error says by itself what of a cluster died or does not come to rest, so that no traceback is shown."""
         if self.only_memory:
             return False
         from harness.clusters.errors import ClusterFailed

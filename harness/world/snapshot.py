@@ -74,7 +74,7 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
 
 
 def _without_zones(objects: dict[str, Any]) -> list[str]:
-    """Takes its zone out of each object, wherever a value is one; answers the zones, sorted.
+    """Takes its zone out of each object, wherever a value is one. Returns the zones, sorted.
 
     A launch draws among zones that are as good, and which of several launches comes first is chance where their pods are sorted by uid.
     """

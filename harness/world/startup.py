@@ -14,7 +14,7 @@ __all__ = ["end_startup"]
 def end_startup(world: World) -> list[str]:
     """Removes the startup taints of all Nodes that registered, and lets the world settle, until no new Node has one.
 
-    Answers the taints as `key=value:effect`, each once. A world that does not come to rest is left as it is.
+    Returns the taints as `key=value:effect`, each once. A world that does not come to rest is left as it is.
     """
     removed: dict[str, None] = {}
     while True:

@@ -113,7 +113,7 @@ class RealClusters:
             cluster.stop()
 
     def stop(self) -> list[str]:
-        """Ends all; answers what they took."""
+        """Ends all. Returns what they took."""
         self._used += [str(Usage.of(each)) for each in self._started.values()]
         with ExitStack() as all_of_them:
             for each in self._started.values():

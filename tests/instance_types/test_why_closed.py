@@ -26,7 +26,7 @@ def runner() -> Runner:
 
 
 def judged(world: World) -> set[str]:
-    """Every offering of the world's types, compared; answers the reasons that came up."""
+    """Every offering of the world's types, compared. Returns the reasons that came up."""
     (nodeclass,) = world.list("AKSNodeClass")
     standing, found = world.instance_types.standing(), set()
     for each in world.instance_types.list(nodeclass).types:

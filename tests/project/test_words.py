@@ -1,11 +1,13 @@
-"""The project names no machine, no package index and nothing outside itself."""
+"""The project names no machine, no package index and nothing outside itself, and speaks as others do."""
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.project.tree import ROOT, tracked
+from tests.project.tree import ROOT, modules, tracked
 
 # written so that this file does not contain what it looks for; the last column: files that may
 WORDS: list[tuple[str, str, set[str]]] = [
@@ -29,3 +31,52 @@ def test_nothing_names(what: str, pattern: str, allowed: set[str]) -> None:
         if name not in allowed:
             found += [f"{name}: {match[0]}" for match in re.finditer(pattern, text_of(path))]
     assert not found, found[:20]
+
+
+DIALECT = {
+    "Knobs": "Settings",
+    "Fitting": "Fit",
+    "Said": "History",
+    "Hands": "ClusterActions",
+    "Servants": "QueueActions",
+    "unrest": "outstanding",
+    "label_sides": "label_comparison",
+    "endless": "runaway",
+}
+"""Words that only we understood, and what takes their place; of the names of classes, functions and modules."""
+
+SERVERS = {
+    "harness/conformance/loop.py:serve",
+    "harness/conformance/command.py:run",
+    "harness/world/real/world.py:handle",
+}
+"""Who answers a client. A function returns."""
+
+
+def _definitions(path: Path) -> Iterator[tuple[str, str]]:
+    """Name and docstring of a module, and of its classes and functions."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    yield path.stem, ast.get_docstring(tree) or ""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, ast.get_docstring(node) or ""
+
+
+def test_names_are_no_dialect_of_ours() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {name} is {DIALECT[name]}"
+        for path in modules()
+        for name, _ in _definitions(path)
+        if name in DIALECT
+    ]
+    assert found == []
+
+
+def test_functions_return() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}:{name}"
+        for path in modules()
+        for name, text in _definitions(path)
+        if re.search(r"^Answers\b|[;,] answers (?:the|what|whether|where)\b|`\w+` answers\b", text)
+    }
+    assert found <= SERVERS, found - SERVERS

@@ -141,7 +141,7 @@ class RestWriter:
         self._look(KINDS["Pod"], namespace, name)
 
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object:
-        """`…/scale`: sets the number of replicas of a workload; answers the workload."""
+        """`…/scale`: sets the number of replicas of a workload. Returns the workload."""
         known = _known(kind)
         patch = {"spec": {"replicas": replicas}}
         path = path_of(known, namespace, name, "scale")

@@ -53,7 +53,7 @@ class AuditLog:
     """Reads the log. A line is written after its answer went out, and lines of different connections in any order."""
 
     def __init__(self, read: Callable[[str], str], skip: Callable[[], None] = lambda: None) -> None:
-        """`read` answers the log's lines that contain the given text; `skip` lets it leave out what the log has now."""
+        """`read` returns the log's lines that contain the given text; `skip` lets it leave out what the log has now."""
         self._read = read
         self._skip = skip
         self._since = ""

@@ -192,7 +192,7 @@ class KindNode(DockerContainer):
         return f"journal of {unit} on {self.node_name}:\n{_indented(text, lines)}"
 
     def restart_kubelet(self) -> str:
-        """Starts the kubelet anew, or one that was stopped; answers the place in its journal from which it speaks, for `kubelet_said`."""
+        """Starts the kubelet anew, or one that was stopped. Returns the place in its journal from which it speaks, for `kubelet_said`."""
         script = "systemctl stop kubelet; journalctl -q -n 0 --show-cursor; systemctl start kubelet"
         found = re.search(r"^-- cursor: (.*)$", self.sh("sh", "-c", script), re.MULTILINE)
         return found[1].strip() if found else ""

@@ -55,7 +55,7 @@ def labelled(label: str, owner: str) -> dict[str, str]:
 
 
 def remove_all(label: str) -> list[str]:
-    """Asks Docker to remove everything that carries a label (`key` or `key=value`); answers the names of what was there.
+    """Asks Docker to remove everything that carries a label (`key` or `key=value`). Returns the names of what was there.
 
     What is still in use is refused at first, so that only an empty answer means that all is gone.
     """

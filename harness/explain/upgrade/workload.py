@@ -57,7 +57,7 @@ class Placement:
 def placements(
     world: World, objects: Sequence[Object], upgrade: Callable[[World], None] | None = None
 ) -> dict[str, Placement]:
-    """Stores NodePools and their like, does `upgrade`, then brings the pods; answers by ``Kind/name``."""
+    """Stores NodePools and their like, does `upgrade`, then brings the pods. Returns placements by ``Kind/name``."""
     kinds = {obj.get("kind") for obj in objects}
     world.apply(*(obj for obj in default_objects() if obj["kind"] not in kinds))
     ordered = sorted(objects, key=lambda obj: creation_rank(str(obj.get("kind"))))

@@ -17,7 +17,7 @@ _About = tuple[str, str, str]
 
 
 class EventDeduplication:
-    """What was heard last, by object and reason. ``publish`` answers whether an event is heard, or dropped by who hears it.
+    """What was heard last, by object and reason. ``publish`` returns whether an event is heard, or dropped by who hears it.
 
     What is said of a node while all of its reason is hidden and dropped is not worded, unless somebody asks what is unheard.
     """

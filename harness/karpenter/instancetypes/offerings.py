@@ -116,7 +116,7 @@ class OfferingFactory:
         zone: str,
         capacity_type: str,
     ) -> Closed | None:
-        """Why :meth:`make` answers an offering that is unavailable, what lasts longest first; None where it is to be had."""
+        """Why :meth:`make` returns an offering that is unavailable, what lasts longest first; None where it is to be had."""
         release, spot = self._release, capacity_type == SPOT
         if spot and release.spot_needs_low_priority and not sku.low_priority:
             return Closed("spot")

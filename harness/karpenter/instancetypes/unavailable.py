@@ -81,7 +81,7 @@ class UnavailableOfferings:
     def mark_family(
         self, reason: str, sku: Sku, zone: str, capacity_type: str, *, now: float, ttl: float, vcpus: int = WHOLE_FAMILY
     ) -> int | None:
-        """Leaves the family of a size alone, whole or from a number of vCPUs on; answers the number in force, None without a family."""
+        """Leaves the family of a size alone, whole or from a number of vCPUs on. Returns the number in force, None without a family."""
         return self._mark_family(reason, sku, zone, capacity_type, vcpus, now + ttl)
 
     def _mark_family(

@@ -32,7 +32,7 @@ class Deleter(InstanceProvider, Protocol):
 class GarbageCollection:
     """Both sweeps; the only key is the sweep. It starts with the first NodeClaim.
 
-    `changes` answers the same while neither the cluster nor the cloud has changed: a sweep that would find what the one before found is
+    `changes` returns the same while neither the cluster nor the cloud has changed: a sweep that would find what the one before found is
     left out, so that quiet days cost nothing.
     """
 

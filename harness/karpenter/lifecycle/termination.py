@@ -117,7 +117,7 @@ class NodeTermination:
     def _steps(
         self, node: Object, claim: Object | None, conditions: Conditions | None, deadline: int | None
     ) -> Result | None:
-        """Drain, volumes, instance: answers what to wait for, None when everything is done."""
+        """Drain, volumes, instance. Returns what to wait for, None when everything is done."""
         if conditions is not None and conditions.get("Drained") is None:
             conditions.set_unknown("Drained", "Draining", "Draining")
         problem = self._drain.step(node, deadline)

@@ -109,8 +109,8 @@ class Overlays(Protocol):
 class InstanceTypeProvider:
     """One controller's instance types.
 
-    `records` answers the SKU list, `prices` the price table, `usages` the quota records of the region; the first two must
-    answer the same object while nothing changed.
+    `records` returns the SKU list, `prices` the price table, `usages` the quota records of the region; the first two must
+    return the same object while nothing changed.
     """
 
     def __init__(

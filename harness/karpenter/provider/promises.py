@@ -32,7 +32,7 @@ class Promise:
 
     `operation` is the URL to poll, None when there is nothing to wait for. `steps` are the calls to make afterwards, one by
     one, each waited for. `found` is the machine, if there was one already: a controller that restarts meets what it made before. `failed`
-    classifies the answer in which an operation ended; `cleanup` answers the calls that remove what there is, one by one, each waited for.
+    classifies the answer in which an operation ended; `cleanup` returns the calls that remove what there is, one by one, each waited for.
     """
 
     claim: Object

@@ -37,7 +37,7 @@ class Amounts:
 
 
 class CatalogIndex:
-    """Answers for one list of instance types, in its order.
+    """Sets of one list of instance types, in its order.
 
     ``full`` has every bit; ``zero_fits`` those of types that have a negative allocatable amount nowhere, which no pod fits.
     ``launchable``: a reserved offering without capacity left has no price (:attr:`SchedulingRules.launchable_offerings`).

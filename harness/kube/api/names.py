@@ -1,6 +1,6 @@
 """Syntax of Kubernetes names: label keys, label values, DNS names, with apimachinery's sentences.
 
-Each function answers the list of what is wrong, empty when the text is good. Lengths are in bytes of UTF-8.
+Each function returns the list of what is wrong, empty when the text is good. Lengths are in bytes of UTF-8.
 Source: apimachinery pkg/util/validation/validation.go, pkg/api/validate/content.
 """
 
