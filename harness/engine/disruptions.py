@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from harness.engine.names import NodeClaimName, NodeName
 from lazyrecords import dataclass
 
 __all__ = ["DELETE", "EXPIRED", "REPLACE", "UNHEALTHY", "Disrupted", "Disruption"]
@@ -22,8 +23,8 @@ class Disrupted:
     that go without a command.
     """
 
-    nodeclaim: str
-    node: str
+    nodeclaim: NodeClaimName
+    node: NodeName
     nodepool: str
     labels: Mapping[str, str] = field(default_factory=dict)
     price: float = 0.0

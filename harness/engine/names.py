@@ -2,7 +2,7 @@
 
 from typing import NewType
 
-__all__ = ["NodeClaimName", "ProviderId", "VmId"]
+__all__ = ["NodeClaimName", "NodeName", "ProviderId", "VmId"]
 
 VmId = NewType("VmId", str)
 """The ARM id of a virtual machine: `/subscriptions/S/resourceGroups/G/providers/Microsoft.Compute/virtualMachines/NAME`."""
@@ -10,3 +10,5 @@ ProviderId = NewType("ProviderId", str)
 """`spec.providerID` of a Node and `status.providerID` of a NodeClaim: `azure://` and a VM's id with its group in small letters."""
 NodeClaimName = NewType("NodeClaimName", str)
 """The name of a NodeClaim. Its Node has another one, that of its virtual machine."""
+NodeName = NewType("NodeName", str)
+"""The name of a Node, where it stands beside another name or id. What users give is a `str`."""

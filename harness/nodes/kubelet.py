@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from harness.engine.clock import SECOND, nanoseconds
 from harness.engine.engine import DONE, Engine, Result, Wait
-from harness.engine.names import VmId
+from harness.engine.names import NodeName, VmId
 from harness.engine.ports import CONTROLLER_MANAGER, Change, Identity, Sink, View, Writer
 from harness.kube.api.objects import Object, condition_is, conditions_of, name_of, namespace_of
 from harness.kube.api.status import ApiError, ignoring
@@ -50,7 +50,7 @@ class Timing:
 class Silence:
     """A Node whose machine stopped; `gone` if the cloud has no such machine any more."""
 
-    node: str
+    node: NodeName
     gone: bool
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from harness.engine.names import VmId
+from harness.engine.names import NodeName, VmId
 from harness.nodes.boot import BootPlan
 from harness.nodes.machine import Machine
 from lazyrecords import dataclass
@@ -34,9 +34,9 @@ class Running:
     real: bool = False
 
     @property
-    def node_name(self) -> str:
+    def node_name(self) -> NodeName:
         """The name of its Node: the VM's name in lower case."""
-        return self.machine.name.lower()
+        return NodeName(self.machine.name.lower())
 
 
 class Machines:
@@ -46,7 +46,7 @@ class Machines:
 
     def __init__(self) -> None:
         self._by_vm: dict[VmId, Running] = {}
-        self._by_node: dict[str, Running] = {}
+        self._by_node: dict[NodeName, Running] = {}
 
     def add(self, machine: Machine) -> Running:
         """Registers a machine that was powered on; a restarted one starts again."""
@@ -68,7 +68,7 @@ class Machines:
 
     def of_node(self, name: str) -> Running | None:
         """The machine whose Node has this name."""
-        return self._by_node.get(name)
+        return self._by_node.get(NodeName(name))
 
     def __len__(self) -> int:
         return len(self._by_vm)

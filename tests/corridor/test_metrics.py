@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.engine.disruptions import Disrupted, Disruption
+from harness.engine.names import NodeName
 from harness.engine.ports import ADMIN
 from harness.testing import nodeclass, nodepool, pod
 from harness.world import World
@@ -62,7 +63,7 @@ def test_a_launch_that_fails_and_a_pod_without_a_place() -> None:
 def test_decisions() -> None:
     world = settled()
     (claim,) = (each["metadata"]["name"] for each in world.list("NodeClaim"))
-    gone = (Disrupted(claim, "n", "default"),)
+    gone = (Disrupted(claim, NodeName("n"), "default"),)
     world.recorder.disrupted(Disruption(1, "Drifted", "replace", gone, ("r",), "Drift", ended=2))
     world.recorder.disrupted(
         Disruption(
@@ -82,7 +83,7 @@ def test_how_a_nodeclaim_ends_is_told_since_core_1_15() -> None:
     """Core ``pkg/controllers/disruption/queue.go`` recordCandidateDisrupted, ``pkg/utils/nodeclaim`` DisruptionTerminationMode."""
     world = settled(karpenter="next")
     (claim,) = (each["metadata"]["name"] for each in world.list("NodeClaim"))
-    gone = (Disrupted(claim, "n", "default", pods=3, policy="WhenEmptyOrUnderutilized"),)
+    gone = (Disrupted(claim, NodeName("n"), "default", pods=3, policy="WhenEmptyOrUnderutilized"),)
     for method, reason in (("Drift", "Drifted"), ("SingleNodeConsolidation", "Underutilized")):
         world.recorder.disrupted(Disruption(1, reason, "replace", gone, ("r",), method, ended=2))
     failed = Disruption(3, "Empty", "delete", gone, ("r",), "Emptiness", problem="too late", missing=1)

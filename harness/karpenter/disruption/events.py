@@ -6,6 +6,7 @@ Core ``pkg/controllers/disruption/events/events.go``.
 import math
 from collections.abc import Iterator
 
+from harness.engine.names import NodeClaimName, NodeName
 from harness.karpenter.disruption.telling import Text, Told, both
 from harness.karpenter.scheduling.nodeclaims import SchedulingEvent
 from harness.karpenter.scheduling.state import StateNode
@@ -111,7 +112,7 @@ def waiting_readiness(nodeclaim: str) -> SchedulingEvent:
     return SchedulingEvent("NodeClaim", nodeclaim, "Normal", "DisruptionWaitingReadiness", text, _TWO_MINUTES)
 
 
-def terminating(node: str, nodeclaim: str, reason: str) -> Iterator[SchedulingEvent]:
+def terminating(node: NodeName, nodeclaim: NodeClaimName, reason: str) -> Iterator[SchedulingEvent]:
     """A candidate is deleted."""
     for kind, name in (("Node", node), ("NodeClaim", nodeclaim)):
         text = f"Disrupting {kind}: {reason}"

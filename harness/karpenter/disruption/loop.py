@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from harness.engine.clock import SECOND, nanoseconds, parse
 from harness.engine.disruptions import Disrupted, Disruption
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
-from harness.engine.names import NodeClaimName
+from harness.engine.names import NodeClaimName, NodeName
 from harness.engine.ports import Change, ChangeType, Sink
 from harness.karpenter.disruption.actions import ClusterActions
 from harness.karpenter.disruption.budgets import unreadable
@@ -267,8 +267,8 @@ class DisruptionController:
 
 def _disrupted(candidate: Candidate) -> Disrupted:
     return Disrupted(
-        name_of(candidate.nodeclaim),
-        name_of(candidate.node),
+        NodeClaimName(name_of(candidate.nodeclaim)),
+        NodeName(name_of(candidate.node)),
         candidate.pool,
         dict(candidate.state.labels),
         candidate.known_price,

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Protocol
 
 from harness.engine.clock import SECOND
+from harness.engine.names import NodeClaimName, NodeName
 from harness.karpenter.disruption.controller import Started
 from harness.karpenter.disruption.events import launching, terminating, waiting_readiness
 from harness.karpenter.releases.disruption import DisruptionRules
@@ -140,5 +141,5 @@ class Queue:
         reason = execution.started.method.reason
         for each in execution.started.command.candidates:
             actions.delete(name_of(each.nodeclaim))
-            actions.say(*terminating(name_of(each.node), name_of(each.nodeclaim), reason))
+            actions.say(*terminating(NodeName(name_of(each.node)), NodeClaimName(name_of(each.nodeclaim)), reason))
         execution.deleted = True
