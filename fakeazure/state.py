@@ -15,6 +15,7 @@ from fakeazure.arm.operations import Operation, Operations
 from fakeazure.arm.texts import refuse
 from fakeazure.arm.throttling import Throttle
 from fakeazure.events import Events
+from fakeazure.graph_rows import GraphRows
 from fakeazure.market.faults import STUCK
 from fakeazure.market.market import Allocation, Market
 from fakeazure.market.match import Subject
@@ -85,6 +86,7 @@ class State:
         self.timing = timing
         self.throttle = throttle
         self.store = Store()
+        self.graph = GraphRows()
         self.events = Events()
         self.operations = Operations(timers, guids, settings.base_url)
         self.vms: dict[str, MachineFacts] = {}

@@ -12,16 +12,39 @@ from itertools import count
 
 from fakeazure.resources.kql_expressions import Expression, Expressions, Row
 from fakeazure.resources.kql_functions import QueryError, sort_key, text_of
+from lazyrecords import dataclass
 
-__all__ = ["QueryError", "Row", "Tables", "compile_query"]
+__all__ = ["Query", "QueryError", "Row", "Tables", "compile_query"]
 
 Tables = Callable[[str], list[Row]]
 """The rows of a table by its name. Raises QueryError for one that does not exist."""
 Stage = Callable[[list[Row], Tables], list[Row]]
-Query = Callable[[Tables], list[Row]]
 _JOINS = ("inner", "innerunique", "leftouter", "leftsemi", "leftanti")
 _DEEPEST = 4
 """How deep queries may be nested in joins and unions; Azure allows three joins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A compiled query: its table, what a row of it has to pass first, and the stages behind that."""
+
+    table: str
+    filters: Sequence[Expression]
+    stages: Sequence[Stage]
+
+    def __call__(self, tables: Tables) -> list[Row]:
+        """All that it finds. Raises QueryError."""
+        return self.rest([row for row in tables(self.table) if self.passes(row)], tables)
+
+    def passes(self, row: Row) -> bool:
+        """Whether a row passes the filters, which see nothing else."""
+        return all(predicate(row) is True for predicate in self.filters)
+
+    def rest(self, rows: list[Row], tables: Tables) -> list[Row]:
+        """What the stages make of the rows that passed."""
+        for stage in self.stages:
+            rows = stage(rows, tables)
+        return rows
 
 
 @lru_cache(maxsize=64)
@@ -40,18 +63,16 @@ class _Parser(Expressions):
         if depth > _DEEPEST:
             raise QueryError(f"queries are nested more than {_DEEPEST} deep")
         table = self.take()
+        filters: list[Expression] = []
         stages: list[Stage] = []
         while self.peek() == "|":
             self.take()
-            stages.append(self.stage(depth))
-
-        def run(tables: Tables) -> list[Row]:
-            rows = tables(table)
-            for stage in stages:
-                rows = stage(rows, tables)
-            return rows
-
-        return run
+            if not stages and self.peek() in _FILTERS:
+                self.take()
+                filters.append(self.expression())
+            else:
+                stages.append(self.stage(depth))
+        return Query(table, filters, stages)
 
     def stage(self, depth: int) -> Stage:
         name = self.take(*_STAGES)
@@ -63,6 +84,7 @@ class _Parser(Expressions):
         return lambda rows, tables: stage(rows)
 
     def _where(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        """Behind another stage; the first ones are the query's filters."""
         predicate = self.expression()
         return lambda rows: [row for row in rows if predicate(row) is True]
 
@@ -229,6 +251,7 @@ def _joined(kind: str, left: Sequence[Row], right: Sequence[Row], pairs: Sequenc
     return found
 
 
+_FILTERS = ("where", "filter")
 _STAGES: Mapping[str, Callable[[_Parser, str], Callable[[list[Row]], list[Row]]]] = {
     "where": _Parser._where,
     "filter": _Parser._where,

@@ -46,19 +46,32 @@ def _query(state: State, request: Request) -> Response:
     body = body_of(request)
     wanted = {item.lower() for item in texts(body, "subscriptions")}
 
+    def judged(entry: Entry) -> Row | None:
+        if len(entry.id.types) > 1 or (wanted and entry.id.subscription.lower() not in wanted):
+            return None
+        return _row(state, entry)
+
+    def entries() -> Iterator[Entry]:
+        return state.store.as_of(state.now() - state.timing.graph_lag)
+
     def tables(name: str) -> list[Row]:
         if name.lower() == "resourcecontainers":
             return _containers(state, wanted)
         if name.lower() != _TABLE:
             raise QueryError(f"table '{name[:100]}' is not known")
-        return [
-            _row(state, entry)
-            for entry in state.store.as_of(state.now() - state.timing.graph_lag)
-            if len(entry.id.types) == 1 and (not wanted or entry.id.subscription.lower() in wanted)
-        ]
+        return [row for entry in entries() if (row := judged(entry)) is not None]
+
+    def passes(entry: Entry) -> Row | None:
+        row = judged(entry)
+        return row if row is not None and query.passes(row) else None
 
     try:
-        found = compile_query(text(body, "query"))(tables)
+        query = compile_query(text(body, "query"))
+        if query.table.lower() == _TABLE:
+            asked = text(body, "query"), frozenset(wanted)
+            found = query.rest(state.graph.passing(asked, entries(), passes), tables)
+        else:
+            found = query(tables)
     except QueryError as error:
         raise ArmError(_invalid(str(error))) from None
     options = section(body, "options")

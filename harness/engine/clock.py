@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 SECOND = 1_000_000_000
 """Nanoseconds in a second: times and durations inside the engine are whole nanoseconds, so they add up exactly."""
@@ -67,6 +68,7 @@ def render(moment: int) -> str:
     return (EPOCH + timedelta(seconds=moment // SECOND)).isoformat()[:19] + "Z"
 
 
+@lru_cache(maxsize=8192)
 def parse(text: str) -> int:
     """The moment that a Kubernetes timestamp names, in nanoseconds since `EPOCH`; may lie before it."""
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))

@@ -96,9 +96,6 @@ class _Work:
     wait: Wait
     revision: int
 
-    def __lt__(self, other: _Work) -> bool:
-        return (self.due, self.seq) < (other.due, other.seq)
-
 
 Slot = tuple[int, Hashable]
 
@@ -115,7 +112,7 @@ class Engine:
         self.steps = 0
         self._controllers: list[Controller] = []
         self._routes: dict[str, list[tuple[int, Router]]] = {}
-        self._heap: list[_Work] = []
+        self._heap: list[tuple[int, int, _Work]] = []  # by due and seq, which no two have in common
         self._pending: dict[Slot, _Work] = {}
         self._failures: dict[Slot, tuple[int, str]] = {}  # how often in a row, and the last message
         self._busy: dict[Slot, int] = {}
@@ -197,7 +194,7 @@ class Engine:
 
     def waiting(self) -> list[str]:
         """What is still queued, in words (for messages about what still moves): what fails first, then the soonest."""
-        live = sorted(self._pending.items(), key=lambda item: (item[0] not in self._failures, item[1]))
+        live = sorted(self._pending.items(), key=lambda item: (item[0] not in self._failures, item[1].due, item[1].seq))
         return [self._told(slot, work) for slot, work in live]
 
     def _told(self, slot: Slot, work: _Work) -> str:
@@ -212,10 +209,11 @@ class Engine:
         limit = start + nanoseconds(self.max_seconds)
         self._runaway = None
         exhausted: str | None = None
-        while self._more():
-            work = self._heap[0]
-            if self._pending.get((work.controller, work.key)) is not work:
-                heappop(self._heap)
+        heap, pending = self._heap, self._pending
+        while heap or self._more():
+            work = heap[0][2]
+            if pending.get((work.controller, work.key)) is not work:
+                heappop(heap)
                 continue
             if work.due > self.clock.now:
                 if self.outside is not None and self.outside():
@@ -230,7 +228,7 @@ class Engine:
                 elif work.due > until:
                     break
                 self.clock.advance_to(work.due)
-            heappop(self._heap)
+            heappop(heap)
             self._step(work)
             if (until is None and self._circling()) or (go_on is not None and not go_on()):
                 break
@@ -252,7 +250,7 @@ class Engine:
 
     def _next_progress(self) -> int | None:
         """The first timer that can bring something about. Timers before it are done on the way."""
-        head = self._heap[0]
+        head = self._heap[0][2]
         if head.wait is Wait.PROGRESS:
             return head.due
         first: int | None = None
@@ -305,10 +303,10 @@ class Engine:
         self._seq += 1
         work = _Work(due, self._seq, index, key, wait, self.revision)
         self._pending[slot] = work
-        heappush(self._heap, work)
+        heappush(self._heap, (due, self._seq, work))
 
     def _replace(self, work: _Work, due: int) -> None:
         self._seq += 1
         moved = _Work(due, self._seq, work.controller, work.key, work.wait, work.revision)
         self._pending[(work.controller, work.key)] = moved
-        heappush(self._heap, moved)
+        heappush(self._heap, (due, self._seq, moved))

@@ -73,7 +73,8 @@ class Recorder:
         self._revision = revision
         self._calls = calls
         self._clock = clock
-        self._last: dict[tuple[Key, str, str], int] = {}
+        self._last: dict[tuple[str, str, str, str, str], int] = {}
+        """When an event was last told, by kind, namespace and name, by reason, and by message where that tells them apart."""
 
     def event(
         self,
@@ -89,14 +90,15 @@ class Recorder:
 
         Returns whether it is recorded.
         """
-        key = key_of(obj)
         if dedupe_seconds:
-            slot = (key, reason.lower(), message if _told_apart(key.kind, reason) else "")
+            meta, kind = obj["metadata"], obj["kind"]
+            told_apart = message if _told_apart(kind, reason) else ""
+            slot = (kind, meta.get("namespace") or "", meta["name"], reason.lower(), told_apart)
             last = self._last.get(slot)
             if last is not None and self._clock.now - last < nanoseconds(dedupe_seconds):
                 return False
             self._last[slot] = self._clock.now
-        self.events.append(Event(self._clock.seconds, key, type, reason, message, source))
+        self.events.append(Event(self._clock.seconds, key_of(obj), type, reason, message, source))
         return True
 
     def log(self, level: str, controller: str, message: str, **values: object) -> None:

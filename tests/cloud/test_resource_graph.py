@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from random import Random
 from typing import Any
 
 import pytest
 
 from fakeazure.arm.messages import Response
 from fakeazure.beginning import SUBSCRIPTION
+from fakeazure.graph_rows import GraphRows
 from fakeazure.resources.kql import QueryError, compile_query
 from fakeazure.timing import INSTANT, Timing
 from tests.cloud.driver import Driver, error_of
@@ -216,3 +218,22 @@ def test_query_mistakes(query: str) -> None:
     assert answer.body is not None
     assert [detail["code"] for detail in answer.body["error"]["details"]] == ["InvalidQuery", "ParserFailure"]
     assert error_of(ask(Driver(), "Teapots"))[:2] == (400, "BadRequest")
+
+
+def test_what_was_found_before_is_what_looking_anew_finds() -> None:
+    random, driver = Random(7), Driver(timing=INSTANT)
+    queries = (VMS, NICS, "Resources | where name startswith 'aks' | project name, tags", "Resources | count")
+    for number in range(40):
+        name = f"aks-{random.randrange(6)}"
+        what = random.choice(["put", "put", "tag", "delete", "nothing"])
+        if what == "put" and driver.get_vm(name).status == 404:
+            driver.put_vm(name)
+        elif what == "tag":
+            tags = random.choice([{}, {"karpenter.sh_nodepool": "default", "turn": str(number)}])
+            driver.call("PATCH", driver.vm_path(name), {"tags": tags})
+        elif what == "delete":
+            driver.call("DELETE", driver.vm_path(name))
+        remembered = [rows(ask(driver, query)) for query in queries]
+        driver.cloud.state.graph = GraphRows()
+        assert remembered == [rows(ask(driver, query)) for query in queries]
+    assert any(remembered)

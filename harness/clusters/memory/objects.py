@@ -17,6 +17,8 @@ class Objects:
     def __init__(self, log_limit: int | None = None) -> None:
         self.revision = 0
         self._objects: dict[str, dict[tuple[str, str], Object]] = {}
+        self._lists: dict[str, Sequence[Object]] = {}
+        """All objects of a kind, as long as none of them changes."""
         self._uids: set[str] = set()
         self._index = Index()
         self._log: list[Change] = []
@@ -37,10 +39,9 @@ class Objects:
         fields: Mapping[str, str] | str | None = None,
     ) -> Sequence[Object]:
         """All objects of a kind in order of creation, filtered by namespace and selectors."""
-        objects = self._objects.get(kind)
-        if not objects:
-            return []
-        found: Sequence[Object] = list(objects.values())
+        found = self._lists.get(kind)
+        if found is None:
+            found = self._lists[kind] = list(self._objects.get(kind, {}).values())
         if namespace is not None:
             found = [each for each in found if (each["metadata"].get("namespace") or "") == namespace]
         for predicate in (by_labels(labels), by_fields(fields)):
@@ -77,6 +78,7 @@ class Objects:
         kind, meta = obj["kind"], obj["metadata"]
         slot = (meta.get("namespace") or "", meta["name"])
         self._objects.setdefault(kind, {})[slot] = obj
+        self._lists.pop(kind, None)
         self._uids.add(meta["uid"])
         self._index.put((kind, *slot), None, obj)
 
@@ -87,6 +89,7 @@ class Objects:
     def _keep(self, key: Key, old: Object | None, new: Object | None) -> None:
         """Puts one object in the place of another; None is no object."""
         objects = self._objects.setdefault(key.kind, {})
+        self._lists.pop(key.kind, None)
         if new is not None:
             objects[(key.namespace, key.name)] = new
             self._uids.add(new["metadata"]["uid"])

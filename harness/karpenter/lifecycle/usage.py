@@ -6,7 +6,7 @@ Source: core pkg/controllers/state/cluster.go (updateNodePoolResources).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from harness.engine.ports import Change, View
 from harness.karpenter.lifecycle.names import nodepool_of
@@ -79,14 +79,20 @@ class _Sum:
                 if not formats:
                     del self.formats[name], self.amounts[name]
 
-    def total(self) -> dict[str, Quantity] | None:
-        """All amounts; None where machines differ in a format, since that of a sum is that of the first in order."""
-        made = {}
-        for name, formats in self.formats.items():
-            if len(formats) > 1:
-                return None
-            made[name] = Quantity(self.amounts[name], next(iter(formats)))
-        return made
+    def total(self, in_order: Callable[[], Iterable[ResourceList]]) -> dict[str, Quantity] | None:
+        """All amounts; a sum has the format of the first machine that has any of it. `in_order`: the machines as they were made.
+
+        None where no machine has any of something, in formats that differ: the last one's counts then.
+        """
+        found = {name: next(iter(formats)) for name, formats in self.formats.items() if len(formats) == 1}
+        missing = self.formats.keys() - found.keys()
+        for capacity in in_order() if missing else ():
+            for name in [name for name in missing if capacity.get(name)]:
+                found[name] = capacity[name].format
+                missing.remove(name)
+            if not missing:
+                break
+        return None if missing else {name: Quantity(amount, found[name]) for name, amount in self.amounts.items()}
 
 
 class RunningUsage:
@@ -121,8 +127,14 @@ class RunningUsage:
         found = self._sums.get(pool)
         if found is None:
             return {NODES: _number(0)}
-        total = found.total()
+        total = found.total(lambda: self._in_order(pool))
         return usage_of(self._view, pool) if total is None else {**total, NODES: _number(found.machines)}
+
+    def _in_order(self, pool: str) -> Iterator[ResourceList]:
+        for claim in self._view.list("NodeClaim"):
+            counted = self._counted.get(name_of(claim))
+            if counted is not None and counted.pool == pool:
+                yield counted.capacity
 
     def _catch_up(self) -> None:
         for machine in self._stale_machines:

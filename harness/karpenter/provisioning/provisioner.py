@@ -22,6 +22,7 @@ from harness.karpenter.lifecycle.nodepools import nodeclass_name
 from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provisioning.batcher import Batcher
+from harness.karpenter.provisioning.comings_and_goings import ComingsAndGoings
 from harness.karpenter.provisioning.listening import Listener, ledger_for
 from harness.karpenter.provisioning.podtimes import PodTimes
 from harness.karpenter.provisioning.relevance import KINDS, matters
@@ -42,7 +43,7 @@ from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.pending import usable_nodepools
 from harness.karpenter.scheduling.snapshot import observed
 from harness.karpenter.validation.rejections import Rejection, RejectionLayer
-from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of, uid_of
+from harness.kube.api.objects import Object, name_of, namespace_of, spec_of, status_of, uid_of
 from harness.kube.go.durations import print_duration
 from harness.kube.scheduling.pods import is_provisionable
 from harness.kube.scheduling.taints import same_taint
@@ -81,6 +82,7 @@ class Provisioner:
         self._batcher = batcher
         self._marks = marks
         self._runaways = PodRunaways(self._view, instance_types.release, failures)
+        self._machines = ComingsAndGoings()
         self._changes = 0
         self._solved: object = None
         self._results = SchedulingResults()
@@ -99,6 +101,7 @@ class Provisioner:
             self._changes += 1
         obj = change.object
         kind = obj["kind"]
+        self._machines.hear(change)
         if kind == "NodeClaim":
             self._runaways.seen(obj)
         if change.type is ChangeType.DELETED:
@@ -132,19 +135,13 @@ class Provisioner:
             self._engine.enqueue(self, _WINDOW, after=self._batcher.left() / SECOND)
         return Result(RETRIGGER_SECONDS, Wait.POLL)
 
-    def synced(self) -> bool:
-        """Whether Karpenter knows every machine: no NodeClaim is without a provider id (core state/cluster.go Synced)."""
-        return all(status_of(claim).get("providerID") for claim in self._view.list("NodeClaim"))
-
     def snapshot(self) -> ClusterSnapshot:
         """What a simulation would see now."""
         return observed(self._view, self._engine.clock.now, self._marks.deleting)
 
     def _moment(self) -> int:
         """The time where it matters: while something is being deleted, since the protection of pods may end."""
-        going = (is_terminating(each) for kind in ("Node", "NodeClaim") for each in self._view.list(kind))
-        deleting = bool(self._marks.deleting) or any(going)
-        return self._engine.clock.now if deleting else 0
+        return self._engine.clock.now if self._marks.deleting or self._machines.going else 0
 
     def instance_types(self) -> dict[str, Sequence[InstanceType]]:
         """The instance types of each NodePool that Karpenter provisions for, as its NodeClass sees them, asked for in order of weight."""
@@ -176,7 +173,7 @@ class Provisioner:
         return sum(not is_deferred(reason) for reason in errors), len(self._results.ignored)
 
     def _provision(self) -> None:
-        if not self.synced():
+        if self._machines.coming:
             return
         state = (self._changes, self._marks.changes, self._instance_types.version(), self._moment())
         changed = state != self._solved

@@ -119,8 +119,8 @@ def admit(
         errors.extend(validate(schema, stored, correlation))
     else:
         errors.extend(_status_errors(schema, stored, correlation))
-    if schema.has_list_types and (old is None or not validate_list_types(schema, old)):
-        errors.extend(validate_list_types(schema, stored))
+    if schema.has_list_types:
+        errors.extend(_new_duplicates(schema, stored, old))
     if any(error.type in BLOCKING for error in errors):
         errors.append(_UNCHECKED)
     elif schema.has_rules and not _misshapen(correlation):
@@ -150,14 +150,20 @@ def admit_unruled(
             if _found_quickly(below, stored["status"], before):
                 correlation = Correlation(stored, old, schema) if server.ratchets else None
                 errors.extend(_status_errors(schema, stored, correlation))
-            if below.has_list_types and not validate_list_types(schema, {"status": before}):
-                errors.extend(validate_list_types(schema, {"status": stored["status"]}))
+            if below.has_list_types:
+                errors.extend(_new_duplicates(schema, {"status": stored["status"]}, {"status": before}))
     elif _mapping(stored.get("metadata")) != _mapping(old.get("metadata")):
         errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
     errors.extend(validate_object_meta_update(stored, old))
     if any(error.type in BLOCKING for error in errors):
         errors.append(_UNCHECKED)
     return _outcome(resource, stored, errors, server)
+
+
+def _new_duplicates(schema: Schema, stored: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[FieldError]:
+    """The duplicates in lists of type set and map, which count where there were none before."""
+    errors = validate_list_types(schema, stored)
+    return errors if not errors or old is None or not validate_list_types(schema, old) else []
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

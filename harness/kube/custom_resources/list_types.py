@@ -52,9 +52,17 @@ def _elements(schema: Schema, value: list[Any], path: str, at: Pointer, errors: 
         keys = value
     else:
         return
+    if _all_differ(keys):
+        return
     seen: dict[str, int] = {}
     for index, key in enumerate(keys):
         text = go_json(key)
         seen[text] = seen.get(text, 0) + 1
         if seen[text] == 2:
             errors.append(FieldError(ErrorType.DUPLICATE, f"{path}[{index}]", "", key, (*at, index)))
+
+
+def _all_differ(keys: list[Any]) -> bool:
+    """Whether texts, or mappings of one key to texts, are different for sure: what most lists hold."""
+    texts = [next(iter(key.values())) if key.__class__ is dict and len(key) == 1 else key for key in keys]
+    return all(text.__class__ is str for text in texts) and len(set(texts)) == len(texts)

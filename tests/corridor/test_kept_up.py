@@ -1,4 +1,4 @@
-"""The running sums of what NodePools use are what counting from nothing comes to, whatever happens."""
+"""What controllers keep up with each change of a NodeClaim or Node is what looking at all of them comes to, whatever happens."""
 
 from random import Random
 
@@ -10,7 +10,8 @@ from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN
 from harness.engine.rng import Rng
 from harness.karpenter.lifecycle.usage import RunningUsage, usage_of
-from harness.kube.api.objects import Key, name_of
+from harness.karpenter.provisioning.comings_and_goings import ComingsAndGoings
+from harness.kube.api.objects import Key, is_terminating, name_of, status_of
 
 POOLS = ["a", "b"]
 MACHINES = ["azure:///1", "azure:///2", "azure:///3", "azure:///4"]
@@ -60,7 +61,10 @@ def happen(random, store, number):
     if len(present) < 3 or random.random() < 0.1:
         make(random, store, kind, number)
     elif random.random() < 0.1:
-        store.delete(Key(kind, "", name_of(random.choice(present))), ADMIN)
+        key = Key(kind, "", name_of(random.choice(present)))
+        store.delete(key, ADMIN)
+        if store.get(key.kind, key.name) is not None and random.random() < 0.5:
+            store.modify("patch", key, lambda old: {**old, "metadata": {**old["metadata"], "finalizers": []}}, ADMIN)
     else:
         change(random, store, kind, name_of(random.choice(present)))
 
@@ -69,10 +73,17 @@ def told(usage):
     return {name: str(quantity) for name, quantity in usage.items()}
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_counted_from_nothing(seed):
-    random = Random(seed)
-    store = Store(Clock(), Ids(Rng(seed)))
+@pytest.fixture(params=range(12))
+def random(request):
+    return Random(request.param)
+
+
+@pytest.fixture
+def store(random):
+    return Store(Clock(), Ids(Rng(random.randrange(1000))))
+
+
+def test_what_nodepools_use(random, store):
     usage = RunningUsage(store)
     store.subscribe(usage.hear)
     most = 0
@@ -83,3 +94,13 @@ def test_counted_from_nothing(seed):
                 assert told(usage.of(pool)) == told(usage_of(store, pool))
                 most = max(most, len(usage.of(pool)))
     assert most > 3
+
+
+def test_machines_without_a_provider_id_and_those_that_go(random, store):
+    machines = ComingsAndGoings()
+    store.subscribe(machines.hear)
+    for number in range(200):
+        happen(random, store, number)
+        claims, nodes = store.list("NodeClaim"), store.list("Node")
+        assert machines.coming == any(not status_of(each).get("providerID") for each in claims)
+        assert machines.going == any(map(is_terminating, [*claims, *nodes]))

@@ -1,0 +1,49 @@
+"""Machines that the cluster's state waits for: NodeClaims without a provider id, and what is being deleted.
+
+Source: core pkg/controllers/state/cluster.go (Synced).
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from harness.engine.ports import Change, ChangeType
+from harness.kube.api.objects import is_terminating, name_of, status_of
+
+__all__ = ["ComingsAndGoings"]
+
+T = TypeVar("T")
+
+
+class ComingsAndGoings:
+    """Sets of names, kept up by the changes of NodeClaims and Nodes, all of which have to be heard."""
+
+    def __init__(self) -> None:
+        self._coming: set[str] = set()
+        self._going: set[tuple[str, str]] = set()
+
+    def hear(self, change: Change) -> None:
+        """Takes note of a change of a NodeClaim or Node; other kinds do not matter."""
+        obj, there = change.object, change.type is not ChangeType.DELETED
+        kind, name = obj["kind"], name_of(obj)
+        if kind == "NodeClaim":
+            _set(self._coming, name, there and not status_of(obj).get("providerID"))
+        if kind in ("NodeClaim", "Node"):
+            _set(self._going, (kind, name), there and is_terminating(obj))
+
+    @property
+    def coming(self) -> bool:
+        """Whether a NodeClaim has no provider id yet."""
+        return bool(self._coming)
+
+    @property
+    def going(self) -> bool:
+        """Whether a NodeClaim or Node is being deleted."""
+        return bool(self._going)
+
+
+def _set(members: set[T], member: T, belongs: bool) -> None:
+    if belongs:
+        members.add(member)
+    else:
+        members.discard(member)
