@@ -36,6 +36,7 @@ def forgetful(self, snapshot):
     self.models.clear()
     self._of_pods.clear()
     self._rewritten.clear()
+    self._nodepools.clear()
     self._types = LatestOf(128)
 
 

@@ -4,7 +4,8 @@ Core ``pkg/controllers/disruption/balanced.go``, ``pkg/state/cost/cost.go``.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from harness.karpenter.disruption.candidates import Candidate, all_candidates
 from harness.karpenter.disruption.commands import Command
@@ -15,7 +16,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
+from harness.kube.api.objects import Object, labels_of, name_of, namespace_of
 from harness.kube.scheduling.pods import is_daemon
 from lazyrecords import dataclass
 
@@ -55,28 +56,49 @@ class Score:
         return self.value, 1 / _K, _K, self.savings * 100, self.disruption * 100
 
 
-def nodepool_totals(situation: Situation) -> dict[str, Totals]:
+class _TotalsByPool(Mapping[str, Totals]):
+    """Added up when somebody asks, which only Balanced NodePools do."""
+
+    def __init__(self, view: View, candidates: Sequence[Candidate], rules: DisruptionRules) -> None:
+        self._given = view, candidates, rules
+
+    @cached_property
+    def _found(self) -> dict[str, Totals]:
+        return _totals(*self._given)
+
+    def __getitem__(self, pool: str) -> Totals:
+        return self._found[pool]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def nodepool_totals(situation: Situation) -> Mapping[str, Totals]:
     """Of the NodePools that have a candidate: the cost of all their NodeClaims, the disruption cost of all their nodes."""
-    known: dict[str, Totals] | None = situation.view.remembered.get(nodepool_totals)
+    known: Mapping[str, Totals] | None = situation.view.remembered.get(nodepool_totals)
     if known is None:
-        known = situation.view.remembered[nodepool_totals] = _totals(situation)
+        candidates = all_candidates(situation, eventual=False)
+        known = _TotalsByPool(situation.view, candidates, situation.rules)
+        situation.view.remembered[nodepool_totals] = known
     return known
 
 
-def _totals(situation: Situation) -> dict[str, Totals]:
-    candidates = all_candidates(situation, eventual=False)
+def _totals(view: View, candidates: Sequence[Candidate], rules: DisruptionRules) -> dict[str, Totals]:
     by_name = {each.name: each for each in candidates}
     prices: dict[str, float] = {}
     for each in candidates:
         prices[each.pool] = prices.get(each.pool, 0.0) + each.price
     disruption: dict[str, float] = {}
-    for node in situation.view.nodes:
+    for node in view.nodes:
         pool = node.labels.get(NODEPOOL)
         if pool is not None:
             known = by_name.get(node.name)
-            cost = known.moving_cost if known is not None else _disruption_cost(node, situation.rules)
+            cost = known.moving_cost if known is not None else _disruption_cost(node, rules)
             disruption[pool] = disruption.get(pool, 0.0) + cost
-    costs = nodepool_costs(situation.view)
+    costs = nodepool_costs(view)
     return {pool: Totals(costs.get(pool) or price, disruption.get(pool, 0.0)) for pool, price in prices.items()}
 
 
@@ -109,12 +131,8 @@ def nodepool_costs(view: View) -> dict[str, float]:
     return costs
 
 
-def _policy(candidate: Candidate) -> str:
-    return (spec_of(candidate.nodepool).get("disruption") or {}).get("consolidationPolicy") or ""
-
-
 def _is_balanced(candidate: Candidate) -> bool:
-    return _policy(candidate) == BALANCED
+    return candidate.policy == BALANCED
 
 
 def _score(savings: float, disruption: float, totals: Totals | None) -> Score:
@@ -125,8 +143,7 @@ def _score(savings: float, disruption: float, totals: Totals | None) -> Score:
 
 def can_pass(candidate: Candidate, totals: Mapping[str, Totals]) -> bool:
     """Whether at least the node's plain deletion would be taken."""
-    known = totals.get(candidate.pool)
-    if not _is_balanced(candidate) or known is None or known.cost <= 0:
+    if not _is_balanced(candidate) or (known := totals.get(candidate.pool)) is None or known.cost <= 0:
         return True
     return _score(candidate.price, candidate.moving_cost, known).passes
 
@@ -164,7 +181,7 @@ def _price(candidates: Sequence[Candidate]) -> float:
 
 def _count(situation: Situation, candidate: Candidate, taken: bool, score: Score | None) -> None:
     value, passes = (score.value, score.passes) if score is not None else (None, taken)
-    situation.tally.moved(taken, candidate.pool, _policy(candidate), value, passes)
+    situation.tally.moved(taken, candidate.pool, candidate.policy, value, passes)
 
 
 def announce_pools(situation: Situation, command: Command, scores: Mapping[str, Score], *, taken: bool) -> None:

@@ -51,13 +51,22 @@ def _counted(nodes: Iterable[StateNode]) -> tuple[dict[str, int], dict[str, int]
     total: dict[str, int] = {}
     disrupting: dict[str, int] = {}
     for node in nodes:
-        if node.nodeclaim is None or not node.initialized or condition_is(node.nodeclaim, "InstanceTerminating"):
-            continue
-        pool = node.labels.get(NODEPOOL) or ""
-        total[pool] = total.get(pool, 0) + 1
-        if not condition_is(node.node or {}, "Ready") or node.deleting:
-            disrupting[pool] = disrupting.get(pool, 0) + 1
+        if _counted not in node.remembered:
+            node.remembered[_counted] = _counting(node)
+        counting: tuple[str, bool] | None = node.remembered[_counted]
+        if counting is not None:
+            pool, going = counting
+            total[pool] = total.get(pool, 0) + 1
+            if going:
+                disrupting[pool] = disrupting.get(pool, 0) + 1
     return total, disrupting
+
+
+def _counting(node: StateNode) -> tuple[str, bool] | None:
+    """The NodePool for which a node counts, and whether it uses up its budgets; None where it does not count."""
+    if node.nodeclaim is None or not node.initialized or condition_is(node.nodeclaim, "InstanceTerminating"):
+        return None
+    return node.labels.get(NODEPOOL) or "", node.deleting or not condition_is(node.node or {}, "Ready")
 
 
 def unreadable(nodepools: Iterable[Object], now: int) -> str:

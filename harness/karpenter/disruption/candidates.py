@@ -23,7 +23,7 @@ from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.nodeclaims import SchedulingEvent, pod_key
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import Object, annotations_of, condition, name_of, spec_of
+from harness.kube.api.objects import Object, annotations_of, condition, spec_of
 from harness.kube.go.text import quote
 from harness.kube.scheduling.pods import is_reschedulable
 from lazyrecords import dataclass
@@ -41,7 +41,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node that may be disrupted. ``pods`` have to move; costs have no unit, ``price`` is in USD per hour.
+    """A node that may be disrupted, of the NodePool named ``pool`` with its ``policy`` of consolidation.
+
+    ``pods`` have to move; costs have no unit, ``price`` is in USD per hour.
 
     ``eviction_cost`` is that of all its pods. ``marked``: some of its pods have an annotation about disruption.
     """
@@ -54,6 +56,8 @@ class Candidate:
     moving_cost: float
     price: float
     marked: bool
+    pool: str
+    policy: str
 
     @property
     def name(self) -> str:
@@ -68,11 +72,6 @@ class Candidate:
     def nodeclaim(self) -> Object:
         assert self.state.nodeclaim is not None
         return self.state.nodeclaim
-
-    @property
-    def pool(self) -> str:
-        """The name of its NodePool."""
-        return name_of(self.nodepool)
 
     @property
     def size(self) -> str:
@@ -124,8 +123,21 @@ def condition_of(candidate: Candidate, kind: str) -> bool:
 def find_candidates(
     situation: Situation, should_disrupt: Callable[[Situation, Candidate], bool], *, eventual: bool
 ) -> list[Candidate]:
-    """The candidates that a method takes, in the order of the state."""
-    return [each for each in all_candidates(situation, eventual=eventual) if should_disrupt(situation, each)]
+    """The candidates that a method takes, in the order of the state.
+
+    ``should_disrupt`` judges by the candidate and the release: the same candidates are not asked again.
+    """
+    candidates = all_candidates(situation, eventual=eventual)
+    asked = find_candidates, getattr(should_disrupt, "__func__", should_disrupt), eventual
+    known: tuple[Sequence[Candidate], list[Candidate], Sequence[Iterable[SchedulingEvent]]] | None
+    known = situation.view.lasting.get(asked)
+    if known is None or known[0] is not candidates:
+        before = len(situation.said)
+        taken = [each for each in candidates if should_disrupt(situation, each)]
+        situation.view.lasting[asked] = candidates, taken, situation.said[before:]
+        return list(taken)
+    situation.said.extend(known[2])
+    return list(known[1])
 
 
 def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidate]:
@@ -135,7 +147,7 @@ def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidat
     if key not in view.remembered:
         judge = Displaced(view.snapshot.pdbs, view.now, view.simulations.rules)
         look = _Look(situation, judge, eventual, [], [])
-        found = [made for node in view.nodes if (made := _candidate(look, node)) is not None]
+        found = view.settled(("candidates", eventual), _found(look))
         view.remembered[key] = found, (*look.events, judge.events)
         if not look.held:  # no pod blocks a node, so that it makes no difference
             view.remembered["candidates", not eventual] = view.remembered[key]
@@ -143,6 +155,21 @@ def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidat
     for each in known[1]:
         situation.say_all(each)
     return known[0]
+
+
+def _found(look: "_Look") -> list[Candidate]:
+    """The candidates. Those that only their node, their NodePool and its instance types decide about are known from the look before."""
+    view, offers, barred = look.situation.view, look.situation.view.offers, look.situation.view.barred
+    free, found = not look.judge.knows_budgets, []
+    for node in view.nodes:
+        known = node.remembered.get(_found)
+        if known is not None and free and known[0] is offers and node.name not in barred:
+            found.append(known[1])
+        elif (made := _candidate(look, node)) is not None:
+            found.append(made)
+            if not made.marked:
+                node.remembered[_found] = offers, made
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +217,7 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
         return None
     assert node.nodeclaim is not None
     pool = node.labels[NODEPOOL]
-    nodepool, types = view.nodepools.get(pool), view.types_by_name.get(pool)
+    nodepool, types = view.wanted.get(pool), view.types_by_name.get(pool)
     if nodepool is None or types is None:
         look.events.append(blocked(node, f"NodePool not found (NodePool={pool})"))
         return None
@@ -210,7 +237,7 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
     view = situation.view
     assert node.nodeclaim is not None
     pool = node.labels[NODEPOOL]
-    nodepool = view.nodepools[pool]
+    nodepool = view.wanted[pool]
     instance_type = view.types_by_name[pool].get(node.labels.get(INSTANCE_TYPE) or "")
     known: Candidate | None = node.remembered.get(Candidate)
     if known is None or known.nodepool is not nodepool or known.instance_type is not instance_type:
@@ -224,6 +251,8 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
             load.moving_cost,
             price,
             load.marked,
+            pool,
+            (spec_of(nodepool).get("disruption") or {}).get("consolidationPolicy") or "",
         )
         node.remembered[Candidate] = known
     return known

@@ -28,7 +28,6 @@ from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.instance_type_reasons import MinValuesUnmet
 from harness.karpenter.scheduling.settling import consolidate_after
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import spec_of
 from harness.kube.go.sort import sort_slice
 from harness.kube.go.text import quote
 
@@ -56,8 +55,7 @@ def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, Told 
     if candidate.is_static and rules.static_nodepools:
         return False, None
     labels = candidate.state.labels
-    disruption = spec_of(candidate.nodepool).get("disruption") or {}
-    policy = disruption.get("consolidationPolicy") or ""
+    policy = candidate.policy
     reason = ""
     if candidate.instance_type is None:
         reason = f"Instance Type {quote(labels.get(INSTANCE_TYPE) or '')} not found"

@@ -108,9 +108,10 @@ def turn(
         made.next_after = UNSYNCED
         return made
     view = situation.view
-    actions.release(
-        [node for node in view.nodes if _is_blemished(node) and not view.is_queued(node) and not node.deleting]
-    )
+    known = view.simulations.state.fleet.remembered
+    if _is_blemished not in known:
+        known[_is_blemished] = [node for node in view.nodes if _is_blemished(node) and not node.deleting]
+    actions.release([node for node in known[_is_blemished] if not view.is_queued(node)])
     for method in methods:
         tried = yield from attempt(situation, method, unseen=unseen, validates=validates, memory=memory)
         if tried.findings is None:

@@ -61,5 +61,8 @@ class Drift(Method):
 
 
 def _drifted_at(candidate: Candidate) -> int:
-    found = condition(candidate.nodeclaim, DRIFTED) or {}
-    return parse(found["lastTransitionTime"])
+    known: int | None = candidate.state.remembered.get(_drifted_at)
+    if known is None:
+        found = condition(candidate.nodeclaim, DRIFTED) or {}
+        known = candidate.state.remembered[_drifted_at] = parse(found["lastTransitionTime"])
+    return known

@@ -3,7 +3,7 @@
 Core ``pkg/controllers/disruption/controller.go`` (NewMethods, disrupt).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from harness.karpenter.disruption.balanced import Totals, nodepool_totals
 from harness.karpenter.disruption.budgets import disruption_budgets
@@ -48,7 +48,7 @@ class Attempt:
 
     def __init__(self, method: Method, candidates: Sequence[Candidate], at: int) -> None:
         self.method, self.candidates, self.at = method, tuple(candidates), at
-        self.totals: dict[str, Totals] = {}
+        self.totals: Mapping[str, Totals] = {}
         self.budgets: dict[str, int] | None = None
         self.findings: Findings | None = None
 

@@ -77,6 +77,32 @@ class View:
         return found
 
     @cached_property
+    def wanted(self) -> dict[str, Object]:
+        """NodePools as they were when they first asked for what they ask now: what their status says is of an earlier moment."""
+        return {name: self._memory.nodepool(pool) for name, pool in self.nodepools.items()}
+
+    @cached_property
+    def offers(self) -> Sequence[object]:
+        """NodePools and their instance types: the very same as at the look before as long as each of them asks for, or is, the same."""
+        types = self.types_by_name
+        made = [each for name, pool in self.wanted.items() for each in (pool, types.get(name))]
+        return self._memory.same(View, made)
+
+    @cached_property
+    def barred(self) -> frozenset[str]:
+        """The names of the nodes that a command is about, or that are meant for a pending pod."""
+        return self.queued.union(name for name, until in self.nominated.items() if until > self.now)
+
+    def settled(self, about: Hashable, objects: Sequence[Any]) -> Sequence[Any]:
+        """These objects, the very same sequence as at the look before if each of them is the same."""
+        return self._memory.same(about, objects)
+
+    @property
+    def lasting(self) -> dict[Hashable, Any]:
+        """What was found out about the cluster, and holds as long as what it is kept with."""
+        return self._memory.models
+
+    @cached_property
     def node_by_name(self) -> dict[str, StateNode]:
         """State nodes by the name that they go by."""
         known = self.simulations.state.fleet.remembered

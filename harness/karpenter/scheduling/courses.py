@@ -1,7 +1,8 @@
 """What becomes of a line of pods of which nothing but amounts decides: the same for all lines that read the same."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from harness.karpenter.scheduling.asking import Asking
 from harness.karpenter.scheduling.filling import Filling
 from harness.karpenter.scheduling.line import Runs
 from harness.karpenter.scheduling.room import Room
@@ -20,16 +21,17 @@ class Course:
     overflow: tuple[tuple[int, int], ...]
 
 
-def course_of(room: Room, runs: Runs, shapes: Mapping[int, PodShape], gone: int, settling: int) -> Course:
-    """What becomes of them without the nodes ``gone``, where those that settle (``settling``) take exempt pods only; masks by position.
+def course_of(room: Room, runs: Runs, pods: Sequence[Asking], gone: int, settling: int) -> Course:
+    """What becomes of these pods, who stand in line as ``runs`` says, without the nodes ``gone``; masks of nodes are by position.
 
-    The same as long as the room is: it is kept there.
+    ``settling`` are those that take exempt pods only. The same as long as the room is: it is kept there.
     """
     key = runs, gone, settling
     found: Course | None = room.courses.get(key)
     if found is None:
         if len(room.courses) >= _MOST:
             room.courses.clear()
+        shapes = {fit: shape for each in pods for fit, shape in each.shapes.items()}
         found = room.courses[key] = _run(room, runs, shapes, gone, settling)
     return found
 

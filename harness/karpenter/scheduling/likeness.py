@@ -16,20 +16,19 @@ from lazyrecords import dataclass
 __all__ = ["Alike", "Foretold", "Likeness"]
 
 
-@dataclass(frozen=True, slots=True)
 class Foretold:
     """What can be told of a simulation before it is made: which pods no node takes (``key``, equal for rows of the same pods).
 
     ``overflow``: there are such pods. ``lasting``: what becomes of them has nothing to do with the nodes that there are. ``tried``: the
     number of all pods."""
 
-    key: Hashable
-    overflow: bool
-    lasting: bool
-    tried: int
-    _course: Course
-    _others: Sequence[Place]
-    _own: Asking
+    __slots__ = ("_course", "_others", "_own", "key", "lasting", "overflow", "tried")
+
+    def __init__(self, course: Course, others: Sequence[Place], own: Asking, limited: Hashable) -> None:
+        self._course, self._others, self._own = course, others, own
+        self.key: Hashable = (course.overflow, limited)
+        self.overflow, self.lasting = bool(course.overflow), limited is None
+        self.tried = own.count + len(others)
 
     @property
     def early(self) -> Mapping[str, str]:
@@ -42,15 +41,19 @@ class Foretold:
     @property
     def hurries(self) -> bool:
         """Whether a pod of the nodes that leave is among them."""
-        if not self._course.early:
+        early, own = self._course.early, self._own
+        if not early or own.last is None:
             return False
-        begin, end = self._course.early[0][0], self._course.early[-1][1]
-        places = self._own.places
-        for number in range(len(places) - 1, -1, -1):
-            at = number + bisect(self._others, places[number])
-            if at < begin:
+        begin, end, others = early[0][0], early[-1][1], self._others
+        last = own.count - 1 + bisect(others, own.last)
+        if last < begin:
+            return False
+        places = own.places
+        for number in range(own.count):
+            at = last if number == own.count - 1 else number + bisect(others, places[number])
+            if at >= end:
                 return False
-            if at < end and any(first <= at < last for first, last, _ in self._course.early):
+            if at >= begin and any(first <= at < until for first, until, _ in early):
                 return True
         return False
 
@@ -140,7 +143,11 @@ class Likeness:
         """What can be told of the simulation without these nodes, each with its pods; None where pods ask for more than amounts."""
         if not self._tells or not self._anyway.fillers or self._ground.tolerates_preferences:
             return None
-        own = Asking.together([self._asked_by(each) for each in moving])
+        own = (
+            self._asked_by(moving[0])
+            if len(moving) == 1
+            else Asking.together([self._asked_by(each) for each in moving])
+        )
         if not own.fillers:
             return None
         room, line, exempt, gone = self._ground.room, self._line, False, 0
@@ -151,13 +158,8 @@ class Likeness:
         settling &= accepting
         if settling:
             line, exempt = self._line_with(own)
-        course = course_of(
-            room, line.runs(own, alike=not exempt), {**self._anyway.shapes, **own.shapes}, gone, settling
-        )
-        limited = frozenset(leaving) if self._limited else None
-        tried = own.count + len(line.places)
-        key = course.overflow, limited
-        return Foretold(key, bool(course.overflow), not self._limited, tried, course, line.places, own)
+        course = course_of(room, line.runs(own, alike=not exempt), (self._anyway, own), gone, settling)
+        return Foretold(course, line.places, own, frozenset(leaving) if self._limited else None)
 
     def of(self, node: str, moving: Sequence[Object], *, settling: int) -> Alike | None:
         """Alike are nodes whose pods, in the order in which they are tried among the others, ask for the same.

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.fleet import StateNodes
+from harness.karpenter.scheduling.model import alike
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
-from harness.kube.api.objects import Object, same_objects
+from harness.kube.api.objects import Object, name_of, same_objects
 from harness.latest import LatestOf
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class ClusterMemory:
         self._volumes: list[Object] = []
         self._of_pods: dict[Hashable, dict[int, tuple[Any, Any]]] = {}
         self._rewritten: dict[Callable[[Object], Object], tuple[Sequence[Object], Sequence[Object]]] = {}
+        self._nodepools: dict[str, Object] = {}
         self._types: LatestOf[Sequence[InstanceType], dict[str, InstanceType]] = LatestOf(_MOST_LISTS)
 
     def look(self, snapshot: ClusterSnapshot) -> None:
@@ -85,6 +87,21 @@ class ClusterMemory:
             read = self.of_pods(rewrite, rewrite)
             known = self._rewritten[rewrite] = pods, [read(pod) for pod in pods]
         return known[1]
+
+    def same(self, about: Hashable, objects: Sequence[Any]) -> Sequence[Any]:
+        """These objects; the sequence of the last time if each of them is still the same."""
+        known = self.models.get((ClusterMemory, about))
+        if known is None or not same_objects(known, objects):
+            known = self.models[ClusterMemory, about] = objects
+        found: Sequence[Any] = known
+        return found
+
+    def nodepool(self, pool: Object) -> Object:
+        """A NodePool, as it was at the first look at which it asked for what it asks now."""
+        known = self._nodepools.get(name_of(pool))
+        if known is None or not alike(known, pool):
+            known = self._nodepools[name_of(pool)] = pool
+        return known
 
     def by_name(self, types: Sequence[InstanceType]) -> dict[str, InstanceType]:
         """Instance types of a list by their names."""

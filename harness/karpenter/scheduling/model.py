@@ -10,7 +10,7 @@ from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.templates import DaemonPod, Template, daemon_pods, newest_daemon_pods
 from harness.kube.api.objects import Object, metadata_of, name_of, same_objects, spec_of
 
-__all__ = ["Model"]
+__all__ = ["Model", "alike"]
 
 _OF_EACH_WRITE = frozenset({"resourceVersion", "managedFields"})
 
@@ -39,7 +39,7 @@ class Model:
         """What simulations with them came to."""
 
     def equals(self, other: "Model") -> bool:
-        """Whether both rest on the same; what a NodePool's status says, and who wrote it last, is no part of it."""
+        """Whether both rest on the same."""
         return (
             self._algebra is other._algebra
             and same_objects(self._indexes, other._indexes)
@@ -47,7 +47,7 @@ class Model:
             and self._running.keys() == other._running.keys()
             and all(pod is other._running[key] for key, pod in self._running.items())
             and len(self._nodepools) == len(other._nodepools)
-            and all(_alike(*each) for each in zip(self._nodepools, other._nodepools, strict=True))
+            and all(alike(*each) for each in zip(self._nodepools, other._nodepools, strict=True))
         )
 
     def build(self, best_effort: bool) -> None:
@@ -65,7 +65,8 @@ class Model:
             template.add_daemons(self.daemons, algebra, rules)
 
 
-def _alike(some: Object, other: Object) -> bool:
+def alike(some: Object, other: Object) -> bool:
+    """Whether two states of a NodePool ask for the same: what its status says, and who wrote it last, is no part of it."""
     return some is other or (spec_of(some) == spec_of(other) and _written(some) == _written(other))
 
 

@@ -1,11 +1,12 @@
 """The nodes that take pods, in the order in which pods try them, and what they have room for before anything is put on them."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from harness.karpenter.scheduling.catalog import Amounts
 from harness.karpenter.scheduling.existing import ExistingNode
+from harness.karpenter.scheduling.settling import settling_since
 from harness.karpenter.scheduling.shapes import PodShape
 
 __all__ = ["Room"]
@@ -38,6 +39,21 @@ class Room:
                 self.refused[fit] = self.refused.get(fit, 0) | bit
         self._asked[fit] = asked | roomy
         return roomy & ~self.refused.get(fit, 0)
+
+    @cached_property
+    def by_settling(self) -> Mapping[str, Sequence[tuple[int, int]]]:
+        """When the nodes of each NodePool began to settle, the last first, and their positions."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for position, node in enumerate(self.existing):
+            known = node.state.remembered.get(settling_since)
+            if known is None:
+                known = node.state.remembered[settling_since] = settling_since(node.state)
+            pool, begun = known
+            if begun is not None:
+                found.setdefault(pool, []).append((begun, position))
+        for positions in found.values():
+            positions.sort(reverse=True)
+        return found
 
     @cached_property
     def position_of(self) -> dict[str, int]:

@@ -4,9 +4,9 @@ Core ``pkg/utils/disruption/disruption.go`` (IsUnderConsolidateAfter).
 """
 
 from collections.abc import Container
-from math import inf
 
 from harness.engine.clock import parse
+from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, condition, spec_of, status_of
 from harness.kube.go.durations import parse_duration
@@ -27,12 +27,10 @@ def settles_in(nodepool: Object, nodeclaim: Object, now: int) -> int:
     return max(0, begun + after - now) if begun is not None and after else 0
 
 
-def settles_until(state: StateNode, after: int) -> float:
-    """When a machine has settled whose NodePool waits so many nanoseconds; before all times when nothing is waited for."""
-    if _settles_since not in state.remembered:
-        state.remembered[_settles_since] = _settles_since(state.nodeclaim or {})
-    begun: int | None = state.remembered[_settles_since]
-    return begun + after if begun is not None else -inf
+def settling_since(state: StateNode) -> tuple[str, int | None]:
+    """The NodePool of a machine, and when it began to settle; None for one that does not."""
+    begun = _settles_since(state.nodeclaim) if state.nodeclaim is not None else None
+    return state.labels.get(NODEPOOL) or "", begun
 
 
 def _settles_since(nodeclaim: Object) -> int | None:

@@ -11,7 +11,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
 from harness.karpenter.scheduling.cluster_state import ClusterState
@@ -29,7 +28,7 @@ from harness.karpenter.scheduling.older_pods import (
 )
 from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
 from harness.karpenter.scheduling.scheduler import Scheduler
-from harness.karpenter.scheduling.settling import consolidate_after, is_exempt, settles_until
+from harness.karpenter.scheduling.settling import consolidate_after, is_exempt
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.templates import Template
 from harness.karpenter.scheduling.time_budget import TimeBudget
@@ -119,9 +118,12 @@ class Simulations:
         mask, now = 0, self.snapshot.now
         if not after:
             return 0
-        for position, node in enumerate(self._ground.existing):
-            lasting = after.get(node.state.labels.get(NODEPOOL) or "")
-            if lasting is not None and node.state.nodeclaim is not None and settles_until(node.state, lasting) > now:
+        for pool, positions in self._ground.room.by_settling.items():
+            if (lasting := after.get(pool)) is None:
+                continue
+            for begun, position in positions:
+                if begun + lasting <= now:
+                    break  # those that come began even earlier
                 mask |= 1 << position
         return mask
 
