@@ -46,11 +46,12 @@ def matrix(
     """One row for each release, Kubernetes version, cluster and shard. Raises ValueError for what does not exist."""
     from harness.clusters.kind.images import IMAGES, UnknownImage, image_for
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES, UnknownRelease, releases_of
+    from harness.karpenter.releases.order import line_of
     from harness.kube.api.versions import Version
 
     if shards < 1:
         raise ValueError(f"--shards: {shards} is less than 1")
-    lines = dict.fromkeys(version.rpartition(".")[0] for version in ALL_PROVIDER_RELEASES)
+    lines = dict.fromkeys(line_of(version) for version in ALL_PROVIDER_RELEASES)
     newest = sorted(IMAGES, key=Version.of)[-_NEWEST:]
     rows = []
     for release in releases or lines:

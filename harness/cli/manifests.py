@@ -46,6 +46,8 @@ _FAULT_KEYS = ("size", "family", "zone", "priority", "times", "at", "message")
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """The options that say what is given."""
+    from harness.karpenter.releases import DEFAULT_RELEASE
+
     parser.add_argument(
         "files",
         nargs="*",
@@ -54,7 +56,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         help="Kubernetes manifests: NodePools, AKSNodeClasses, pods and what makes pods; folders of them; - is standard input",
     )
     add_live(parser)
-    parser.add_argument("--release", metavar="R", help="release of the provider (default 1.14.0)")
+    parser.add_argument("--release", metavar="R", help=f"release of the provider (default {DEFAULT_RELEASE})")
     parser.add_argument("--region", metavar="R", help="Azure region (default eastus)")
     add_as_of(parser)
     parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version")

@@ -13,7 +13,9 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness options`."""
-    parser.add_argument("--release", metavar="R", help="release of the provider (default 1.14.0)")
+    from harness.karpenter.releases import DEFAULT_RELEASE
+
+    parser.add_argument("--release", metavar="R", help=f"release of the provider (default {DEFAULT_RELEASE})")
     add_format(parser)
 
 

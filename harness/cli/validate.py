@@ -61,6 +61,8 @@ class _Given:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness validate`."""
+    from harness.karpenter.releases import DEFAULT_RELEASE
+
     parser.add_argument(
         "files",
         nargs="+",
@@ -69,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="manifests, or scenarios with the manifests that they name; folders of them; - is standard input",
     )
     parser.add_argument(
-        "--release", metavar="R", help="release of the provider (default: what the files say, else 1.14.0)"
+        "--release", metavar="R", help=f"release of the provider (default: what the files say, else {DEFAULT_RELEASE})"
     )
     parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version (default: the release's)")
     add_forms(parser)

@@ -14,14 +14,35 @@ from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
 from harness.nodes.boot import BootPlan
 
-__all__ = ["Boot", "Cluster", "ClusterFactory"]
+__all__ = ["MEMORY", "Boot", "Cluster", "ClusterFactory", "RealMachines"]
+
+MEMORY = "memory"
+"""What the cluster is called that needs nothing: the default."""
 
 Boot = Callable[[BootPlan], None]
 """Brings up a machine whose own kubelet makes the Node. Raises harness.nodes.kubelet.FlagsRefused."""
 
 
+class RealMachines(Protocol):
+    """Machines with kubelets of their own, by the names of their Nodes."""
+
+    def boot(self, plan: BootPlan) -> None:
+        """`join`; returns when the view has the Node. Raises as `join`."""
+
+    def join(self, plan: BootPlan) -> None:
+        """A node whose kubelet starts as the plan says. Raises FlagsRefused and what else can fail."""
+
+    def halt(self, node: str) -> None:
+        """Takes such a machine away."""
+
+
 class Cluster(Protocol):
     """A cluster on a world's engine: its changes reach the engine, its time is the engine's."""
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line: `memory`, `kind`."""
+        ...
 
     @property
     def view(self) -> View: ...

@@ -79,6 +79,7 @@ class Kubelets:
         machines: Machines,
         *,
         kubernetes_version: str,
+        forced: str | None = None,
         timing: Timing | None = None,
         boot: Callable[[BootPlan], None] | None = None,
         halt: Callable[[str], None] | None = None,
@@ -92,7 +93,7 @@ class Kubelets:
         self._sink = sink
         self._machines = machines
         self.version = kubernetes_version
-        self.forced: str | None = None
+        self.forced = forced
         """The version that images carry whatever they are asked for; None where it is the one that is asked for."""
         self.timing = timing or Timing()
         self._stopping: dict[tuple[str, str, str], int] = {}

@@ -34,12 +34,9 @@ def select_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 def _lines(config: pytest.Config, items: Iterable[pytest.Item]) -> dict[str, str]:
     from harness.karpenter.releases import base_of
+    from harness.karpenter.releases.order import line_of
     from harness.pytest_plugin.keys import runner_of
 
     shared = runner_of(config).shared
     cases = ((item.nodeid, getattr(item, "case", None)) for item in items)
-    return {
-        nodeid: base_of(shared.idle_world(case).release).rpartition(".")[0]
-        for nodeid, case in cases
-        if case is not None
-    }
+    return {nodeid: line_of(base_of(shared.idle_world(case).release)) for nodeid, case in cases if case is not None}

@@ -211,7 +211,6 @@ class Recording:
         from harness import __version__
 
         world = self._world
-        remote = getattr(world.cluster, "remote", None)
         return Header(
             harness=__version__,
             release=world.release.version,
@@ -219,7 +218,7 @@ class Recording:
             region=world.region,
             mode=str(world.options.provision_mode),
             seed=world.rng.seed,
-            cluster=getattr(remote, "name", "memory"),
+            cluster=world.cluster.name,
             karpenter="simulated" if world.simulated else "real",
             epoch=round(self._epoch, 6),
             scenario=scenario,

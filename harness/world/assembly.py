@@ -98,10 +98,10 @@ class Assembly:
             self.machines,
             kubernetes_version=settings.kubernetes,
             timing=settings.timing,
+            forced=settings.kubelet,
             boot=self.cluster.boot,
             halt=self.cluster.halt,
         )
-        self.kubelets.forced = settings.kubelet
         node_manager = CloudNodeManager(
             ports.view,
             ports.writer(CLOUD_NODE_MANAGER),

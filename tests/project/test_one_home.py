@@ -1,6 +1,7 @@
 """What has a name is written in one place: label keys, the default release, the gallery's subscription; and no function stands twice."""
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -39,6 +40,15 @@ def _retyped(texts: set[str], *homes: str) -> list[str]:
     return found
 
 
+def _retyped_within(pattern: re.Pattern[str], *homes: str) -> list[str]:
+    found = []
+    for path in sorted((ROOT / "harness").rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(homes):
+            found += [f"{name}:{line}: {text}" for line, text in _texts(path) if pattern.search(text)]
+    return found
+
+
 def test_label_keys_are_named() -> None:
     assert len(KEYS) > 60
     assert _retyped(OF_KUBERNETES, *HOMES) == []
@@ -50,6 +60,7 @@ def test_constants_are_named(text: str) -> None:
     # what a release is built of stands under its own version; the pages of the documentation compare two by name
     homes = ("harness/karpenter/releases/",)
     assert _retyped({text}, *homes, "harness/explain/label_pages.py") == []
+    assert _retyped_within(re.compile(rf"(?:default|else):? {text}"), *homes) == []
 
 
 LONG = 20

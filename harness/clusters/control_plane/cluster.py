@@ -13,6 +13,7 @@ from harness.clusters.client.connection import ClusterLost, Connection, Endpoint
 from harness.clusters.client.events import EventFeed, ObservedEvent
 from harness.clusters.client.mirror import Mirror
 from harness.clusters.client.writer import RestWriter
+from harness.clusters.cluster import RealMachines
 from harness.clusters.control_plane.audit import AuditLog
 from harness.clusters.control_plane.crds import crd_manifests, mark_of, marked
 from harness.clusters.control_plane.pki import Authority
@@ -109,6 +110,11 @@ class RealCluster:
                 lambda: self._audit.revision_of(node) >= wanted, f"the audit log to know {node} at {wanted}", seconds=30
             )
         return self._audit.of_node(node)
+
+    @property
+    def real_machines(self) -> RealMachines | None:
+        """Who makes machines with kubelets of their own; None where Nodes are objects."""
+        return None
 
     @property
     def machines(self) -> Collection[str]:

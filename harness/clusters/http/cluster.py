@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -10,6 +10,7 @@ from harness.clusters.client.connection import Connection
 from harness.clusters.client.events import ObservedEvent
 from harness.clusters.client.mirror import Mirror
 from harness.clusters.client.writer import RestWriter
+from harness.clusters.cluster import RealMachines
 from harness.clusters.control_plane.rejections import explainer
 from harness.clusters.http.events import ClientEvents
 from harness.clusters.http.server import ApiServer
@@ -58,6 +59,8 @@ class HttpCluster:
     """
 
     name = "http"
+    real_machines: RealMachines | None = None
+    machines: Collection[str] = ()
 
     def __init__(self, sink: Sink, *, crds: Crds, kubernetes: str, clock: Clock | None = None, seed: int = 0) -> None:
         self._crds = crds
@@ -94,6 +97,10 @@ class HttpCluster:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    def deaths(self) -> str:
+        """Nothing: no part of it is watched from here."""
+        return ""
 
     def reset(self) -> None:
         """Takes all machines away: here they are only objects."""

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from harness.clusters.client.connection import ClusterLost
+from harness.clusters.cluster import RealMachines
 from harness.clusters.control_plane.audit import AuditLog
 from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.control_plane.pki import Authority, MissingTool
@@ -80,6 +81,11 @@ class _Kind(RealCluster):
         self._room: ResourceList | None = None
         self._node: Object | None = None
         self.registrations = 0
+
+    @property
+    def real_machines(self) -> RealMachines | None:
+        """Node containers."""
+        return self
 
     @property
     def machines(self) -> Collection[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from harness.clusters.cluster import MEMORY
 from harness.clusters.memory.admission import custom_resources, defaults, overheads, validation
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.kubelets import authorize, node_restriction
@@ -58,6 +59,7 @@ class MemoryCluster:
 
     boot: None = None
     halt: None = None
+    name = MEMORY
 
     def install(self, crds: Crds) -> None:
         """Puts CRDs in place of the others while nothing is stored that those let pass."""

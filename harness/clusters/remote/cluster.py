@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from harness.clusters.client.connection import ClusterLost
 from harness.clusters.client.events import SCHEDULER_NAME, ObservedEvent
 from harness.clusters.client.mirror import Mirror
 from harness.clusters.client.writer import RestWriter
-from harness.clusters.cluster import Boot
+from harness.clusters.cluster import Boot, RealMachines
 from harness.clusters.memory.journal import Journal
 from harness.clusters.provenance import Evidence
 from harness.clusters.remote.evictions import driven_out_by_mistake, make_again
@@ -67,6 +67,19 @@ class Attachable(Protocol):
 
     name: str
     view: Mirror
+
+    @property
+    def real_machines(self) -> RealMachines | None:
+        """Who makes them; None where kubelets are simulated."""
+
+    @property
+    def machines(self) -> Collection[str]:
+        """The Nodes whose kubelets are real and run now."""
+        ...
+
+    def deaths(self) -> str:
+        """Which parts of it have died, with their last words; empty while all live."""
+        ...
 
     def writer(self, identity: Identity) -> RestWriter: ...
 
@@ -161,6 +174,11 @@ class RemoteCluster:
         """Replaces the CRDs, for writes that come from now on."""
         self.remote.update_crds(crds)
 
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return self.remote.name
+
     def upgrade(self, kubernetes: str) -> None:
         """Raises LookupError: a control plane of its own keeps its version."""
         raise LookupError("the control plane of this cluster cannot be upgraded")
@@ -168,12 +186,14 @@ class RemoteCluster:
     @property
     def boot(self) -> Boot | None:
         """Brings up machines with real kubelets, where the cluster has them."""
-        return getattr(self.remote, "boot", None) if self._machines else None
+        real = self.remote.real_machines if self._machines else None
+        return real.boot if real is not None else None
 
     @property
     def halt(self) -> Callable[[str], None] | None:
         """Takes such a machine away."""
-        return getattr(self.remote, "halt", None) if self._machines else None
+        real = self.remote.real_machines if self._machines else None
+        return real.halt if real is not None else None
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node in order."""
@@ -224,14 +244,14 @@ class RemoteCluster:
                 return self._moved()
             if look.passed:
                 look = Patience(_LOOK_EVERY)
-                died = self._deaths()
+                died = self.remote.deaths()
                 if died:
                     raise ClusterLost(f"a part of the {self.remote.name} cluster died\n{died}")
             self._listen()
             said = self._said if self.remote.events_come_later else None
             if said is not None and events.passed:
                 said.update(list(missing_events(self.view, said)))  # counted up, not told anew: nothing more comes
-            machines = getattr(self.remote, "machines", ())
+            machines = self.remote.machines
             owed = list(
                 outstanding_work(self.view, self._version, machines=machines, said=said, beside=self.view.hidden_pods)
             )
@@ -248,10 +268,6 @@ class RemoteCluster:
         self._owing = self._owing + _QUIET / crowding() if owed == self._owed else 0.0
         self._owed = owed
         return self._owing > self._seconds
-
-    def _deaths(self) -> str:
-        deaths: Callable[[], str] | None = getattr(self.remote, "deaths", None)
-        return deaths() if deaths is not None else ""
 
     def _moved(self) -> bool:
         """True; raises TimedOut when the cluster keeps changing and nothing of it concerns us."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from harness.clusters.client.connection import Connection, Endpoint
 from harness.clusters.client.events import EventFeed, ObservedEvent
 from harness.clusters.client.mirror import Mirror
 from harness.clusters.client.writer import RestWriter
+from harness.clusters.cluster import RealMachines
 from harness.clusters.control_plane.cluster import is_infrastructure
 from harness.clusters.control_plane.rejections import explainer
 from harness.clusters.kubeconfig import KubeconfigError, client_of
@@ -38,6 +39,8 @@ class ForeignCluster:
     """
 
     events_come_later = True
+    real_machines: RealMachines | None = None
+    machines: Collection[str] = ()
 
     def __init__(self, path: Path | None = None, context: str | None = None) -> None:
         self.name, client = client_of(path, context)
@@ -83,6 +86,10 @@ class ForeignCluster:
     def evidence(self, node: str) -> Iterable[Evidence]:
         """Nothing: there is no audit log to read. ForeignRemote has what it saw."""
         return ()
+
+    def deaths(self) -> str:
+        """Nothing: no part of it is watched from here."""
+        return ""
 
     def reset(self) -> None:
         """Leaves everything where it is."""

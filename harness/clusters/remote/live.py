@@ -57,4 +57,5 @@ class LiveRemoteCluster(RemoteCluster):
     @property
     def boot(self) -> Boot | None:
         """Brings up machines with real kubelets, where the cluster has them; that the view knows a Node is not waited for."""
-        return getattr(self.remote, "join", None) if self._machines else None
+        real = self.remote.real_machines if self._machines else None
+        return real.join if real is not None else None

@@ -10,6 +10,7 @@ from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from harness.clusters.cluster import MEMORY
 from harness.reading.yaml_values import text_value
 from harness.scenario.language.cases import Case
 from harness.scenario.running.verdicts import Verdict
@@ -106,8 +107,8 @@ def finished(
 
 def _command(run: Run) -> str:
     """The command that runs a case alone, as it was run."""
-    case, remote = run.case, getattr(run.world.cluster, "remote", None)
+    case, cluster = run.case, run.world.cluster.name
     real = "" if run.world.simulated else " --karpenter simulated,real"
-    if remote is None:
+    if cluster == MEMORY:
         return f"harness run {quote(case.file)} -k {quote(case.name)}{real}"
-    return f"pytest {quote(case.file)} -k {quote(case.name)} --cluster {remote.name}{real}"
+    return f"pytest {quote(case.file)} -k {quote(case.name)} --cluster {cluster}{real}"
