@@ -157,8 +157,17 @@ def _scalars_equal(want: Any, got: Any) -> bool:
 
 
 def _sort_key(value: Any) -> str:
-    text = PLACEHOLDER.sub("hostname-placeholder-N", json.dumps(value, sort_keys=True))
+    text = PLACEHOLDER.sub("hostname-placeholder-N", json.dumps(_whole(value), sort_keys=True))
     return LONG_NUMBER.sub(lambda match: repr(float(match[0])), text)  # two notations of one double
+
+
+def _whole(value: Any) -> Any:
+    """The value with 50 for 50.0, which compare as the same."""
+    if isinstance(value, dict):
+        return {name: _whole(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
 def _texts_differ(want: Mapping[str, Any], got: Any, path: str) -> Iterator[Difference]:

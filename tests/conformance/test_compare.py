@@ -57,6 +57,12 @@ SAME: list[tuple[str, str, Any, Any]] = [
         {"crd": {"message": 'NodePool "x" is invalid: [a: b, c: d]'}},
         {"crd": {"message": 'NodePool "x" is invalid: [c: d, a: b]'}},
     ),
+    (
+        "items without order, with whole numbers in two notations",
+        "validate_nodepool",
+        {"defaulted": {"requirements": [{"min": 50, "operator": "Gt"}, {"min": 50, "operator": "Exists"}]}},
+        {"defaulted": {"requirements": [{"min": 50, "operator": "Gt"}, {"min": 50.0, "operator": "Exists"}]}},
+    ),
 ]
 
 DIFFERENT: list[tuple[str, str, Any, Any, str]] = [
