@@ -62,7 +62,9 @@ def test_instances_have_ids_zones_and_power() -> None:
     path = driver.path(KIND, "s")
     driver.call("PUT", path, body(driver, 3))
     assert names(driver) == ["s_0", "s_1", "s_2"]
-    one = driver.call("GET", f"{path}/virtualMachines/1", **{"$expand": "instanceView"}).body
+    found = driver.call("GET", f"{path}/virtualMachines/1", **{"$expand": "instanceView"})
+    assert found.status == 200
+    one = found.body
     assert one is not None
     assert (one["zones"], one["properties"]["osProfile"]["computerName"]) == (["2"], "node000001")
     assert one["properties"]["instanceView"]["statuses"][1]["code"] == "PowerState/running"

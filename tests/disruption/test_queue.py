@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import SimpleNamespace
 from typing import Any
 
 from harness.engine.clock import SECOND
+from harness.engine.disruptions import Disruption
+from harness.engine.engine import DONE
 from harness.karpenter.disruption.controller import Started
+from harness.karpenter.disruption.executions import Executions
 from harness.karpenter.disruption.method_order import attempt, methods_of
 from harness.karpenter.disruption.queue import Execution, Progress, Queue
 from harness.karpenter.disruption.situation import after_waiting
@@ -96,3 +100,19 @@ def test_patience_grows_with_the_nodes_that_wait_from_core_1_7_on() -> None:
         for _ in range(14_999):
             queue.add(execution.started, 0)
         assert queue.longest() == minutes * 60 * SECOND
+
+
+def test_a_failed_command_tells_how_many_replacements_were_missing() -> None:
+    _, execution = begun()
+    started = Started(execution.started.method, execution.started.command, ("new", "other", "late"))
+    servants = Servants(new=True, other=True)  # late is gone
+    engine: Any = SimpleNamespace(clock=SimpleNamespace(now=SECOND), enqueue=lambda *_, **__: None)
+    sink: Any = SimpleNamespace(log=lambda *_, **__: None)
+    rules = disruption_rules_of(provider("1.14.0").core)
+    assert rules is not None
+    executions = Executions(engine, sink, servants, rules)
+    record = Disruption(0.0, "Underutilized", "replace", (), started.replacements)
+    executions.add(started, record)
+    assert executions.reconcile(1) is DONE
+    assert record.problem.startswith("replacement was deleted")
+    assert (record.missing, record.ended) == (1, 1.0)

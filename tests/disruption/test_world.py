@@ -9,7 +9,7 @@ from harness.engine.ports import ADMIN
 from harness.karpenter.disruption.actions import ClusterActions
 from harness.kube.api.objects import Object
 from harness.kube.api.status import ApiError
-from harness.testing import deployment, nodeclass, nodepool, requirement
+from harness.testing import deployment, nodeclass, nodepool, pod, requirement
 from harness.world import World
 
 MINUTE = 60.0
@@ -262,3 +262,32 @@ def test_a_quiet_day_costs_few_steps():
     of = world(pool({"consolidateAfter": "1m"}), deployment("web", 20))
     of.advance(3600)
     assert of.advance(86_400).steps < 2_000
+
+
+def test_what_a_limit_leaves_depends_on_the_node_that_goes():
+    """Of two nodes whose pods ask for the same, the larger one alone leaves enough of the NodePool's limit for its replacement."""
+    sizes = ("Standard_E2s_v5", "Standard_D4s_v5", "Standard_F8s_v2")
+    disruption = {"consolidateAfter": "30s", "budgets": [{"nodes": "100%"}]}
+    made = nodepool(
+        requirement("karpenter.sh/capacity-type", "on-demand"),
+        requirement("node.kubernetes.io/instance-type", *sizes),
+        disruption=disruption,
+    )
+    of = World()
+    of.apply(NODECLASS, made)
+    for name, size in (("small", sizes[1]), ("large", sizes[2])):
+        of.apply(pod(name, "1", "10Gi", nodeSelector={"node.kubernetes.io/instance-type": size}))
+    of.settle()
+    for name, cost in (("small", "1"), ("large", "1000")):  # so the small one is looked at first
+        bound = of.get("Pod", name, "default")["spec"]["nodeName"]
+        stays = pod(f"{name}-stays", "500m", "10Gi", nodeName=bound)
+        stays["metadata"]["annotations"] = {"controller.kubernetes.io/pod-deletion-cost": cost}
+        of.delete("Pod", name, "default")
+        of.apply(stays)
+    changed = of.get("NodePool", "default")
+    changed["spec"]["limits"] = {"cpu": "8"}
+    of.apply(changed)
+    of.advance(600)
+    proposed = {event.object.name for event in of.events if event.reason == "ConsolidationCandidate"}
+    assert proposed & {node["metadata"]["name"] for node in of.list("Node")} == {bound}
+    assert not of.disruptions  # the replacement would be over the limit until the node has gone

@@ -121,6 +121,62 @@ def test_anti_affinity_both_ways(cluster):
     assert "1 node(s) didn't match pod anti-affinity rules" in why(cluster, "third")
 
 
+HIGH = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
+
+
+def test_a_promise_stands_while_others_leave_and_falls_when_the_node_takes_nobody(cluster):
+    apply(cluster, HIGH, node(cpu="2"), pod("low", cpu="2"))
+    apply(cluster, pod("big", cpu="2", priorityClassName="high"))
+
+    def promised():
+        return cluster.view.get("Pod", "big", "default")["status"].get("nominatedNodeName")
+
+    assert promised() == "n"
+    assert "deletionTimestamp" in cluster.view.get("Pod", "low", "default")["metadata"]
+    cluster.admin.patch("Node", "n", {"metadata": {"labels": {"looked": "at"}}})
+    cluster.settle()
+    assert "not eligible due to a terminating pod on the nominated node" in why(cluster, "big")
+    assert promised() == "n"
+    cluster.admin.patch("Node", "n", {"spec": {"unschedulable": True}})
+    cluster.settle()
+    assert promised() is None
+
+
+def test_pods_of_a_spent_budget_are_the_last_to_leave_for_another(cluster):
+    low = {**HIGH, "metadata": {"name": "middle"}, "value": 10}
+    apply(cluster, HIGH, low, node("a", cpu="2"), node("b", cpu="2"))
+    apply(cluster, pod("least", cpu="2", labels={"app": "x"}, nodeName="a"))
+    apply(cluster, pod("more", cpu="2", priorityClassName="middle", nodeName="b"), budget(minAvailable=1))
+    apply(cluster, pod("big", cpu="2", priorityClassName="high"))
+    assert cluster.view.get("Pod", "big", "default")["status"]["nominatedNodeName"] == "b"
+    assert "deletionTimestamp" not in cluster.view.get("Pod", "least", "default")["metadata"]
+
+
+def test_preferred_affinity_follows_a_pod(cluster):
+    nodes = [{**node(f"n{zone}", labels={"zone": zone}), "status": {}} for zone in "ab"]
+    for each in nodes:
+        each["status"] = testing.node("x", "40", "80Gi", pods="40")["status"]
+    term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "zone"}
+    near = {
+        "podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]}
+    }
+    apply(cluster, *nodes, pod("db", labels={"app": "db"}, nodeSelector={"zone": "b"}))
+    apply(cluster, *(pod(f"p{number}", affinity=near) for number in range(8)))
+    assert {placed(cluster, f"p{number}") for number in range(8)} == {"nb"}
+
+
+def test_a_preference_of_names_counts_and_one_of_nothing_is_for_every_node(cluster):
+    def preferring(*terms):
+        return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [*terms]}}
+
+    named = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["nb"]}]}
+    roomy = testing.node("x", "40", "80Gi", pods="40")["status"]
+    apply(cluster, *({**node(f"n{zone}"), "status": roomy} for zone in "ab"))
+    likes = preferring({"weight": 1, "preference": named}, {"weight": 100, "preference": {}})
+    apply(cluster, *(pod(f"p{number}", affinity=likes) for number in range(8)))
+    assert {placed(cluster, f"p{number}") for number in range(8)} == {"nb"}
+
+
 def test_affinity_follows_a_pod(cluster):
     term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "zone"}
     follows = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}

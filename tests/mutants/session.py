@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -14,8 +14,8 @@ import pytest
 from tests.mutants.jobs import TIMED_OUT, Job, done
 from tests.mutants.switch import NOTED, ON, SWITCH
 
-MOST = 60.0
-"""Seconds of tests that are asked about a change at most, the fastest first."""
+MOST = 120.0
+"""Seconds of tests that are asked about a change at most: the fastest of each file first, then the second ones, and so on."""
 FILE_SECONDS = 1800.0
 """A file of tests that takes longer than this without any change is not asked."""
 
@@ -54,7 +54,7 @@ class Session:
             told.write(json.dumps(said) + "\n")
 
     def _reached(self, items: Sequence[pytest.Item]) -> dict[int, list[tuple[float, pytest.Item]]]:
-        """Seconds and tests that run the place of each change without failing, the fastest first, as far as `MOST` goes."""
+        """Seconds and tests that run the place of each change without failing, in the order and as far as `MOST` says."""
         files: dict[str, list[pytest.Item]] = defaultdict(list)
         for item in items:
             files[item.nodeid.split("::")[0]].append(item)
@@ -114,7 +114,13 @@ class Session:
 
 def _within(tests: Sequence[tuple[float, pytest.Item]]) -> Iterator[tuple[float, pytest.Item]]:
     total = 0.0
+    asked: Counter[str] = Counter()
+    ranked = []
     for seconds, item in sorted(tests, key=lambda test: (test[0], test[1].nodeid)):
+        file = item.nodeid.split("::")[0]
+        ranked.append((asked[file], seconds, item))
+        asked[file] += 1
+    for _, seconds, item in sorted(ranked, key=lambda test: test[:2]):
         if total and total + seconds > MOST:
             return
         total += seconds

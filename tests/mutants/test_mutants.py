@@ -78,7 +78,7 @@ def test_a_change_is_killed_by_a_test_that_fails(copy: Copy, tests: list[str], f
     (edge, *_) = places(copy.root, ["shop"])
     before = (copy.root / edge.path).read_bytes()
     assert edge.after == "usd >= 10"
-    assert copy.fate(edge, [tests]) is fate
+    assert copy.fate(edge, tests) is fate
     assert (copy.root / edge.path).read_bytes() == before
 
 

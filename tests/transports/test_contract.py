@@ -183,7 +183,9 @@ def test_token_is_asked_for_and_can_be_had(client: Client) -> None:
 
 def test_authorities(client: Client) -> None:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    config = client.call("GET", "/adfs/.well-known/openid-configuration", token=None).body
+    answer = client.call("GET", "/adfs/.well-known/openid-configuration", token=None)
+    assert answer.status == 200
+    config = answer.body
     assert (config["token_endpoint"], config["issuer"]) == (
         f"{client.origin}/adfs/oauth2/token",
         f"{client.origin}/adfs",
