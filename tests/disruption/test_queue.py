@@ -105,7 +105,7 @@ def test_patience_grows_with_the_nodes_that_wait_from_core_1_7_on() -> None:
 def test_a_failed_command_tells_how_many_replacements_were_missing() -> None:
     _, execution = begun()
     started = Started(execution.started.method, execution.started.command, ("new", "other", "late"))
-    servants = Servants(new=True, other=True)  # late is gone
+    servants = QueueActions(new=True, other=True)  # late is gone
     engine: Any = SimpleNamespace(clock=SimpleNamespace(now=SECOND), enqueue=lambda *_, **__: None)
     sink: Any = SimpleNamespace(log=lambda *_, **__: None)
     rules = disruption_rules_of(provider("1.14.0").core)
