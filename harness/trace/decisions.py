@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.offerings import Closed
-from harness.karpenter.provider.standing import Standing
+from harness.karpenter.provider.market_snapshot import MarketSnapshot
 from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.catalog import bits
@@ -33,7 +33,7 @@ class Decisions(Listener):
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._passes: list[tuple[float, SchedulingResults, Ledger, Standing, Set[str]]] = []
+        self._passes: list[tuple[float, SchedulingResults, Ledger, MarketSnapshot, Set[str]]] = []
         self._names: dict[int, tuple[PlannedNodeClaim, str]] = {}
 
     def solved(
@@ -45,9 +45,9 @@ class Decisions(Listener):
     ) -> None:
         """Keeps what a simulation found."""
         if ledger is not None:
-            standing = self._world.instance_types.standing()
+            market = self._world.instance_types.market_snapshot()
             there = frozenset(name for name in results.existing if self._world.view.get("Node", name) is not None)
-            self._passes.append((round(self._world.clock.seconds, 6), results, ledger, standing, there))
+            self._passes.append((round(self._world.clock.seconds, 6), results, ledger, market, there))
 
     def created(self, planned: PlannedNodeClaim, nodeclaim: str) -> None:
         """Keeps the name of a NodeClaim."""
@@ -57,8 +57,8 @@ class Decisions(Listener):
         """All decisions in order. What is decided again as it was is told once."""
         sizes = _SizeLists(self._world)
         last: dict[str, Hashable] = {}
-        for number, (t, results, ledger, standing, there) in enumerate(self._passes, 1):
-            sizes.standing = standing
+        for number, (t, results, ledger, market, there) in enumerate(self._passes, 1):
+            sizes.market = market
             for found in self._of_pass(t, number, results, ledger, there, sizes):
                 same = (
                     found.result,
@@ -136,11 +136,11 @@ def decisions_of_events(trace_events: Iterable[EventTold]) -> Iterator[Decision]
 
 
 class _SizeLists:
-    """Numbers lists of sizes and funnels, so that each is told once. `standing`: what the provider went by."""
+    """Numbers lists of sizes and funnels, so that each is told once. `market`: what the provider went by."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.standing = world.instance_types.standing()
+        self.market = world.instance_types.market_snapshot()
         self._sizes: dict[Hashable, int] = {}
         self._lists: dict[tuple[str, int], tuple[int, Any]] = {}
         self._funnels: dict[Hashable, int] = {}
@@ -184,7 +184,7 @@ class _SizeLists:
         for position in bits(before & ~last[1]):
             instance_type = filters.instance_types[position]
             for offering in instance_type.compatible_offerings(filters.wanted):
-                why = self.standing.closed(instance_type.name, offering.zone, offering.capacity_type)
+                why = self.market.closed(instance_type.name, offering.zone, offering.capacity_type)
                 if why is not None:
                     found[why] = found.get(why, 0) | 1 << position
         return found

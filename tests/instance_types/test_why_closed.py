@@ -28,10 +28,10 @@ def runner() -> Runner:
 def judged(world: World) -> set[str]:
     """Every offering of the world's types, compared. Returns the reasons that came up."""
     (nodeclass,) = world.list("AKSNodeClass")
-    standing, found = world.instance_types.standing(), set()
+    market, found = world.instance_types.market_snapshot(), set()
     for each in world.instance_types.list(nodeclass).types:
         for offering in each.offerings:
-            why = standing.closed(each.name, offering.zone, offering.capacity_type)
+            why = market.closed(each.name, offering.zone, offering.capacity_type)
             assert (why is None) == offering.available, (each.name, offering, why)
             found |= {why.what} if why is not None else set()
     return found
@@ -67,5 +67,5 @@ def test_a_quota_says_how_much_is_left(runner: Runner) -> None:
     for manifest in case.manifests:
         world.apply(manifest.object)
     world.settle(allow_rejections=True)
-    found = world.instance_types.standing().closed("Standard_D2as_v6", "southcentralus-1", "on-demand")
+    found = world.instance_types.market_snapshot().closed("Standard_D2as_v6", "southcentralus-1", "on-demand")
     assert found == Closed("quota", "standardDav6Family", 0, 0)

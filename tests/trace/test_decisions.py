@@ -15,7 +15,7 @@ def test_a_place_is_called_what_it_was_when_it_was_chosen() -> None:
     nodes: dict[str, dict[str, Any]] = {"aks-one": {}}
     world: Any = SimpleNamespace(
         clock=SimpleNamespace(seconds=5.0),
-        instance_types=SimpleNamespace(standing=lambda: None),
+        instance_types=SimpleNamespace(market_snapshot=lambda: None),
         view=SimpleNamespace(get=lambda kind, name: nodes.get(name)),
     )
     placed = {"aks-one": [{"metadata": {"name": "a"}}], "two": [{"metadata": {"name": "b"}}]}

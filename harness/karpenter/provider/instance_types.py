@@ -27,8 +27,8 @@ from harness.karpenter.instancetypes import (
 )
 from harness.karpenter.instancetypes.alike import lists_like
 from harness.karpenter.instancetypes.market import NO_USAGES
+from harness.karpenter.provider.market_snapshot import MarketSnapshot
 from harness.karpenter.provider.selection import PriceOrders
-from harness.karpenter.provider.standing import Standing
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.api.objects import Object
 from harness.latest import Latest
@@ -162,9 +162,9 @@ class InstanceTypeProvider:
         found = self.region.find(name)
         return found if isinstance(found, Sku) else None
 
-    def standing(self) -> Standing:
+    def market_snapshot(self) -> MarketSnapshot:
         """What it goes by now, and remembers: nobody is asked."""
-        return Standing(self.region, self._prices(), self._usages or NO_USAGES, self.unavailable.copy())
+        return MarketSnapshot(self.region, self._prices(), self._usages or NO_USAGES, self.unavailable.copy())
 
     def version(self) -> object:
         """Changes whenever any list may have changed."""

@@ -1,4 +1,4 @@
-"""What the provider based its lists of sizes on at one moment: prices, quotas and marks, kept for those who ask later."""
+"""What the provider based its lists of sizes on at one moment: prices, quotas, and the offerings that it left alone."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from harness.karpenter.instancetypes.offerings import Closed
 from harness.karpenter.instancetypes.sku import Sku
 from lazyrecords import dataclass
 
-__all__ = ["Standing"]
+__all__ = ["MarketSnapshot"]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MarketSnapshot:
     """Sizes, prices, quotas and marks as they were; later changes leave it as it is."""
 
     region: Region
