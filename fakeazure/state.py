@@ -9,7 +9,7 @@ from typing import Any
 from fakeazure.addresses import Addresses
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.errors import Failure
-from fakeazure.arm.ids import ResourceId, location_key
+from fakeazure.arm.ids import ResourceId, location_key, resource_id
 from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.operations import Operation, Operations
 from fakeazure.arm.texts import refuse
@@ -137,7 +137,7 @@ class State:
     def id_of(self, request: Request, namespace: str, *pairs: tuple[str, str]) -> ResourceId:
         """The id that a request is about: `pairs` are (type, name of the path parameter). Its group must exist."""
         group = self.group(request.params["subscription"], request.params["group"])
-        return ResourceId(
+        return resource_id(
             request.params["subscription"],
             group["name"],
             namespace,

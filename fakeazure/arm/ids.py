@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import field
+from functools import lru_cache
 
 from lazyrecords import dataclass
+
+_KEPT = 4096
+"""How many ids are kept: the same few resources are asked for again and again, in one world after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class ResourceId:
         """The resource that this one is nested in."""
         if len(self.types) == 1:
             return None
-        return ResourceId(self.subscription, self.group, self.namespace, self.types[:-1], self.names[:-1])
+        return resource_id(self.subscription, self.group, self.namespace, self.types[:-1], self.names[:-1])
 
     def child(self, type_: str, name: str) -> ResourceId:
         """A resource nested in this one."""
@@ -65,6 +69,14 @@ class ResourceId:
     def __str__(self) -> str:
         """The id as text."""
         return self._text
+
+
+@lru_cache(maxsize=_KEPT)
+def resource_id(
+    subscription: str, group: str, namespace: str, types: tuple[str, ...], names: tuple[str, ...]
+) -> ResourceId:
+    """The id with these parts; the same object for those that were asked for lately."""
+    return ResourceId(subscription, group, namespace, types, names)
 
 
 def location_key(text: str) -> str:

@@ -12,6 +12,8 @@ SECOND = 1_000_000_000
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 """The moment from which all clocks count, and at which a world starts unless its clock says otherwise."""
 
+_DAY = 86_400
+_DIGITS = tuple(f"{number:02}" for number in range(60))
 _EPOCH_UNIX = int(EPOCH.timestamp())
 
 
@@ -65,7 +67,15 @@ class Clock:
 
 def render(moment: int) -> str:
     """A moment as Kubernetes writes it (`2026-01-01T00:00:00Z`)."""
-    return (EPOCH + timedelta(seconds=moment // SECOND)).isoformat()[:19] + "Z"
+    day, second = divmod(moment // SECOND, _DAY)
+    hour, minute = divmod(second // 60, 60)
+    return f"{_date(day)}T{_DIGITS[hour]}:{_DIGITS[minute]}:{_DIGITS[second % 60]}Z"
+
+
+@lru_cache(maxsize=1024)
+def _date(day: int) -> str:
+    """The date of so many days after `EPOCH`."""
+    return (EPOCH + timedelta(days=day)).date().isoformat()
 
 
 @lru_cache(maxsize=8192)

@@ -1,6 +1,7 @@
 """Subnet ids (kaz ``pkg/utils/subnet_parser.go``)."""
 
 import re
+from functools import lru_cache
 
 from harness.karpenter.launch.errors import LaunchError
 from lazyrecords import dataclass
@@ -28,18 +29,15 @@ class Subnet:
     @classmethod
     def parse(cls, text: str) -> "Subnet":
         """Raises LaunchError when ``text`` is no subnet id."""
-        match = _ID.match(text)
-        if match is None:
+        found = cls.read(text)
+        if found is None:
             raise LaunchError(f"invalid vnet subnet id: {text}")
-        return cls(*match.groups())
+        return found
 
     @classmethod
     def read(cls, text: str) -> "Subnet | None":
         """The same, None when ``text`` is no subnet id."""
-        try:
-            return cls.parse(text)
-        except LaunchError:
-            return None
+        return _read(text)
 
     @property
     def in_managed_vnet(self) -> bool:
@@ -53,3 +51,10 @@ class Subnet:
             and self.resource_group.lower() == node_resource_group.lower()
             and self.name.lower() == OWN
         )
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> Subnet | None:
+    """A world has few subnets, and looks at them every few minutes."""
+    match = _ID.match(text)
+    return None if match is None else Subnet(*match.groups())

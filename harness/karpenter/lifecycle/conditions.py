@@ -18,6 +18,9 @@ NODEPOOL = ("ValidationSucceeded", "NodeClassReady")
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 
+_FIELDS = 6
+"""How many fields a condition has."""
+
 AWAITING = "AwaitingReconciliation"
 """The reason of a condition that nobody has set yet."""
 
@@ -92,6 +95,8 @@ class Conditions:
 
     def set(self, kind: str, status: str, reason: str, message: str) -> bool:
         """Sets a condition and recomputes the root. Returns whether anything changed."""
+        if not self._deleting and self._says(kind, status, reason, message):
+            return False
         new = {
             "type": kind,
             "status": status,
@@ -124,6 +129,18 @@ class Conditions:
         if kind != READY:
             self._recompute()
         return True
+
+    def _says(self, kind: str, status: str, reason: str, message: str) -> bool:
+        """Whether a condition is there, says just this, and says so of the object's present generation."""
+        found = self.get(kind)
+        return (
+            found is not None
+            and found["status"] == status
+            and found.get("reason") == reason
+            and found.get("message") == message
+            and found.get("observedGeneration") == self._generation
+            and len(found) == _FIELDS
+        )
 
     def _recompute(self) -> None:
         unhealthy = [

@@ -18,12 +18,18 @@ from harness.karpenter.launch.images import (
     image_family,
 )
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
+from harness.latest import LatestOf
 
 __all__ = ["NodeImages", "kept"]
 
 Images = Sequence[Mapping[str, Any]]
 
+_Wanted = tuple[ImageFamily, Sequence[ImageDefinition], tuple[str, ...]]
+"""The family and the images of a spec, and by what Azure's answer is remembered."""
+
 _TTL = 3 * 24 * 3600.0
+_SPECS = 64
+"""How many specs' images are kept; they are read every three minutes."""
 
 
 class NodeImages:
@@ -38,12 +44,11 @@ class NodeImages:
         self._options = options
         self._region = region
         self._known: dict[tuple[str, ...], tuple[Images, float]] = {}
+        self._wanted: LatestOf[Mapping[str, Any], _Wanted] = LatestOf(_SPECS)
 
     def newest(self, spec: Mapping[str, Any], kubernetes: str) -> Images:
         """As ``status.images`` of an AKSNodeClass with this spec."""
-        family = image_family(spec, kubernetes=kubernetes, release=self._release)
-        definitions = family.default_images(spec, self._release, use_sig=self._options.use_sig)
-        slot = (kubernetes, family.gallery, *(definition.name for definition in definitions))
+        family, definitions, slot = self._wanted.of(spec, lambda: self._of(spec, kubernetes), kubernetes)
         known = self._known.get(slot)
         if known is not None and self._clock.seconds < known[1]:
             return known[0]
@@ -55,6 +60,11 @@ class NodeImages:
         ]
         self._known[slot] = images, self._clock.seconds + _TTL
         return images
+
+    def _of(self, spec: Mapping[str, Any], kubernetes: str) -> _Wanted:
+        family = image_family(spec, kubernetes=kubernetes, release=self._release)
+        definitions = family.default_images(spec, self._release, use_sig=self._options.use_sig)
+        return family, definitions, (kubernetes, family.gallery, *(definition.name for definition in definitions))
 
     def _image_id(self, family: ImageFamily, definition: ImageDefinition, versions: Mapping[str, str]) -> str | None:
         if self._options.use_sig:

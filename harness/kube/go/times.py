@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 __all__ = ["parse_rfc3339"]
 
@@ -25,6 +26,7 @@ _ELEMENTS = (
 _LIMITS = (("month", 12), ("day", 31), ("hour", 23), ("minute", 59), ("second", 59))
 
 
+@lru_cache(maxsize=1024)
 def parse_rfc3339(text: str) -> datetime:
     """The moment that a text in Go's layout time.RFC3339 names. Raises ValueError in Go's words (time/format.go)."""
     parts: list[str] = []
