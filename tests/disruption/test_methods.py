@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,8 +11,11 @@ from harness.engine.clock import SECOND, parse
 from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed_disruptions, unreadable
 from harness.karpenter.disruption.candidates import node_refusals
 from harness.karpenter.disruption.commands import Command
+from harness.karpenter.disruption.controller import turn
+from harness.karpenter.disruption.method import Findings, Method
 from harness.karpenter.disruption.method_order import attempt, methods_of
-from harness.karpenter.disruption.situation import Situation, after_waiting
+from harness.karpenter.disruption.simulating import simulate
+from harness.karpenter.disruption.situation import Situation, Wait, after_waiting
 from harness.karpenter.releases import provider
 from tests.disruption.fleet import NOW, Json, machine, nodepool, pod, situation
 
@@ -273,3 +277,45 @@ def test_what_simulations_share_does_not_change_their_outcome() -> None:
         assert mine.existing == fresh.existing
         assert [str(each) for each in mine.errors.values()] == [str(each) for each in fresh.errors.values()]
         assert [each.to_nodeclaim() for each in mine.nodeclaims] == [each.to_nodeclaim() for each in fresh.nodeclaims]
+
+
+class FoundEarlier(Method):
+    """Finds that one node can go, and waits before it says so."""
+
+    name, reason, kind = "Earlier", "Underutilized", "single"
+
+    def should_disrupt(self, situation, candidate):
+        return candidate.name == "n0"
+
+    def compute(self, situation, proposal):
+        outcome = simulate(situation, proposal.candidates, settled=False)
+        yield Wait(15.0)
+        return Findings([Command.of(proposal.candidates, outcome)])
+
+
+def test_a_node_that_registers_while_a_command_is_validated_is_nominated_all_the_same() -> None:
+    """The simulation knew it by its NodeClaim's name."""
+
+    def machines(registered: bool):
+        found = [machine("n0"), machine("n1")]
+        for key in ("karpenter.sh/registered", "karpenter.sh/initialized"):
+            if not registered:
+                del found[1][0]["metadata"]["labels"][key]
+        found[1][1]["status"]["allocatable"] = found[1][0]["status"]["allocatable"]
+        return found
+
+    nominated = []
+    actions = SimpleNamespace(
+        release=lambda nodes: None,
+        mark_disrupted=lambda node, reason: None,
+        mark_for_deletion=lambda nodes: None,
+        nominate=lambda node: nominated.append(node.provider_id),
+    )
+    made = situation(machines(False), [pod("p", "n0")])
+
+    def later(seconds: float) -> None:
+        made.view = situation(machines(True), [pod("p", "n0")]).view
+
+    done = after_waiting(turn(made, [FoundEarlier()], actions), later)
+    assert [str(each.command) for each in done.started] == ["delete: [n0]"]
+    assert nominated == ["azure:///n1"]

@@ -4,6 +4,7 @@ Core ``pkg/controllers/disruption/consolidation.go``.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 
 from harness.karpenter.disruption.candidates import Candidate, condition_of
@@ -142,7 +143,7 @@ def _replacement(
 
 
 def _with(outcome: Outcome, replacement: PlannedNodeClaim) -> Outcome:
-    return Outcome((replacement,), outcome.existing, outcome.errors, outcome.stranded)
+    return replace(outcome, nodeclaims=(replacement,))
 
 
 def _spot_only(situation: Situation, planned: PlannedNodeClaim) -> PlannedNodeClaim:

@@ -190,6 +190,6 @@ def _record(situation: Situation, command: Command, actions: TurnActions) -> Non
     for pod, reason in (command.outcome.errors or {}).items():
         situation.say(failed_scheduling(pod, reason))
     for name, pods in (command.outcome.existing or {}).items():
-        node = situation.view.node_by_name[name]
+        node = command.outcome.nodes[name]
         actions.nominate(node)
         situation.say(*(nominated(pod_key(pod), node) for pod in pods))

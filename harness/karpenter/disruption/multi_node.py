@@ -4,6 +4,7 @@ Core ``pkg/controllers/disruption/multinodeconsolidation.go``.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from harness.karpenter.disruption.balanced import Score, announce_pools, approves
 from harness.karpenter.disruption.candidates import Candidate
@@ -11,7 +12,7 @@ from harness.karpenter.disruption.commands import DELETE, Command, UnpricedError
 from harness.karpenter.disruption.consolidation import consolidate, should_consolidate, sort_candidates
 from harness.karpenter.disruption.costs import lowest_price
 from harness.karpenter.disruption.method import UNDERUTILIZED, Findings, Method, Proposal
-from harness.karpenter.disruption.simulating import Outcome, OutOfTime, SimulationError
+from harness.karpenter.disruption.simulating import OutOfTime, SimulationError
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.disruption.validation import Invalid, validated
 from harness.karpenter.labels.vocabulary import Vocabulary
@@ -136,8 +137,7 @@ def _sensible(situation: Situation, command: Command | None, candidates: Sequenc
     found = cheaper(replacement, most)
     if isinstance(found, MinValuesUnmet) or not found.mask:
         return None
-    outcome = Outcome((found,), command.outcome.existing, command.outcome.errors, command.outcome.stranded)
-    return Command(command.candidates, (found,), outcome, command.pool_costs)
+    return replace(command, replacements=(found,), outcome=replace(command.outcome, nodeclaims=(found,)))
 
 
 def _prices_by_type(candidates: Sequence[Candidate], vocabulary: Vocabulary) -> dict[str, float]:

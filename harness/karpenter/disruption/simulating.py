@@ -4,6 +4,7 @@ Core ``pkg/controllers/disruption/helpers.go`` (SimulateScheduling), ``pkg/contr
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from functools import partial
 from math import inf
 
@@ -35,13 +36,15 @@ class OutOfTime(Exception):
 class Outcome:
     """NodeClaims to create, pods by the node that takes them, and why others find no place, by ``namespace/name``.
 
-    ``stranded`` are those of ``errors`` that were not pending before.
+    ``stranded`` are those of ``errors`` that were not pending before. ``nodes`` are the machines at that moment, by name: a Node that
+    registers later goes by another one.
     """
 
     nodeclaims: tuple[PlannedNodeClaim, ...] = ()
     existing: Mapping[str, tuple[Object, ...]] | None = None
     errors: Mapping[str, str] | None = None
     stranded: tuple[str, ...] = ()
+    nodes: Mapping[str, StateNode] = field(default_factory=dict, repr=False, compare=False)
 
     def text(self) -> str:
         """Why not all pods of the candidates find a place."""
@@ -148,7 +151,7 @@ def _outcome(
     early = {pod: text for pod, text in uninitialized.items() if pod not in simulations.displaced_keys}
     failed = {**errors, **early}
     stranded = tuple(sorted(pod for pod in failed if pod not in simulations.pending_keys))
-    return Outcome(nodeclaims, existing, failed, stranded)
+    return Outcome(nodeclaims, existing, failed, stranded, view.node_by_name)
 
 
 def foresee(
@@ -168,7 +171,8 @@ def foresee(
     if seconds >= time_limit:
         return None
     _tell_judged(situation)
-    situation.say_once(simulations.events)
+    if simulations.events:
+        situation.say_once(simulations.events)
     return Foreseen(nodeclaims, seconds, told.hurries, partial(_told_outcome, situation.view, nodeclaims, told))
 
 
@@ -194,7 +198,7 @@ def _known(situation: Situation, candidate: Candidate, moving: Sequence[Object],
 def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Sequence[Object]]:
     """The pods of each candidate that have to find another place."""
     judge = situation.view.simulations.displaced
-    if not judge.knows_budgets and not any(each.marked for each in candidates):
+    if not judge.knows_budgets and not (candidates[0].marked or any(each.marked for each in candidates[1:])):
         return [each.pods for each in candidates]
     found = []
     for each in candidates:
@@ -206,6 +210,10 @@ def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[S
 def _tell_judged(situation: Situation) -> None:
     """Publishes the events about pods that are judged before they are scheduled."""
     simulations = situation.view.simulations
+    judged = simulations, len(simulations.displaced.events)
+    if situation.judged == judged:
+        return
+    situation.judged = judged
     situation.say_once(simulations.displaced.events)
     if situation.rules.tells_ignored and simulations.pending.rejected:
         for pod, reason in simulations.pending.rejected.items():

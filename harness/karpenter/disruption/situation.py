@@ -162,6 +162,8 @@ class Situation:
         """All that was said, in order and as often as it was said; what is said of a node is not worded yet."""
         self._events: dict[SchedulingEvent, None] = {}
         self._worded = 0
+        self.judged: tuple[Simulations, int] | None = None
+        """The simulations that were told what they said of the pods that they judged, and how many things that were."""
         self._once: dict[int, tuple[Sequence[SchedulingEvent], int]] = {}
         self.seconds = 0.0
         """The virtual time that simulations have taken so far."""

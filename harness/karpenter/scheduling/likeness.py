@@ -97,6 +97,7 @@ class Likeness:
         self._tells = alone and self._anyway.plain
         self._rooms: dict[frozenset[tuple[tuple[str, int], ...]], int] = {}
         self._takers: dict[frozenset[int], int] = {}
+        self._by_number: dict[tuple[int | None, int, int], Course] = {}
 
     def _with_room(self, asking: Asking) -> int:
         mask = self._rooms.get(asking.amounts)
@@ -158,7 +159,12 @@ class Likeness:
         settling &= accepting
         if settling:
             line, exempt = self._line_with(own)
-        course = course_of(room, line.runs(own, alike=not exempt), (self._anyway, own), gone, settling)
+        by_number = own.only, own.count, gone
+        course = self._by_number.get(by_number) if not settling else None
+        if course is None:
+            course = course_of(room, line.runs(own, alike=not exempt), (self._anyway, own), gone, settling)
+            if not settling and own.only is not None and line.is_of((own.only, False)):
+                self._by_number[by_number] = course  # equal pods: nothing but their number counts
         return Foretold(course, line.places, own, frozenset(leaving) if self._limited else None)
 
     def of(self, node: str, moving: Sequence[Object], *, settling: int) -> Alike | None:

@@ -46,6 +46,11 @@ class Line:
     def _whole(self) -> Runs:
         return tuple(self._between(0, len(self.places)))
 
+    def is_of(self, symbol: Symbol) -> bool:
+        """Whether all of them, if there are any, have this symbol."""
+        whole = self._whole
+        return not whole or (len(whole) == 1 and whole[0][0] == symbol)
+
     def _between(self, at: int, until: int) -> Iterator[tuple[Symbol, int]]:
         while at < until:
             end = min(self._ends[at], until)
@@ -58,7 +63,7 @@ class Line:
         if not joining.count:
             return whole
         own = (joining.only, False) if alike and joining.only is not None else None
-        if own is not None and (not whole or (len(whole) == 1 and whole[0][0] == own)):
+        if own is not None and self.is_of(own):
             return ((own, len(self.places) + joining.count),)
         places = joining.places
         if own is not None:

@@ -130,7 +130,7 @@ def status_of(obj: Object) -> Mapping[str, Any]:
 
 def same_objects(some: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether these are the very same objects, in the same order."""
-    return len(some) == len(others) and all(map(is_, some, others))
+    return some is others or (len(some) == len(others) and all(map(is_, some, others)))
 
 
 def is_terminating(obj: Object) -> bool:
