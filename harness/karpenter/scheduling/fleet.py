@@ -5,14 +5,14 @@ are found by their identity, since objects are never changed in place, and only 
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from itertools import count
 from typing import Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
+from harness.karpenter.scheduling.listed import Listed
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.karpenter.scheduling.state import StateNode, provider_id_of
 from harness.kube.api.labels import INSTANCE_TYPE
-from harness.kube.api.objects import Object, labels_of, name_of, same_objects, spec_of, status_of
+from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
 
 __all__ = ["Fleet", "StateNodes"]
 
@@ -45,27 +45,6 @@ class Fleet:
     def bound_to(self, node: str) -> Sequence[Object]:
         """The pods that are bound to a Node of this name."""
         return self._placed.get(node, ()) if node else ()
-
-
-class _Listed:
-    """The objects of a kind at the last look."""
-
-    def __init__(self) -> None:
-        self.objects: Sequence[Object] = ()
-        self.positions: dict[int, int] = {}
-        """By identity."""
-
-    def update(self, objects: Sequence[Object]) -> tuple[Sequence[Object], Sequence[Object]]:
-        """Takes the objects of now; returns those that are gone and those that are new, in their order."""
-        before = self.objects
-        if same_objects(before, objects):
-            return (), ()
-        positions = dict(zip(map(id, objects), count()))
-        gone, come = self.positions.keys() - positions.keys(), positions.keys() - self.positions.keys()
-        left = [before[self.positions[each]] for each in gone]
-        new = [objects[position] for position in sorted(positions[each] for each in come)]
-        self.objects, self.positions = objects, positions
-        return left, new
 
 
 class _Machine:
@@ -104,7 +83,7 @@ class StateNodes:
     """State nodes from one look to the next: what the same objects make is the same."""
 
     def __init__(self) -> None:
-        self._claims, self._nodes, self._csinodes, self._pods = _Listed(), _Listed(), _Listed(), _Listed()
+        self._claims, self._nodes, self._csinodes, self._pods = Listed(), Listed(), Listed(), Listed()
         self._deleting: frozenset[str] = frozenset()
         self._machines: dict[str, _Machine] = {}
         self._machine_of_claim: dict[str, str] = {}
@@ -176,12 +155,12 @@ class StateNodes:
         names = {_node_of(pod) for pod in (*gone, *come)}
         if not names:
             return names
-        left, positions = set(map(id, gone)), self._pods.positions
+        left, numbers = set(map(id, gone)), self._pods.numbers
         staying = {name: [pod for pod in self._placed.get(name, ()) if id(pod) not in left] for name in names}
         for pod in come:
             staying[_node_of(pod)].append(pod)
         for name, found in staying.items():
-            found.sort(key=lambda pod: positions[id(pod)])
+            found.sort(key=lambda pod: numbers[id(pod)])
             if found:
                 self._placed[name] = found
             else:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import NODEPOOL
@@ -111,7 +112,8 @@ class Ground:
         rests_on = [model, self.shapes, *self.indexes.values()]
         known: tuple[list[object], Room] | None = self.state.fleet.remembered.get(Room)
         if known is None or not same_objects(known[0], rests_on):
-            active = sorted(self.state.active(), key=lambda node: (not node.initialized, node.name))
+            active = sorted(self.state.active(), key=attrgetter("name"))
+            active.sort(key=attrgetter("initialized"), reverse=True)
             daemons = tuple(map(id, model.daemons))
             known = rests_on, Room([self._existing(node, model, daemons) for node in active])
             self.state.fleet.remembered[Room] = known
@@ -128,14 +130,18 @@ class Ground:
         return self.room.refused
 
     def _existing(self, node: StateNode, model: Model, daemons: tuple[int, ...]) -> ExistingNode:
-        key, limits = (ExistingNode, self._claims_in), self._attach_limits(node)
+        key = ExistingNode, self._claims_in
         known = node.remembered.get(key)
+        if known is not None and known[2] is model:
+            unchanged: ExistingNode = known[1]
+            return unchanged
+        limits = self._attach_limits(node)
         rests_on = (daemons, self.algebra, limits)
         if known is None or known[0] != rests_on:
-            made = ExistingNode(node, model.daemons, self.algebra, self.rules, limits)
-            known = node.remembered[key] = rests_on, made, model
-        found: ExistingNode = known[1]
-        return found
+            known = rests_on, ExistingNode(node, model.daemons, self.algebra, self.rules, limits)
+        made: ExistingNode = known[1]
+        node.remembered[key] = rests_on, made, model
+        return made
 
     def _attach_limits(self, node: StateNode) -> Mapping[str, int]:
         """What the node's instance type says that it attaches."""

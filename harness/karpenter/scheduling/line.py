@@ -74,6 +74,13 @@ class Line:
                 )
         found: list[tuple[Symbol, int]] = []
         at = 0
+        if own is not None and len(places) > len(self.places):
+            for place, symbol in zip(self.places, self._symbols, strict=True):
+                until = bisect(places, place, at)
+                found.append((own, until - at))
+                found.append((symbol, 1))
+                at = until
+            return _merged((*found, (own, len(places) - at)))
         for place in places:
             until = bisect(self.places, place, at)
             found.extend(self._between(at, until))
@@ -96,6 +103,8 @@ def _merged(found: Iterable[tuple[Symbol, int]]) -> Runs:
     """The same with equal neighbours as one."""
     runs: list[tuple[Symbol, int]] = []
     for symbol, count in found:
+        if not count:
+            continue
         if runs and runs[-1][0] == symbol:
             count += runs.pop()[1]
         runs.append((symbol, count))

@@ -151,7 +151,7 @@ class StateNode:
 
     def available(self) -> dict[str, Quantity]:
         """Allocatable without what the pods on it request."""
-        return subtract(self.allocatable(), merge(*(requests_for_pods((pod,)) for pod in self.pods)))
+        return subtract(self.allocatable(), requests_for_pods(self.pods) if self.pods else {})
 
     def daemon_requests(self) -> ResourceList:
         """What the DaemonSet pods on it request."""

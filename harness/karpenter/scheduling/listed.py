@@ -1,0 +1,72 @@
+"""The objects of a kind from one look to the next: which are gone, and which are new."""
+
+from collections.abc import Sequence
+from itertools import count
+from operator import indexOf, is_
+
+from harness.kube.api.objects import Object, name_of, namespace_of
+
+__all__ = ["Listed"]
+
+_FIRST_STEP = 64
+
+
+class Listed:
+    """The objects at the last look. ``numbers`` grow, by identity, in the order in which the objects stand.
+
+    A list of ten thousand in which a few objects are others, or gone, or new at its end, is compared in long steps. Any list may follow
+    any other one: what stands elsewhere than before counts as gone and come.
+    """
+
+    def __init__(self) -> None:
+        self.objects: Sequence[Object] = ()
+        self.numbers: dict[int, int] = {}
+        self._number = count()
+
+    def update(self, objects: Sequence[Object]) -> tuple[Sequence[Object], Sequence[Object]]:
+        """Takes the objects of now; returns those that are gone and those that are new, in their order."""
+        before, numbers = self.objects, self.numbers
+        gone: list[Object] = []
+        come: list[Object] = []
+        if before is objects:
+            return gone, come
+        here, there = 0, 0
+        while True:
+            same = _agreeing(before, here, objects, there)
+            here, there = here + same, there + same
+            if here == len(before):
+                break
+            old = before[here]
+            gone.append(old)
+            here += 1
+            if there < len(objects) and _names(old) == _names(objects[there]):
+                come.append(objects[there])
+                numbers[id(objects[there])] = numbers.pop(id(old), 0)
+                there += 1
+            else:
+                numbers.pop(id(old), None)
+        for each in objects[there:]:
+            come.append(each)
+            numbers[id(each)] = next(self._number)
+        if len(numbers) != len(objects):  # a name that stands there twice
+            self.numbers = {id(each): next(self._number) for each in objects}
+        self.objects = objects
+        return gone, come
+
+
+def _agreeing(some: Sequence[Object], here: int, others: Sequence[Object], there: int) -> int:
+    """From two places on, the number of objects that are the very same in both."""
+    found, step = 0, _FIRST_STEP
+    while True:
+        one = some[here + found : here + found + step]
+        other = others[there + found : there + found + step]
+        if not all(map(is_, one, other)):
+            return found + indexOf(map(is_, one, other), False)
+        found += min(len(one), len(other))
+        if len(one) < step or len(other) < step:
+            return found
+        step *= 2
+
+
+def _names(obj: Object) -> tuple[str, str]:
+    return namespace_of(obj), name_of(obj)
