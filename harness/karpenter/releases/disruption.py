@@ -12,7 +12,10 @@ __all__ = ["DisruptionRules", "disruption_rules_of"]
 
 @dataclass(frozen=True, slots=True)
 class DisruptionRules:
-    """What differs between core releases; the default is what the newest one does."""
+    """What differs between core releases; the default is what the newest one does.
+
+    Core ``pkg/controllers/disruption``, where a flag names no other place.
+    """
 
     by_savings: bool = True
     """Candidates stand in the order of what they save per disruption; else by disruption cost."""

@@ -25,9 +25,13 @@ __all__ = ["CoreRelease", "Defaults", "ProviderRelease"]
 
 @dataclass(frozen=True, slots=True)
 class CoreRelease:
-    """A release of karpenter core (sigs.k8s.io/karpenter)."""
+    """A release of karpenter core (sigs.k8s.io/karpenter), as far as the lifecycle, NodeOverlays, metrics and options go.
+
+    Core ``pkg/controllers/{node,nodeclaim,nodepool,nodeoverlay,metrics}``, ``pkg/operator/options``, where a flag names no other place.
+    """
 
     version: str
+    """Its name."""
     kubernetes: str = "1.35"
     """The Kubernetes whose libraries it is built with, and whose sentences about names it therefore prints."""
     validates_preferred_terms: bool = False

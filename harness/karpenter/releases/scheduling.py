@@ -38,7 +38,10 @@ class VolumeClaimChecks(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SchedulingRules:
-    """What differs between core releases; the default is what the newest one does."""
+    """What differs between core releases; the default is what the newest one does.
+
+    Core ``pkg/controllers/provisioning``, ``pkg/scheduling``, ``pkg/utils/{pod,resources}``, where a flag names no other place.
+    """
 
     fits_needs_offering: bool = True
     """An instance type without an offering does not count as having room (only texts show it)."""
