@@ -12,8 +12,10 @@ from harness.karpenter import releases
 
 HERE = Path(releases.__file__).parent
 RECORDS = {
-    "model.py": ("CoreRelease", "InstanceTypeFlags", "LabelFlags", "NodeClassFlags", "LaunchFlags", "BootFlags")
-    + ("FailureFlags", "DriftFlags"),
+    "model.py": (
+        "CoreRelease",
+        *(f"{about}Flags" for about in ("InstanceType", "Label", "NodeClass", "Launch", "Boot", "Failure", "Drift")),
+    ),
     "scheduling.py": ("SchedulingRules",),
     "disruption.py": ("DisruptionRules",),
 }
