@@ -23,7 +23,7 @@ def test_what_is_not_traced_does_not_know_of_traces() -> None:
     """Of a case that passes nothing is loaded that records or explains."""
     code = (
         "import sys; from harness.cli import main; code = main(['run', sys.argv[1]]); "
-        "print(code, [name for name in sys.modules if name.startswith(('harness.trace', 'harness.explain.why'))])"
+        "print(code, [name for name in sys.modules if name.startswith(('harness.trace', 'harness.explain.traces.why'))])"
     )
     path = ROOT / "scenarios" / "lifecycle" / "from-pod-to-node.yaml"
     found = subprocess.run(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.capture.objects import WORKLOADS
-from harness.explain.workloads import named_pods
+from harness.explain.pods.workloads import named_pods
 from harness.kube.api.objects import Object, name_of, namespace_of, spec_of
 from harness.kube.scheduling.volume_binding import default_class
 from harness.reading.manifests import Manifest

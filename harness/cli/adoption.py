@@ -53,7 +53,7 @@ class Adoption:
 
     def _moment(self) -> int:
         """When the dump was made."""
-        from harness.explain.departures import latest_moment
+        from harness.explain.pods.departures import latest_moment
         from harness.karpenter.scheduling import ClusterSnapshot
 
         objects = ClusterSnapshot(

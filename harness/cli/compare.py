@@ -11,7 +11,7 @@ from harness.cli.output import add_format, bad_input, no_environment, print_json
 from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
-    from harness.explain.grouping import Group
+    from harness.explain.traces.grouping import Group
     from harness.trace.comparing import Comparison
 
 __all__ = ["add_arguments", "run"]
@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.worlds import InputError
     from harness.clusters.control_plane.pki import MissingTool
     from harness.clusters.errors import ClusterFailed
-    from harness.explain.group_texts import group_value
-    from harness.explain.grouping import grouped
+    from harness.explain.traces.group_texts import group_value
+    from harness.explain.traces.grouping import grouped
     from harness.reading.problems import ScenarioError
     from harness.scenario.language.crds import CelEngineMissing
     from harness.trace import TraceError
@@ -87,8 +87,8 @@ def _lines(
     found: Sequence[tuple[str, Comparison]], groups: Sequence[Group], note: str, *, verbose: bool
 ) -> Iterator[str]:
     """The groups, over all cases; with `verbose` every difference of each case, too."""
-    from harness.explain.group_texts import group_lines, missing_lines, summary_text
-    from harness.explain.sides import side_lines
+    from harness.explain.traces.group_texts import group_lines, missing_lines, summary_text
+    from harness.explain.traces.sides import side_lines
 
     yield summary_text(found, groups)
     if note:

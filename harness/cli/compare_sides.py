@@ -60,8 +60,8 @@ def compared_traces(arguments: argparse.Namespace) -> tuple[list[Compared], str]
 
 def _common_kubernetes(left: Side, right: Side) -> tuple[str | None, str]:
     """The Kubernetes of both sides where the releases are to differ and nothing else, and what to say of it."""
-    from harness.explain.group_texts import kubernetes_line
-    from harness.explain.label_comparison import common_kubernetes
+    from harness.explain.labels.comparison import common_kubernetes
+    from harness.explain.traces.group_texts import kubernetes_line
     from harness.karpenter.releases import provider
 
     releases = [provider(side.release) for side in (left, right) if side.release is not None]

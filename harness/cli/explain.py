@@ -13,8 +13,8 @@ from harness.cli.pictures import add_html
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
-    from harness.explain.nodepools import NodePoolSizes
-    from harness.explain.scheduling import PodExplanation
+    from harness.explain.pods.nodepools import NodePoolSizes
+    from harness.explain.pods.scheduling import PodExplanation
     from harness.reading.manifests import Manifest
     from harness.reports.annotations import Annotation
     from harness.scenario.language.dumps import Dump
@@ -93,8 +93,8 @@ class _Found:
 
     def value(self) -> dict[str, Any]:
         """For JSON."""
-        from harness.explain.nodepools import sizes_value
-        from harness.explain.render import as_value
+        from harness.explain.pods.nodepools import sizes_value
+        from harness.explain.pods.render import as_value
 
         return {
             "read": self.inputs.value(),
@@ -135,11 +135,11 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
     """What becomes of the pods of the files; `anew` is `_asked`'s line. Raises InputError, ScenarioError."""
     from harness.cli.manifests import apply_manifests, fails, settle
     from harness.cli.traces import write_recording
-    from harness.explain.guesses import guess_lines
-    from harness.explain.nodepools import nodepool_sizes
-    from harness.explain.scheduling import Explainer
-    from harness.explain.summary import node_notes
-    from harness.explain.unused import inert_lines, refused_lines, unused_lines
+    from harness.explain.pods.nodepools import nodepool_sizes
+    from harness.explain.pods.scheduling import Explainer
+    from harness.explain.pods.summary import node_notes
+    from harness.explain.pods.unused import inert_lines, refused_lines, unused_lines
+    from harness.explain.sizes.guesses import guess_lines
 
     inputs, world, recording = _world(arguments, given)
     explainer = Explainer(world)
@@ -173,7 +173,7 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
 def _named(world: World, explained: Sequence[PodExplanation], name: str) -> list[PodExplanation]:
     """The pods that `--pod` asks for. Raises InputError where there are none."""
     from harness.cli.worlds import InputError
-    from harness.explain.workloads import named_pods
+    from harness.explain.pods.workloads import named_pods
     from harness.kube.api.objects import name_of, namespace_of
     from harness.reading.problems import did_you_mean
 
@@ -189,7 +189,7 @@ def _guesses(
     world: World, explained: Sequence[PodExplanation], pools: Sequence[NodePoolSizes], asked: str | None
 ) -> dict[str, dict[str, str]]:
     """What nobody measured of the sizes that are talked about."""
-    from harness.explain.guesses import guesses_of, of_choice, of_nodes, of_size
+    from harness.explain.sizes.guesses import guesses_of, of_choice, of_nodes, of_size
 
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
     changes = (change.size for one in explained for change in one.changes if change.size and not change.region)
@@ -200,8 +200,8 @@ def _guesses(
 def _show(found: _Found, arguments: argparse.Namespace) -> None:
     """In words."""
     from harness.cli.manifests import show_head
-    from harness.explain.guesses import guess_lines
-    from harness.explain.nodepools import sizes_text
+    from harness.explain.pods.nodepools import sizes_text
+    from harness.explain.sizes.guesses import guess_lines
 
     told = {line for one in found.explained for line in one.waiting}
     unused = [*([found.anew] if found.anew else []), *(line for line in found.unused if line not in told)]
@@ -232,7 +232,7 @@ def _asked(arguments: argparse.Namespace, given: Dump) -> tuple[argparse.Namespa
     `--about` is the Node of the name if there is one and no such pod, else a pod. A pod whose controller is given is made anew under
     another name, so that the question is about all pods of its workload.
     """
-    from harness.explain.workloads import named_pods
+    from harness.explain.pods.workloads import named_pods
     from harness.kube.api.objects import name_of
     from harness.scenario.language.dumps import origin_of
 
@@ -275,8 +275,8 @@ def _annotations(explained: Sequence[PodExplanation], manifests: Sequence[Manife
 
 def _print(world: World, explained: Sequence[PodExplanation], arguments: argparse.Namespace) -> None:
     """How many pods are where, what keeps the others away, and where the bound ones are; of a pod that is asked for why, too."""
-    from harness.explain.render import as_text
-    from harness.explain.summary import bound_lines, node_notes, pods_line
+    from harness.explain.pods.render import as_text
+    from harness.explain.pods.summary import bound_lines, node_notes, pods_line
 
     show(pods_line(explained) if explained else "no pods")
     everything = arguments.verbose or arguments.size is not None

@@ -11,7 +11,7 @@ from harness.cli.output import bad_input, print_json, show
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
-    from harness.explain.departures import Departure
+    from harness.explain.pods.departures import Departure
     from harness.karpenter.scheduling import ClusterSnapshot
     from harness.reading.manifests import Manifest
     from harness.reading.problems import Problem
@@ -30,7 +30,7 @@ def explain_node(world: World, given: Dump, inputs: Inputs, arguments: argparse.
 
     Raises ScenarioError.
     """
-    from harness.explain.departures import departure_of
+    from harness.explain.pods.departures import departure_of
     from harness.reading.problems import ScenarioError, did_you_mean
 
     manifests = [*given.manifests, *given.derived, *given.finished, *given.registered]
@@ -76,7 +76,7 @@ def _snapshot(world: World, objects: Sequence[Mapping[str, Any]], moment: str) -
     from dataclasses import replace
 
     from harness.engine.clock import parse, render
-    from harness.explain.departures import latest_moment
+    from harness.explain.pods.departures import latest_moment
     from harness.karpenter.scheduling import ClusterSnapshot
     from harness.kube.api.kinds import KINDS
     from harness.kube.api.objects import namespace_of, with_metadata

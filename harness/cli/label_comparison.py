@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.explain.label_comparison import Side
+    from harness.explain.labels.comparison import Side
     from harness.world import World
 
 __all__ = ["side_of"]
@@ -17,7 +17,7 @@ def side_of(name: str, region: str, mode: str | None = None, kubernetes: str | N
     ``kubernetes`` is the version to try on, the release's default without.
     """
     from harness.cli.worlds import create_world
-    from harness.explain.label_comparison import DecidedSide, TriedSide
+    from harness.explain.labels.comparison import DecidedSide, TriedSide
     from harness.karpenter.releases import POLICIES
 
     if name in POLICIES:

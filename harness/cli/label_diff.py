@@ -12,7 +12,7 @@ from harness.wording import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.explain.label_comparison import KeyDifference, Side
+    from harness.explain.labels.comparison import KeyDifference, Side
 
 __all__ = ["run"]
 
@@ -23,7 +23,7 @@ _TITLES = {"pod": "a pod may ask", "nodepool": "a NodePool may set it", "written
 
 def _kubernetes(names: Sequence[str]) -> str | None:
     """The version on which both are tried; None where one of them is a document, or unknown."""
-    from harness.explain.label_comparison import common_kubernetes
+    from harness.explain.labels.comparison import common_kubernetes
     from harness.karpenter.releases import POLICIES, UnknownRelease, provider
 
     try:
@@ -36,8 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints each key with the cells that differ."""
     from harness.cli.label_comparison import side_of
     from harness.cli.worlds import InputError
-    from harness.explain.design_documents import differences
-    from harness.explain.label_comparison import DecidedSide, TriedSide, compare, keys_of
+    from harness.explain.labels.comparison import DecidedSide, TriedSide, compare, keys_of
+    from harness.explain.labels.design_documents import differences
 
     names = arguments.keys[1:]
     if len(names) != 2:
@@ -77,8 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _unknown_to(side: Side, key: str) -> bool:
     """Whether a side is a document that says nothing about a key, by name or by its domain."""
-    from harness.explain.design_documents import Answer
-    from harness.explain.label_comparison import DecidedSide
+    from harness.explain.labels.comparison import DecidedSide
+    from harness.explain.labels.design_documents import Answer
 
     return (
         isinstance(side, DecidedSide)

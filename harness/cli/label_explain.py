@@ -11,8 +11,8 @@ from harness.cli.output import bad_input, print_json
 from harness.wording import shortened
 
 if TYPE_CHECKING:
-    from harness.explain.label_comparison import Cell
-    from harness.explain.label_story import Story
+    from harness.explain.labels.comparison import Cell
+    from harness.explain.labels.story import Story
     from harness.explain.upgrade.trial import Trial
     from harness.world import World
 
@@ -26,8 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints what the key is, who may ask for it and set it, who writes it, who wins, and what changed."""
     from harness.cli.label_names import key_mistakes
     from harness.cli.worlds import InputError, UnknownMode, create_world
-    from harness.explain.label_story import tell
-    from harness.explain.labels import keys_of_all_releases
+    from harness.explain.labels.probes import keys_of_all_releases
+    from harness.explain.labels.story import tell
 
     names = arguments.keys[1:]
     if len(names) != 1:
@@ -80,7 +80,7 @@ def _lines(story: Story) -> Iterator[str]:
         name = era.first if era.first == era.last else f"{era.first} to {era.last}"
         yield f"    {name:17} pod {era.pod}; NodePool {era.nodepool}; Node {era.written}"
     if story.claim is not None:
-        from harness.explain.label_story import sentences
+        from harness.explain.labels.story import sentences
 
         cells = ", ".join(f"{name} {_yes_no(cell)}" for name, cell in sentences(story.claim))
         yield f"  the documents' tables (2025-10-30, 2025-11-07): {cells}"
@@ -97,7 +97,7 @@ def _lines(story: Story) -> Iterator[str]:
 
 def _mismatches(story: Story) -> Iterator[str]:
     """The Karpenter columns of the documents' tables that do not hold under this release."""
-    from harness.explain.mismatches import mismatches
+    from harness.explain.labels.mismatches import mismatches
 
     pod, _, written = story.cells
     for one in mismatches(story.key, pod, written):

@@ -44,8 +44,8 @@ def _pages() -> dict[str, str]:
     """The pages by file name; says meanwhile which release it tries."""
     from fakeazure.aks.node_labels import reasons
     from harness.cli.worlds import create_world
-    from harness.explain.label_comparison import common_kubernetes
-    from harness.explain.label_pages import (
+    from harness.explain.labels.comparison import common_kubernetes
+    from harness.explain.labels.pages import (
         CHECKED,
         all_keys,
         claims_page,

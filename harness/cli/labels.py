@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.output import add_format, bad_input, print_json
 
 if TYPE_CHECKING:
-    from harness.explain.labels import LabelFact
+    from harness.explain.labels.probes import LabelFact
 
 __all__ = ["add_arguments", "run"]
 
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     from harness.cli.label_names import key_mistakes
     from harness.cli.worlds import InputError, create_world
-    from harness.explain.labels import LabelProbe, keys_of_all_releases, known_keys
+    from harness.explain.labels.probes import LabelProbe, keys_of_all_releases, known_keys
     from harness.world import World
 
     inputs = {"karpenter": arguments.release, "region": arguments.region, "provision_mode": arguments.mode}

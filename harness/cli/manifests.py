@@ -206,7 +206,7 @@ def apply_manifests(
     `complete`: they are all there is, so that what is missing is added. `change` makes of each object what is applied.
     Raises ScenarioError for every object that is refused, at the place of the field at fault.
     """
-    from harness.explain.labels import default_objects
+    from harness.explain.labels.probes import default_objects
     from harness.kube.api.objects import Frozen
     from harness.kube.custom_resources.admission import UNCHECKED
     from harness.reading.problems import Problem, ScenarioError
@@ -259,7 +259,7 @@ def check_fail_on(arguments: argparse.Namespace) -> set[str]:
 
 def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str) -> bool:
     """Whether there is something of which `--fail-on` speaks."""
-    from harness.explain.unused import refused_lines
+    from harness.explain.pods.unused import refused_lines
 
     words = check_fail_on(arguments)
     if "pending" in words and any(not (pod.get("spec") or {}).get("nodeName") for pod in world.view.list("Pod")):

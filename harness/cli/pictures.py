@@ -11,7 +11,7 @@ from harness.cli.output import misplaced
 from harness.cli.worlds import InputError
 
 if TYPE_CHECKING:
-    from harness.explain.grouping import Group
+    from harness.explain.traces.grouping import Group
     from harness.reports.summary import Summary
     from harness.scenario.language.cases import Case
     from harness.scenario.running.runner import Runner
@@ -104,7 +104,7 @@ def write_comparisons(
     note: str,
 ) -> None:
     """Writes the page of comparisons: of each, what differs, and both stories; those that differ most first."""
-    from harness.explain.group_texts import group_value, summary_text
+    from harness.explain.traces.group_texts import group_value, summary_text
     from harness.reports.picture.compare import Summary, compare_page, pair_of
 
     pairs = [pair_of(name, left, right, one) for (name, left, right), (_, one) in zip(traces, found, strict=True)]

@@ -38,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the instance type, or the filter that drops the size (exit code 0 as well); 2 for names that do not exist."""
     from harness.cli.worlds import InputError, check_size, create_world
-    from harness.explain.fit import Misfit, within
-    from harness.explain.guesses import guesses_of, of_size
+    from harness.explain.sizes.fit import Misfit, within
+    from harness.explain.sizes.guesses import guesses_of, of_size
     from harness.karpenter.cloudprovider import DroppedSize
     from harness.reading.problems import ScenarioError
 
@@ -199,7 +199,7 @@ def _print(value: Mapping[str, Any]) -> None:
 
 
 def _print_guesses(value: Mapping[str, Any]) -> None:
-    from harness.explain.guesses import guess_lines
+    from harness.explain.sizes.guesses import guess_lines
 
     for line in guess_lines({value["size"]: value["guessed"]}, value["region"]):
         print(line)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fakeazure.journal import Call
     from harness.cli.assumptions import Inputs
     from harness.cli.moves import Moves
-    from harness.explain.scheduling import Explainer, PodExplanation
+    from harness.explain.pods.scheduling import Explainer, PodExplanation
     from harness.scenario.language.dumps import Dump
     from harness.trace.recorder import Recording
     from harness.world import World
@@ -81,9 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.manifests import bad_files, fails
     from harness.cli.traces import write_recording
     from harness.cli.worlds import InputError
-    from harness.explain.guesses import guess_lines
-    from harness.explain.render import as_value
-    from harness.explain.summary import node_notes
+    from harness.explain.pods.render import as_value
+    from harness.explain.pods.summary import node_notes
+    from harness.explain.sizes.guesses import guess_lines
     from harness.reading.problems import ScenarioError
 
     try:
@@ -117,7 +117,7 @@ def _simulated(arguments: argparse.Namespace, seconds: float | None) -> _Simulat
     from harness.cli.manifests import apply_manifests, inputs_given, settle, world_of
     from harness.cli.moves import moves_until
     from harness.cli.traces import recording_of
-    from harness.explain.scheduling import Explainer
+    from harness.explain.pods.scheduling import Explainer
     from harness.world.startup import end_startup
 
     given = read_given(arguments)
@@ -146,8 +146,8 @@ def _simulated(arguments: argparse.Namespace, seconds: float | None) -> _Simulat
 
 def _value(done: _Simulated, pending: Sequence[PodExplanation]) -> dict[str, Any]:
     """What came of it, as JSON has it, but for the reasons of the pending pods."""
-    from harness.explain.guesses import guesses_of, of_choice, of_nodes
-    from harness.explain.unused import inert_lines, refused_lines, unused_lines
+    from harness.explain.pods.unused import inert_lines, refused_lines, unused_lines
+    from harness.explain.sizes.guesses import guesses_of, of_choice, of_nodes
     from harness.world.prices import totals
 
     world, pods = done.world, done.world.view.list("Pod")
@@ -180,8 +180,8 @@ def _value(done: _Simulated, pending: Sequence[PodExplanation]) -> dict[str, Any
 def _show(done: _Simulated, value: Mapping[str, Any], pending: Sequence[PodExplanation], *, verbose: bool) -> None:
     """The same in words."""
     from harness.cli.manifests import show_head
-    from harness.explain.render import as_text
-    from harness.explain.summary import node_notes
+    from harness.explain.pods.render import as_text
+    from harness.explain.pods.summary import node_notes
 
     world = done.world
     told = {line for pod in pending for line in pod.waiting}
@@ -238,7 +238,7 @@ def _refusal(call: Call) -> dict[str, Any]:
 
 
 def _print(value: Mapping[str, Any], refused: Sequence[Call], *, verbose: bool) -> None:
-    from harness.explain.guesses import guess_lines
+    from harness.explain.sizes.guesses import guess_lines
 
     nodes = value["nodes"]
     rows = [[*_facts(node), counted(node["pods"], "pod")] for node in nodes]

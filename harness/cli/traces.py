@@ -13,7 +13,7 @@ from harness.cli.pictures import check_page
 from harness.cli.worlds import InputError
 
 if TYPE_CHECKING:
-    from harness.explain.scheduling import PodExplanation
+    from harness.explain.pods.scheduling import PodExplanation
     from harness.reading.manifests import Manifest
     from harness.scenario.running.tracing import Tracing
     from harness.trace import Recording
@@ -62,7 +62,7 @@ def write_recording(
     """
     if recording is None:
         return
-    from harness.explain.recorded import record_reasons
+    from harness.explain.pods.recorded import record_reasons
     from harness.trace import write_trace
 
     record_reasons(recording, explained)

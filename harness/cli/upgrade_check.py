@@ -118,7 +118,7 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
     from harness.cli.assumptions import inputs_of
     from harness.cli.pictures import check_page
     from harness.cli.worlds import create_world
-    from harness.explain.label_comparison import common_kubernetes
+    from harness.explain.labels.comparison import common_kubernetes
     from harness.explain.upgrade import UpgradeCheck
     from harness.scenario.language.dumps import as_new
 

@@ -33,7 +33,7 @@ def write_page(
     from harness.cli.manifests import apply_manifests, settle
     from harness.cli.traces import recording_of
     from harness.cli.worlds import create_world
-    from harness.explain.summary import world_notes
+    from harness.explain.pods.summary import world_notes
     from harness.reading.problems import ScenarioError
     from harness.reports.picture.compare import Differing, Pair, compare_page
 

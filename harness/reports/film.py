@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from harness.explain.story import Happening, story
+from harness.explain.traces.story import Happening, story
 from harness.trace import Trace
 from harness.trace.facts import ClaimState, Cost, NodeState, PodState, Usage
 

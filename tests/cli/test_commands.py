@@ -204,7 +204,7 @@ def test_labels(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_keys_of_labels() -> None:
-    from harness.explain.labels import known_keys
+    from harness.explain.labels.probes import known_keys
     from harness.karpenter.releases import provider
 
     release = provider("1.14.0")

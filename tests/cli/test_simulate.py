@@ -8,7 +8,7 @@ import pytest
 
 from harness.cli import main
 from harness.cli.output import fitted
-from harness.explain import render
+from harness.explain.pods import render
 from tests.cli.command import POOL, as_json, call
 
 NEWEST = "{key: node.kubernetes.io/instance-type, operator: In, values: [Standard_D2s_v7]}"

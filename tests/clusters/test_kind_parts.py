@@ -23,7 +23,7 @@ from harness.clusters.remote.outstanding import outstanding_work
 from harness.clusters.usage import Usage
 from harness.clusters.waiting import TimedOut
 from harness.engine.ports import Identity
-from harness.explain.labels import default_objects, plain_pod
+from harness.explain.labels.probes import default_objects, plain_pod
 from harness.nodes.boot import BootPlan
 from harness.nodes.kubelet import OtherHardware
 from harness.world import World

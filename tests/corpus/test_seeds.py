@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.explain.design_documents import claim_of, claimed_keys, differences
+from harness.explain.labels.design_documents import claim_of, claimed_keys, differences
 from harness.karpenter.hosting import LIMITS
 from harness.scenario.language.files import load
 from tools.seeds import current

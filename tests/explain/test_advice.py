@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from harness import testing
-from harness.explain.labels import default_objects
-from harness.explain.render import as_text
-from harness.explain.scheduling import Explainer, PodExplanation
-from harness.explain.summary import pods_line
-from harness.explain.trials import Trials
+from harness.explain.advice.trials import Trials
+from harness.explain.labels.probes import default_objects
+from harness.explain.pods.render import as_text
+from harness.explain.pods.scheduling import Explainer, PodExplanation
+from harness.explain.pods.summary import pods_line
 from harness.testing import requirement
 from harness.world import World
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from harness.explain.guesses import guess_lines, guesses_of, of_node, of_nodes, of_size
-from harness.explain.labels import default_objects
-from harness.explain.render import as_text, as_value
-from harness.explain.scheduling import Explainer, PodExplanation
+from harness.explain.labels.probes import default_objects
+from harness.explain.pods.render import as_text, as_value
+from harness.explain.pods.scheduling import Explainer, PodExplanation
+from harness.explain.sizes.guesses import guess_lines, guesses_of, of_node, of_nodes, of_size
 from harness.karpenter.labels.azure import SKU_ULTRA_SSD
 from harness.world import World
 

@@ -11,9 +11,10 @@ import pytest
 from fakeazure.aks.node_labels import reasons
 from harness import World
 from harness.cli import main
-from harness.explain.design_documents import Answer
-from harness.explain.label_comparison import Cell, TriedSide
-from harness.explain.label_pages import (
+from harness.explain.labels.comparison import Cell, TriedSide
+from harness.explain.labels.design_documents import Answer
+from harness.explain.labels.mismatches import lacking, mismatches
+from harness.explain.labels.pages import (
     all_keys,
     claims_page,
     column_of,
@@ -24,8 +25,7 @@ from harness.explain.label_pages import (
     table_page,
     turning_points,
 )
-from harness.explain.label_story import tell
-from harness.explain.mismatches import lacking, mismatches
+from harness.explain.labels.story import tell
 from tests.project.tree import ROOT
 
 PAGES = ROOT / "docs" / "labels"

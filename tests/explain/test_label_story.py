@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from harness.explain.label_comparison import TriedSide
-from harness.explain.label_story import tell
+from harness.explain.labels.comparison import TriedSide
+from harness.explain.labels.story import tell
 from harness.world import World
 
 RELEASES = ("1.6.5", "1.14.0")

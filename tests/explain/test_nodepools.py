@@ -3,8 +3,8 @@
 import json
 
 from harness.cli import main
-from harness.explain.nodepools import nodepool_sizes, sizes_text, sizes_value
-from harness.explain.scheduling import Explainer
+from harness.explain.pods.nodepools import nodepool_sizes, sizes_text, sizes_value
+from harness.explain.pods.scheduling import Explainer
 from harness.testing import nodeclass, nodepool, requirement
 from harness.world import World
 

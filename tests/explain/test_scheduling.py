@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from harness import testing
-from harness.explain.amounts import amount_text
-from harness.explain.labels import default_objects
-from harness.explain.render import as_text, as_value
-from harness.explain.scheduling import Explainer, PodExplanation
+from harness.explain.labels.probes import default_objects
+from harness.explain.pods.render import as_text, as_value
+from harness.explain.pods.scheduling import Explainer, PodExplanation
+from harness.explain.sizes.amounts import amount_text
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.quantity import Quantity
 from harness.world import World

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.explain.labels import default_objects
+from harness.explain.labels.probes import default_objects
 from harness.karpenter.instancetypes import Region, Sku
 from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings
 from harness.world import World

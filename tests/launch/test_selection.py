@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.explain.labels import default_objects
+from harness.explain.labels.probes import default_objects
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch import claim_requirements, resolve_instance_types
 from harness.karpenter.launch.choice import choose

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.explain.unused import refused_lines
+from harness.explain.pods.unused import refused_lines
 from harness.world import World
 
 MISSING = "is forbidden: no PriorityClass with name high was found"

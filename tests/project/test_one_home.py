@@ -59,7 +59,7 @@ def test_label_keys_are_named() -> None:
 def test_constants_are_named(text: str) -> None:
     # what a release is built of stands under its own version; the pages of the documentation compare two by name
     homes = ("harness/karpenter/releases/",)
-    assert _retyped({text}, *homes, "harness/explain/label_pages.py") == []
+    assert _retyped({text}, *homes, "harness/explain/labels/pages.py") == []
     assert _retyped_within(re.compile(rf"(?:default|else):? {text}"), *homes) == []
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from harness import World
 from harness.cli import main
-from harness.explain.design_documents import claimed_keys, decisions, differences, differences_of
-from harness.explain.labels import LabelProbe, PodOutcome
+from harness.explain.labels.design_documents import claimed_keys, decisions, differences, differences_of
+from harness.explain.labels.probes import LabelProbe, PodOutcome
 from harness.karpenter.launch.errors import LaunchError
 from harness.karpenter.launch.images import node_image_version
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, UnknownRelease, provider

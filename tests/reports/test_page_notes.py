@@ -9,7 +9,7 @@ import yaml
 
 from harness import testing
 from harness.cli import main
-from harness.explain.labels import default_objects
+from harness.explain.labels.probes import default_objects
 
 
 def test_a_page_tells_what_is_assumed_and_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

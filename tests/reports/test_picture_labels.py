@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.explain.label_sources import SOURCES, in_nodepool
+from harness.explain.labels.sources import SOURCES, in_nodepool
 from harness.karpenter.launch import Source
 from harness.reports.picture.labels import label_tables, source_words
 from harness.reports.picture.story import Story

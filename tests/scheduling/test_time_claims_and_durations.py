@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.explain.labels import default_objects
+from harness.explain.labels.probes import default_objects
 from harness.karpenter.releases import provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, solve
 from harness.karpenter.scheduling.ledger import Ledger

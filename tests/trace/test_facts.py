@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.explain.reasons import causes_of
+from harness.explain.sizes.reasons import causes_of
 from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.scheduling.ledger import Ledger, PoolFiltered, PoolTried
 from harness.scenario.language.files import load

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.engine.rng import Rng
-from harness.explain.why import Why
+from harness.explain.traces.why import Why
 from harness.reports.film import plain_lines
 from harness.scenario.running.runner import Runner
 from harness.trace import Trace, TraceError, read_trace, trace_lines, trace_schema, write_trace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.explain.group_texts import group_lines, kubernetes_line, summary_text
-from harness.explain.grouping import Group, grouped, place_of
+from harness.explain.traces.group_texts import group_lines, kubernetes_line, summary_text
+from harness.explain.traces.grouping import Group, grouped, place_of
 from harness.trace.comparing import Comparison, Difference
 
 LABEL = "NodeClaims[{}][Nodes][0][labels][a.b/c]"

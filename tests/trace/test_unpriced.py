@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from harness.cli.moves import moves_until
-from harness.explain.story import story
-from harness.explain.why import Why
+from harness.explain.traces.story import story
+from harness.explain.traces.why import Why
 from harness.reports.film import frame_title, frames
 from harness.reports.picture.answers import departures
 from harness.reports.picture.story import Story

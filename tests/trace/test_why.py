@@ -12,7 +12,7 @@ import yaml
 from pydantic.alias_generators import to_camel
 
 from harness.cli import main
-from harness.explain.why import MOST
+from harness.explain.traces.why import MOST
 from harness.reports import Summary, as_json, junit
 from harness.reports.terminal import render_verdict
 from harness.scenario.language.files import load

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from harness.explain.why import Why
+from harness.explain.traces.why import Why
 from harness.scenario.language.files import load
 from harness.scenario.running.checks import check
 from harness.scenario.running.reasons import lines_under

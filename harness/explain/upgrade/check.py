@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.explain.advice import advice
+from harness.explain.labels.instead import advice
 from harness.explain.upgrade.differences import choice_finding, label_findings, placement_findings, size_findings
 from harness.explain.upgrade.findings import Effect, Finding, Pointer
 from harness.explain.upgrade.trial import Trial, trial

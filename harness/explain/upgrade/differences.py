@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.explain.advice import advice
+from harness.explain.labels.instead import advice
 from harness.explain.upgrade.findings import Effect, Finding
 from harness.explain.upgrade.trial import Trial
 from harness.explain.upgrade.workload import Placement

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.clusters.provenance import Write
-from harness.explain.events import last_sentence
-from harness.explain.filters import filter_text
-from harness.explain.fit import Misfit, asked_by, within
-from harness.explain.labels import default_objects, plain_pod
+from harness.explain.labels.probes import default_objects, plain_pod
+from harness.explain.pods.events import last_sentence
+from harness.explain.sizes.filters import filter_text
+from harness.explain.sizes.fit import Misfit, asked_by, within
 from harness.karpenter.cloudprovider import DroppedSize
 from harness.karpenter.instancetypes.build import InstanceTypeList, NoInstanceTypes
 from harness.karpenter.instancetypes.computed import architecture_of

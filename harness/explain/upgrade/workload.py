@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.engine.runaway import Runaway
-from harness.explain.events import last_sentence
-from harness.explain.labels import default_objects
+from harness.explain.labels.probes import default_objects
+from harness.explain.pods.events import last_sentence
 from harness.karpenter.validation import RejectionLayer
 from harness.kube.api.kinds import CREATED_FIRST, creation_rank
 from harness.kube.api.labels import INSTANCE_TYPE

@@ -1,7 +1,7 @@
 """Design documents as policies: what a release would be with a document's decisions in place.
 
 The document is 'Requirements and Labels' of karpenter-provider-azure, as proposed on 2025-10-30 and as completed on 2025-11-07. Only its
-decisions are here; its tables speak of the time of writing (harness.explain.design_documents). What it leaves open stays as the
+decisions are here; its tables speak of the time of writing (harness.explain.labels.design_documents). What it leaves open stays as the
 base release has it.
 """
 

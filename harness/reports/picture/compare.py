@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.explain.group_texts import TITLES, missing_lines
-from harness.explain.sides import WHOLE, place_text, side_texts
+from harness.explain.traces.group_texts import TITLES, missing_lines
+from harness.explain.traces.sides import WHOLE, place_text, side_texts
 from harness.reports.picture.page import page
 from harness.reports.picture.story import Line
 from harness.reports.picture.world import world_value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.explain.label_sources import SOURCES, in_nodepool
+from harness.explain.labels.sources import SOURCES, in_nodepool
 from harness.reports.picture.story import Line, Story
 
 __all__ = ["label_tables", "source_words"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from harness.explain.filters import FILTER_WORDS
+from harness.explain.sizes.filters import FILTER_WORDS
 from harness.karpenter.scheduling.funnel import FILTERS
 from harness.reports.picture.answers import (
     cost_steps,

@@ -19,7 +19,7 @@ from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from harness.engine.runaway import Runaway
-    from harness.explain.scheduling import Explainer
+    from harness.explain.pods.scheduling import Explainer
     from harness.karpenter.validation.rejections import Rejection
     from harness.scenario.running.verdicts import Verdict
     from harness.scenario.running.watches import Watch

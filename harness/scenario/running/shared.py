@@ -15,7 +15,7 @@ from harness.scenario.language.models.steps import StepMap
 from harness.scenario.running.worlds import new_world
 
 if TYPE_CHECKING:
-    from harness.explain.labels import LabelProbe
+    from harness.explain.labels.probes import LabelProbe
     from harness.world import Caches, World
 
 __all__ = ["Shared"]
@@ -82,7 +82,7 @@ class Shared:
 
     def probe(self, case: Case) -> LabelProbe:
         """The label probe of a case's inputs, NodePools and AKSNodeClasses."""
-        from harness.explain.labels import LabelProbe
+        from harness.explain.labels.probes import LabelProbe
 
         objects = [manifest.object for manifest in case.manifests if manifest.kind in _PROBED]
         key = _key(case) + json.dumps(objects, default=str)

@@ -76,7 +76,7 @@ def listen(run: Run, *, explained: bool) -> None:
 
     run.recording = record(run.world)
     if explained and run.world.simulated:
-        from harness.explain.scheduling import Explainer
+        from harness.explain.pods.scheduling import Explainer
 
         run.explainer = Explainer(run.world)
 
@@ -96,7 +96,7 @@ def finished(
         why_not = "" if verdict.holds else kept.get(verdict.label, "")
         recording.expectation(verdict.label, verdict.holds, place, differences, verdict.why, why_not)
     if run.explainer is not None:
-        from harness.explain.recorded import record_reasons
+        from harness.explain.pods.recorded import record_reasons
 
         record_reasons(recording, run.explainer.pods(bound=False))
     scenario: dict[str, Any] = {"file": case.file, "line": case.mark.line, "name": case.name}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from harness.explain.design_documents import decisions
+from harness.explain.labels.design_documents import decisions
 from harness.karpenter.releases import Policy
 
 __all__ = ["as_transcribed", "transcribed"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from harness.explain.labels import LabelProbe, PodFact, PodOutcome, PoolFact
+from harness.explain.labels.probes import LabelProbe, PodFact, PodOutcome, PoolFact
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.labels import LabelRow, LabelTable, NodeLabelMap, PodCell, PoolCell
 from harness.scenario.running.checks.nodes import label_differences, render_writes

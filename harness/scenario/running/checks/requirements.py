@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.explain.fit import Misfit, within
+from harness.explain.sizes.fit import Misfit, within
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.validation.rejections import Rejection

@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib import import_module
 from shlex import quote
 
-from harness.explain.why import MOST, Why, listed
+from harness.explain.traces.why import MOST, Why, listed
 from harness.scenario.language.cases import Case
 from harness.scenario.running.reasons.asked import ITEMS, Asked
 from harness.scenario.running.run import Run

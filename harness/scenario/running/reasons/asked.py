@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.explain.why import Why
+from harness.explain.traces.why import Why
 from harness.kube.api.objects import name_of, namespace_of
 from harness.scenario.language.cases import Entry
 from harness.scenario.running.matching import differences

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.explain.why import listed
+from harness.explain.traces.why import listed
 from harness.scenario.running.reasons.asked import ITEMS, Asked
 
 __all__ = ["tell"]

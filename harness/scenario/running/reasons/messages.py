@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from harness.explain.why import listed
+from harness.explain.traces.why import listed
 from harness.scenario.running.reasons.asked import ITEMS, Asked, fits, same_object
 
 if TYPE_CHECKING:

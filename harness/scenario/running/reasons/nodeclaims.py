@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.explain.why import listed
+from harness.explain.traces.why import listed
 from harness.kube.api.objects import spec_of
 from harness.scenario.running.reasons.asked import ITEMS, Asked, pod_key
 from harness.scenario.running.reasons.pods import waiting

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.explain.fit import asked_by
+from harness.explain.sizes.fit import asked_by
 from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import labels_of, name_of, spec_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from harness.explain.why import listed
+from harness.explain.traces.why import listed
 from harness.kube.api.objects import Key, name_of, namespace_of
 from harness.scenario.language.models.base import split_reference
 from harness.scenario.running.reasons.asked import ITEMS, PODS, Asked

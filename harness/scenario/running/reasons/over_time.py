@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from harness.explain.history import moment
-from harness.explain.why import listed
+from harness.explain.traces.history import moment
+from harness.explain.traces.why import listed
 from harness.kube.api.objects import spec_of
 from harness.scenario.language.models.moments import Moment
 from harness.scenario.running.moments import START, first, told

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.explain.render import as_text
-from harness.explain.unused import refused_lines
+from harness.explain.pods.render import as_text
+from harness.explain.pods.unused import refused_lines
 from harness.kube.api.objects import spec_of
 from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.running.reasons.asked import ITEMS, PODS, Asked, pod_key

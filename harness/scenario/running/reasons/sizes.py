@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.explain.fit import Misfit, asked_by, within
-from harness.explain.shortages import Shortages
-from harness.explain.why import listed
+from harness.explain.sizes.fit import Misfit, asked_by, within
+from harness.explain.sizes.shortages import Shortages
+from harness.explain.traces.why import listed
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.instancetypes.computed import of_offerings, of_region, of_sku
 from harness.karpenter.labels import azure as keys

@@ -1,0 +1,271 @@
+"""Words that were probably meant: label keys and values, sizes, zones, and names of NodePools, AKSNodeClasses and StorageClasses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher, get_close_matches
+from typing import Any
+
+from harness.explain.advice.candidates import Candidate, Looked, Rank, required_terms
+from harness.explain.advice.edits import renaming, renaming_resource, requesting, setting
+from harness.explain.advice.synonyms import KEYS_ALSO_CALLED, VALUES_ALSO_CALLED
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.labels.azure import GROUP
+from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.labels.vocabulary import Vocabulary
+from harness.karpenter.requirements import UndefinedKey
+from harness.karpenter.scheduling.ledger import PoolFiltered, PoolTried
+from harness.karpenter.scheduling.reasons import RequirementsIncompatible, TaintsNotTolerated
+from harness.kube.api.objects import labels_of, name_of, namespace_of, spec_of
+from harness.kube.api.quantity import NANO, Quantity
+
+__all__ = ["Words", "nearest", "reference_candidates", "word_candidates"]
+
+_KEYS_ALIKE, _VALUES_ALIKE = 0.74, 0.65
+_NAMES_ALIKE = 0.6
+_MEANT = 2
+_MEGA = 1_000_000
+
+
+class Words:
+    """The label keys of a cluster that mean something, and the values that a Node could have for each.
+
+    `exists` tells of a key and a value whether Azure has it, here or elsewhere.
+    """
+
+    def __init__(
+        self,
+        nodepools: Sequence[Mapping[str, Any]],
+        nodes: Iterable[Mapping[str, Any]],
+        types: Mapping[str, Sequence[InstanceType]],
+        vocabulary: Vocabulary,
+        exists: Callable[[str, str], bool],
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._exists = exists
+        self._types = {id(sizes): sizes for sizes in types.values()}
+        self._values: dict[str, dict[str, None]] = {NODEPOOL: dict.fromkeys(map(name_of, nodepools))}
+        for pool in nodepools:
+            template = spec_of(pool).get("template") or {}
+            for requirement in spec_of(template).get("requirements") or ():
+                values = requirement.get("values") if requirement.get("operator") == "In" else ()
+                self._add(requirement["key"], values or ())
+            for key, value in labels_of(template).items():
+                self._add(key, (value,))
+        for node in nodes:
+            for key, value in labels_of(node).items():
+                self._add(key, (value,))
+        self._of_sizes: dict[str, frozenset[str]] = {}
+
+    def _add(self, key: str, values: Iterable[str]) -> None:
+        self._values.setdefault(key, {}).update(dict.fromkeys(values))
+
+    def keys(self) -> list[str]:
+        """All keys, those that somebody wrote down first."""
+        return list(dict.fromkeys([*self._values, *sorted(self._vocabulary.well_known)]))
+
+    def keys_meant(self, key: str) -> list[str]:
+        """The keys that `key` may have been meant for: that of the same name in another domain first; nothing for one that is known."""
+        known, (domain, _, name) = self.keys(), key.rpartition("/")
+        if key in known:
+            return []
+        same = [one for one in known if "/" in one and one.rpartition("/")[2] == name]
+        called = [other] if (other := KEYS_ALSO_CALLED.get(key)) in known and other else []
+        # in a long domain of their own all keys are alike
+        like = [one for one in known if one.rpartition("/")[0] != domain or _alike(one.rpartition("/")[2], name)]
+        return list(dict.fromkeys([*called, *same, *nearest(key, like, _KEYS_ALIKE)]))
+
+    def meant(self, key: str, value: str, known: Iterable[str] | None = None) -> list[str]:
+        """What a value of a key that no Node can have was meant for; nothing for one that exists, but not for this pod."""
+        if self._exists(key, value):
+            return []
+        there = self.values(key) if known is None else list(known)
+        other = VALUES_ALSO_CALLED.get(key, {}).get(value.lower())
+        return [other] if other in there else nearest(value, there)
+
+    def values(self, key: str) -> list[str]:
+        """Values of a key that some Node could have."""
+        known = self._vocabulary.known_values.get(key, ())
+        return list(dict.fromkeys([*self._values.get(key, ()), *sorted(self.of_sizes(key)), *sorted(known)]))
+
+    def of_sizes(self, key: str) -> frozenset[str]:
+        """Values of a key that sizes have."""
+        if key not in self._of_sizes:
+            found: set[str] = set()
+            for sizes in self._types.values():
+                for one in sizes:
+                    if key in one.requirements and not one.requirements[key].complement:
+                        found |= one.requirements[key].values
+            self._of_sizes[key] = frozenset(found)
+        return self._of_sizes[key]
+
+
+def _alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio() >= _NAMES_ALIKE
+
+
+def nearest(word: str, known: Iterable[str], alike: float = _VALUES_ALIKE) -> list[str]:
+    """The known words that `word` may have been meant for, the likeliest first; the word itself is none."""
+    names: dict[str, str] = {}
+    for one in known:
+        names.setdefault(one.lower(), one)
+    low = word.lower()
+    if low in names and names[low] != word:
+        return [names[low]]
+    if low in names:
+        return []
+    longer = [name for end, name in names.items() if end.endswith((f"_{low}", f"-{low}", f"/{low}"))]
+    close = [] if low.isdecimal() else get_close_matches(low, names, n=_MEANT, cutoff=alike)
+    likeness = [SequenceMatcher(None, one, low).ratio() for one in close]
+    equal = [names[one] for one, ratio in zip(close, likeness, strict=True) if ratio == likeness[0]]
+    return list(dict.fromkeys([*longer[:1], *equal]))
+
+
+def word_candidates(pod: Mapping[str, Any], looked_at: Sequence[Looked], words: Words) -> Iterator[Candidate]:
+    """Other words for those in the pod's selectors and tolerations, and in the NodePools' requirements, that nothing matches."""
+    yield from _of_selector(pod, looked_at, words)
+    for path, index, expression in required_terms(pod):
+        yield from _of_expression(path, index, expression, words, "the pod's required node affinity")
+    yield from _of_tolerations(pod, looked_at)
+    yield from _of_cpus(pod, looked_at)
+    yield from _of_resources(pod, looked_at)
+    for entry in looked_at:
+        if isinstance(entry, PoolFiltered):
+            yield from _of_nodepool(entry, words)
+
+
+def _of_selector(pod: Mapping[str, Any], looked_at: Sequence[Looked], words: Words) -> Iterator[Candidate]:
+    at = ("spec", "nodeSelector")
+    hints: dict[str, str] = {}
+    for entry in looked_at:
+        reason = entry.reason if isinstance(entry, PoolTried) else None
+        cause = reason.cause if isinstance(reason, RequirementsIncompatible) else None
+        if isinstance(cause, UndefinedKey) and cause.hint is not None:
+            hints[cause.key] = cause.hint  # the key that Karpenter itself takes for meant
+    for key, value in (pod.get("spec", {}).get("nodeSelector") or {}).items():
+        others = [hints[key]] if key in hints else []
+        for other in dict.fromkeys([*others, *words.keys_meant(key)]):
+            told = f"ask for {other}: {value} in place of {key} in the pod's nodeSelector"
+            yield Candidate(Rank.MEANT, told, renaming(at, key, other), meant=other)
+        for other in words.meant(key, value):
+            told = f"ask for {key}: {other} in place of {value} in the pod's nodeSelector"
+            yield Candidate(Rank.MEANT, told, setting(at, key, other), meant=other)
+
+
+def _of_expression(
+    path: tuple[str | int, ...], index: int, expression: Mapping[str, Any], words: Words, where: str
+) -> Iterator[Candidate]:
+    """Another key for a requirement, or another value where none of its own exists."""
+    key, values = expression["key"], list(expression.get("values") or ())
+    for other in words.keys_meant(key):
+        told = f"write {other} in place of {key} in {where}"
+        yield Candidate(Rank.MEANT, told, setting((*path, index), "key", other), meant=other)
+    known = words.values(key)
+    if expression.get("operator") != "In" or any(value in known for value in values):
+        return
+    for number, value in enumerate(values):
+        for other in words.meant(key, value):
+            told = f"write {other} in place of {value} for {key} in {where}"
+            yield Candidate(Rank.MEANT, told, setting((*path, index, "values"), number, other), meant=other)
+
+
+def _of_tolerations(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
+    taints = [
+        taint
+        for entry in looked_at
+        if isinstance(entry, PoolTried) and isinstance(entry.reason, TaintsNotTolerated)
+        for taint in entry.reason.taints
+    ]
+    for index, toleration in enumerate(pod.get("spec", {}).get("tolerations") or ()):
+        for field in ("key", "value", "effect"):
+            word = toleration.get(field)
+            for other in nearest(str(word), [str(taint.get(field) or "") for taint in taints]) if word else ():
+                told = f"write {other} in place of {word} as {field} of the pod's toleration"
+                yield Candidate(Rank.MEANT, told, setting(("spec", "tolerations", index), field, other), meant=other)
+
+
+def _of_cpus(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
+    """Thousandths in place of more CPUs than the largest size has: `2000` for `2000m`, `500M` for `500m`."""
+    sizes = (one.instance_type.capacity["cpu"].nano for entry in looked_at for one in entry.types())
+    largest = max(sizes, default=0)
+    for number, container in enumerate(spec_of(pod).get("containers") or ()):
+        written = ((container.get("resources") or {}).get("requests") or {}).get("cpu")
+        amount = Quantity.parse(written).nano if largest and written is not None else 0
+        if amount > largest:
+            cpus = amount // NANO
+            meant = f"{cpus // _MEGA if cpus % _MEGA == 0 else cpus}m"
+            told = f"request {meant} cpu, not {written}, in container {container.get('name')}"
+            yield Candidate(Rank.MEANT, told, requesting(number, "cpu", meant), meant=meant)
+
+
+def _of_resources(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
+    """Another name for a resource that no size has."""
+    known = {name for entry in looked_at for one in entry.types() for name in one.instance_type.capacity}
+    for number, container in enumerate(spec_of(pod).get("containers") or ()):
+        resources = container.get("resources") or {}
+        asked = {name for kind in ("requests", "limits") for name in resources.get(kind) or ()}
+        for name in sorted(asked - known) if known else ():
+            for other in nearest(name, sorted(known), _KEYS_ALIKE):
+                told = f"ask for {other} in place of {name} in container {container.get('name')}"
+                yield Candidate(Rank.MEANT, told, renaming_resource(number, name, other), meant=other)
+
+
+def _of_nodepool(entry: PoolFiltered, words: Words) -> Iterator[Candidate]:
+    """Values of a NodePool's own requirements that no size has."""
+    for key, requirement in entry.requirements.items():
+        known = words.of_sizes(key)
+        if requirement.complement or not known or requirement.values & known:
+            continue
+        for value in sorted(requirement.values):
+            for other in words.meant(key, value, known):
+
+                def write(pool: dict[str, Any], key: str = key, value: str = value, other: str = other) -> None:
+                    for one in pool["spec"]["template"]["spec"]["requirements"]:
+                        if one["key"] == key:
+                            one["values"] = [other if each == value else each for each in one.get("values") or ()]
+
+                told = f"write {other} in place of {value} for {key} in NodePool {entry.nodepool}"
+                yield Candidate(Rank.MEANT, told, write, entry.nodepool, meant=other)
+
+
+def reference_candidates(
+    pod: Mapping[str, Any],
+    nodepools: Sequence[Mapping[str, Any]],
+    nodeclasses: Iterable[str],
+    claims: Mapping[tuple[str, str], Mapping[str, Any]],
+    storageclasses: Iterable[str],
+) -> Iterator[Candidate]:
+    """Names of objects that do not exist: the AKSNodeClass of a NodePool, the pod's claims, and the StorageClass of one of them.
+
+    `claims` are by namespace and name.
+    """
+    classes, stores = list(nodeclasses), list(storageclasses)
+    for pool in nodepools:
+        reference = spec_of(spec_of(pool).get("template") or {}).get("nodeClassRef") or {}
+        name = str(reference.get("name") or "")
+        of = ("spec", "template", "spec")
+        if (reference.get("group"), reference.get("kind")) != (GROUP, "AKSNodeClass"):
+            for other in classes[:1] if name not in classes else [name]:
+                edit = setting(of, "nodeClassRef", {"group": GROUP, "kind": "AKSNodeClass", "name": other})
+                told = f"name AKSNodeClass {other} of group {GROUP} in place of {reference.get('kind')} {name} in NodePool {name_of(pool)}"
+                yield Candidate(Rank.MEANT, told, edit, name_of(pool), meant="AKSNodeClass", solver=False)
+            continue
+        for other in nearest(name, classes) if name not in classes else ():
+            edit = setting((*of, "nodeClassRef"), "name", other)
+            told = f"name AKSNodeClass {other} in place of {name} in NodePool {name_of(pool)}"
+            yield Candidate(Rank.MEANT, told, edit, name_of(pool), meant=other, solver=False)
+    namespace = namespace_of(pod) or "default"
+    known = [name for place, name in claims if place == namespace]
+    for index, volume in enumerate(pod.get("spec", {}).get("volumes") or ()):
+        claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+        for other in nearest(claim, known) if claim and claim not in known else ():
+            edit = setting(("spec", "volumes", index, "persistentVolumeClaim"), "claimName", other)
+            told = f"name PersistentVolumeClaim {other} in place of {claim} in the pod's volume {volume.get('name')}"
+            yield Candidate(Rank.MEANT, told, edit, meant=other, solver=False)
+        named = spec_of(claims.get((namespace, claim)) or {}).get("storageClassName") if claim else None
+        for other in nearest(named, stores) if named and named not in stores else ():
+            told = f"name StorageClass {other} in place of {named} in PersistentVolumeClaim {claim}"
+            target = ("PersistentVolumeClaim", namespace, str(claim))
+            yield Candidate(
+                Rank.MEANT, told, setting(("spec",), "storageClassName", other), other=target, meant=other, solver=False
+            )

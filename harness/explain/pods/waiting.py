@@ -1,0 +1,150 @@
+"""Why a pod waits although Karpenter has nothing against it: its Node is not ready for it, its launch failed, or no NodePool is usable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.explain.pods.daemons import uncounted_daemons
+from harness.explain.pods.unused import unused_lines
+from harness.explain.sizes.shortages import quota_text
+from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.validation.rejections import RejectionLayer
+from harness.kube.api.objects import condition, labels_of, name_of, spec_of, status_of
+from harness.kube.scheduling.pods import is_provisionable
+from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, taint_text, untolerated
+from harness.world import World
+
+__all__ = ["launch_failed", "nominations", "waiting_reasons"]
+
+Object = Mapping[str, Any]
+_STAGES = ("Launched", "Registered", "Initialized")
+_NOMINATED = "Pod should schedule on: "
+
+
+def nominations(world: World) -> dict[tuple[str, str], str]:
+    """Namespace and name of a pod → where Karpenter last wanted it: `nodeclaim/NAME` or `node/NAME`."""
+    found: dict[tuple[str, str], str] = {}
+    for event in world.events:
+        pod = (event.object.namespace, event.object.name)
+        if event.object.kind != "Pod":
+            continue
+        if event.reason == "Nominated":
+            found[pod] = event.message.removeprefix(_NOMINATED)
+        elif event.reason == "FailedScheduling" and event.source == "karpenter":
+            found.pop(pod, None)
+    return found
+
+
+def waiting_reasons(world: World, pod: Object, target: str) -> Iterator[str]:
+    """Sentences, the nearest cause last; `target` is where Karpenter wanted the pod, empty when nowhere."""
+    marked = condition(pod, "PodScheduled") or {}
+    if marked.get("status") == "False" and marked.get("message"):
+        yield f"kube-scheduler says: {marked['message']}"
+    if target:
+        if launch_failed(world, pod, target):
+            yield from _refusal(world)
+        yield from _on_its_way(world, pod, target)
+    elif not is_provisionable(pod):
+        yield f"Karpenter does not look at it: {_not_provisionable(pod)}"
+    else:
+        if not world.list("NodePool"):
+            yield "there is no NodePool"
+        yield from unused_lines(world)
+
+
+def launch_failed(world: World, pod: Object, target: str) -> bool:
+    """Whether the machine that Karpenter wanted for a pod was not to be had; `target` as for `waiting_reasons`."""
+    kind, _, name = target.partition("/")
+    if not name:
+        return False
+    node = world.get("Node", name) if kind == "node" else None
+    claim = world.get("NodeClaim", name) if kind == "nodeclaim" else _claim_of(world, name)
+    if claim is None:
+        return node is None
+    launched = condition(claim, "Launched")
+    return launched is None or launched.get("status") != "True"
+
+
+def _refusal(world: World) -> Iterator[str]:
+    """What Azure said last to a machine that was asked for, with the quota that it is about."""
+    refused = [call for call in world.calls() if call.method == "PUT" and call.code and "size" in call.summary]
+    if not refused:
+        return
+    call = refused[-1]
+    size, spot = str(call.summary["size"]), call.summary.get("priority") == "Spot"
+    quota = quota_text(world, size, spot=spot) if call.code == "OperationNotAllowed" else ""
+    others = len({str(one.summary["size"]) for one in refused}) - 1
+    more = f" ({others} more sizes were refused before)" if others else ""
+    yield f"Azure refused {size}{' on spot' if spot else ''} with {call.code}{': ' + quota if quota else ''}{more}"
+
+
+def _on_its_way(world: World, pod: Object, target: str) -> Iterator[str]:
+    kind, _, name = target.partition("/")
+    node = world.get("Node", name) if kind == "node" else None
+    claim = world.get("NodeClaim", name) if kind == "nodeclaim" else _claim_of(world, name)
+    if claim is None and node is None:
+        told = world.karpenter.failure_of(name)
+        yield f"Karpenter made NodeClaim {name} for it, which is gone: {told or 'deleted'}"
+        return
+    if claim is not None:
+        node = node or world.get("Node", str(status_of(claim).get("nodeName") or ""))
+        yield f"Karpenter made NodeClaim {name_of(claim)} for it" + (f", Node {name_of(node)}" if node else "")
+        for stage in _STAGES:
+            found = condition(claim, stage)
+            if found is None and stage == "Launched" and (failed := _launch_failure(world, name_of(claim))):
+                yield f"NodeClaim {name_of(claim)} is not {stage}: {failed}"
+                break
+            if found is not None and found.get("status") != "True":
+                told = found.get("message") or found.get("reason") or "not yet"
+                yield f"NodeClaim {name_of(claim)} is not {stage}: {told}"
+                break
+    if node is not None:
+        yield from _taints(world, pod, node, claim)
+        yield from uncounted_daemons(world, node)
+
+
+def _taints(world: World, pod: Object, node: Object, claim: Object | None) -> Iterator[str]:
+    startup = {_identity(taint) for taint in spec_of(claim or {}).get("startupTaints") or ()}
+    taints = [one for one in spec_of(node).get("taints") or () if one.get("effect") != PREFER_NO_SCHEDULE]
+    for taint in untolerated(taints, spec_of(pod).get("tolerations") or ()):
+        if _identity(taint) in startup:
+            pool = labels_of(claim or {}).get(NODEPOOL, "")
+            why = f"a startup taint of NodePool {pool}: the pod waits until whoever it is for removes it"
+            yield f"Node {name_of(node)} has the taint {taint_text(taint)}, {why}; or let the pod tolerate it"
+        else:
+            yield f"Node {name_of(node)} has the taint {taint_text(taint)}, which the pod does not tolerate"
+
+
+def _launch_failure(world: World, claim: str) -> str:
+    """The last failed launch of a NodeClaim that got no condition for it."""
+    told = [
+        one.text
+        for one in world.rejections
+        if one.layer is RejectionLayer.LAUNCH and one.object == f"NodeClaim/{claim}"
+    ]
+    return told[-1] if told else ""
+
+
+def _identity(taint: Object) -> tuple[str, str]:
+    return str(taint.get("key")), str(taint.get("effect"))
+
+
+def _claim_of(world: World, node: str) -> Object | None:
+    return next((claim for claim in world.list("NodeClaim") if status_of(claim).get("nodeName") == node), None)
+
+
+def _not_provisionable(pod: Object) -> str:
+    spec, status = spec_of(pod), status_of(pod)
+    owners = {owner.get("kind") for owner in (pod.get("metadata") or {}).get("ownerReferences") or ()}
+    if spec.get("schedulingGates"):
+        return f"scheduling gates hold it back: {', '.join(gate['name'] for gate in spec['schedulingGates'])}"
+    if owners & {"DaemonSet", "Node"}:
+        return f"it belongs to a {'DaemonSet' if 'DaemonSet' in owners else 'Node'}"
+    if (spec.get("schedulerName") or "default-scheduler") != "default-scheduler":
+        return f"scheduler {spec['schedulerName']} has not marked it Unschedulable"
+    if status.get("phase") in ("Succeeded", "Failed"):
+        return f"it has ended ({status['phase']})"
+    if (pod.get("metadata") or {}).get("deletionTimestamp"):
+        return "it is being deleted"
+    return "kube-scheduler has not marked it Unschedulable"

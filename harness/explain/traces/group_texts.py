@@ -1,0 +1,168 @@
+"""Grouped differences of traces in words, the same for terminal, JSON and pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.explain.sizes.filters import filter_text
+from harness.explain.traces.grouping import Group
+from harness.trace.comparing import Comparison
+from harness.wording import counted
+
+__all__ = [
+    "TITLES",
+    "follow_text",
+    "group_lines",
+    "group_value",
+    "kubernetes_line",
+    "missing_lines",
+    "summary_text",
+    "value_of",
+    "whom",
+]
+
+TITLES: Mapping[str, str] = {"new": "new: only in B", "gone": "gone: only in A", "changed": "changed"}
+_PLURALS: Mapping[str, str] = {"workload": "workloads", "object": "objects"}
+_NAMED = 3
+_LIST = re.compile(r"\d+: ")  # a list, of which each side says what only it has
+_WIDTH = 200
+_LONG = 60  # characters of a side from which on both have lines of their own
+
+
+def summary_text(comparisons: Sequence[tuple[str, Comparison]], groups: Sequence[Group]) -> str:
+    """How much differs, in a line: `3 differences (1 new, 2 changed) in 15 facts of 4 of 5 cases; 1629 facts are the same`."""
+    own = [group for group in groups if not group.follows]
+    same = f"{sum(comparison.same for _, comparison in comparisons)} facts are the same"
+    situations = dict.fromkeys(one for _, comparison in comparisons for one in comparison.situations)
+    between = ", ".join(f"{name} {left} | {right}" for name, left, right in situations)
+    between = f" ({between})" if between else ""
+    kept = sum(len(comparison.differences) - len(comparison.real) for _, comparison in comparisons)
+    also = f", but for {kept} that are kept" if kept else ""
+    if not groups:
+        return f"no difference{also}{between}; {same}"
+    counts = [f"{count} {change}" for change in TITLES if (count := sum(one.change == change for one in own))]
+    facts = sum(len(comparison.real) for _, comparison in comparisons)
+    with_some = sum(bool(comparison.real) for _, comparison in comparisons)
+    where = f" in {with_some} of {len(comparisons)} cases" if len(comparisons) > 1 else ""
+    number, differ = counted(len(own), "difference"), f"{counted(facts, 'fact')} differ{where}"
+    return f"{number}{between}: {', '.join(counts)}; {differ}, {same}"
+
+
+def kubernetes_line(version: str, others: Mapping[str, str]) -> str:
+    """That both sides have one Kubernetes, where a release would have another by itself."""
+    told = " and ".join(f"{release} by itself has {own}" for release, own in others.items() if own != version)
+    return f"Kubernetes {version} on both sides; {told}" if told else ""
+
+
+def missing_lines(comparisons: Sequence[tuple[str, Comparison]]) -> Iterator[str]:
+    """Why sizes are offered on one side only, the same of many cases once."""
+    told: dict[str, None] = {}
+    for _, comparison in comparisons:
+        for one in comparison.missing:
+            names = [size.removeprefix("Standard_") for size in one.sizes]
+            why = (
+                f"{one.side} drops them by {filter_text(one.filter)}"
+                if one.filter
+                else f"{one.side} does not sell them"
+            )
+            count = f"{len(names)} {'size is' if len(names) == 1 else 'sizes are'}"
+            told[f"NodePool {one.nodepool}: {count} not offered in {one.side}, {why}: {_few(names)}"] = None
+    yield from told
+
+
+def group_lines(groups: Sequence[Group]) -> Iterator[str]:
+    """The groups under new, gone and changed, and below them in a line what follows from them."""
+    for change, title in TITLES.items():
+        found = [group for group in groups if group.change == change and not group.follows]
+        if found:
+            yield title
+        for group in found:
+            yield from _lines(group)
+    if text := follow_text(groups):
+        yield text
+
+
+def _lines(group: Group) -> Iterator[str]:
+    where = whom(group)
+    where = f"  [{where}]" if where else ""
+    long = [sides for sides in group.values if group.change == "changed" and max(map(len, sides)) > _LONG]
+    if not long:
+        yield f"  {group.what}: {_cut(value_of(group))}{where}"
+        return
+    yield f"  {group.what}{where}"
+    for left, right in group.values:
+        only = "only in " if all(_LIST.match(side) for side in (left, right) if side) else ""
+        yield f"      {only}A  {_cut(left)}"
+        yield f"      {only}B  {_cut(right)}"
+
+
+def value_of(group: Group) -> str:
+    """The values in a line: `false`, `2 (5), 4 (2)`, `spot → on-demand`."""
+    texts = {
+        sides: f"{sides[0]} → {sides[1]}" if group.change == "changed" else sides[1] or sides[0] or "yes"
+        for sides in group.values
+    }
+    if len(texts) == 1:
+        return next(iter(texts.values()))
+    return ", ".join(f"{text} ({group.values[sides]})" if group.kind else text for sides, text in texts.items())
+
+
+def follow_text(groups: Sequence[Group]) -> str:
+    """What follows from other differences: how many facts, and of what."""
+    reasons: dict[str, dict[str, int]] = {}
+    for group in groups:
+        if group.follows:
+            counts = reasons.setdefault(group.follows, {})
+            what = "who writes it" if group.what.startswith("who writes ") else group.what
+            counts[what] = counts.get(what, 0) + len(group.facts)
+    if not reasons:
+        return ""
+    told = "; ".join(
+        f"{reason}: " + _few([f"{what} ({count})" if count > 1 else what for what, count in counts.items()])
+        for reason, counts in reasons.items()
+    )
+    return f"what follows from these (-v has it): {told}"
+
+
+def _few(words: Sequence[str]) -> str:
+    more = len(words) - _NAMED
+    return ", ".join(words[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def whom(group: Group) -> str:
+    """Whom a group is about: `all 12 Nodes`, `2 of 5 NodeClaims`, `Pod default/web, in 3 cases`."""
+    names = group.objects
+    cases = len(group.cases)
+    found = [_names(group, list(dict.fromkeys(name for _, name in names)), len(names))] if names else []
+    return ", ".join([*found, *([f"in {cases} cases"] if cases > 1 else [])])
+
+
+def _names(group: Group, names: Sequence[str], count: int) -> str:
+    if group.there > 1 and count > 1:
+        return f"all {count} {group.kind}s" if count == group.there else f"{count} of {group.there} {group.kind}s"
+    if len(names) > _NAMED:
+        return f"{count} {_PLURALS.get(group.kind, f'{group.kind}s')}"
+    before = {"Node": "Node of ", "object": "", "workload": ""}.get(group.kind, f"{group.kind} ")
+    return before + ", ".join(names)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
+
+
+def group_value(group: Group) -> dict[str, Any]:
+    """A group as JSON has it."""
+    return {
+        "change": group.change,
+        "about": group.about,
+        "what": group.what,
+        "values": [{"left": left, "right": right, "facts": count} for (left, right), count in group.values.items()],
+        "text": value_of(group),
+        "objects": whom(group),
+        "facts": len(group.facts),
+        "cases": group.cases,
+        **({"shared": True} if group.shared else {}),
+        **({"follows": group.follows} if group.follows else {}),
+    }

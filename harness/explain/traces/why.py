@@ -1,0 +1,257 @@
+"""How it came to what was found: sentences from a trace, each with its time and place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from harness.explain.traces.history import History, cut, moment
+from harness.karpenter.disruption.events import STAYS
+from harness.trace.facts import (
+    ArmCall,
+    Blocked,
+    Boot,
+    ClaimState,
+    Condition,
+    Cost,
+    Decision,
+    Disruption,
+    EventTold,
+    NodeState,
+    PodState,
+    PriceOf,
+)
+
+__all__ = ["MOST", "Why", "listed"]
+
+MOST = 15
+"""Lines that are told under one expectation."""
+
+_FEW = 3
+
+
+def listed(lines: Sequence[str], most: int, noun: str) -> list[str]:
+    """The first lines, and how many there are beside them."""
+    if len(lines) <= most:
+        return list(lines)
+    return [*lines[: most - 1], f"… and {len(lines) - most + 1} more {noun}"]
+
+
+class Why(History):
+    """Explains what a trace tells. Each method returns lines, in order of time."""
+
+    @cached_property
+    def _claims(self) -> dict[str, list[ClaimState]]:
+        found: dict[str, list[ClaimState]] = {}
+        for fact in self._trace.of(ClaimState):
+            found.setdefault(fact.claim, []).append(fact)
+        return found
+
+    @cached_property
+    def _pods_of(self) -> dict[str, Sequence[str]]:
+        """For whom each NodeClaim was made."""
+        made: dict[str, Sequence[str]] = {}
+        for fact in self._trace.of(Decision):
+            if fact.result == "nodeclaim" and fact.target:
+                made[fact.target.partition("/")[2]] = fact.pods
+        return made
+
+    def refusals(self, claims: Iterable[str] | None = None) -> list[str]:
+        """What Azure refused of machines, and for how long Karpenter leaves it alone; of some NodeClaims, or of all."""
+        wanted = None if claims is None else set(claims)
+        groups: dict[tuple[str, str, str, str], list[tuple[float, str]]] = {}
+        for call in self._trace.of(ArmCall):
+            if call.method == "PUT" and call.error and call.size and (wanted is None or call.claim in wanted):
+                kind = (call.error, call.size, call.priority, call.zone)
+                groups.setdefault(kind, []).append((call.t, call.message))
+        for boot in self._trace.of(Boot):
+            if boot.state == "failed" and (wanted is None or boot.claim in wanted or self._claim_of(boot.vm) in wanted):
+                kind = (boot.error, boot.size, "Spot" if boot.capacity_type == "spot" else "Regular", boot.zone)
+                groups.setdefault(kind, []).append((boot.t, boot.message))
+        return [self._refusal(*kind, told) for kind, told in sorted(groups.items(), key=lambda one: one[1][0])]
+
+    def _claim_of(self, vm: str) -> str:
+        return next((claim for claim in self._claims if claim in vm), "")
+
+    def _refusal(self, error: str, size: str, priority: str, zone: str, told: Sequence[tuple[float, str]]) -> str:
+        first, message = told[0]
+        times = f", {len(told)} times until {moment(told[-1][0])}" if len(told) > 1 else ""
+        what = f"{size}{' on spot' if priority == 'Spot' else ''}{f' in {zone}' if zone else ''}"
+        capacity_type = "spot" if priority == "Spot" else "on-demand"
+        marks = [
+            each.until
+            for each in self._trace.of(Blocked)
+            if each.t >= first
+            and each.capacity_type == capacity_type
+            and each.size in (size, "")
+            and not each.family
+            and each.zone in (zone, "")
+        ]
+        alone = f"; Karpenter leaves it alone until {moment(max(marks))}" if marks else ""
+        return cut(f"at {moment(first)} Azure refused {what}{times}: {error}: {' '.join(message.split())}", alone)
+
+    def claims(self, chosen: Callable[[ClaimState], bool] = lambda fact: True) -> list[str]:
+        """NodeClaims: when and for whom each was made, what became of it."""
+        return [self._claim(states) for states in self._claims.values() if chosen(states[-1])]
+
+    def _claim(self, states: Sequence[ClaimState]) -> str:
+        first, by = states[0], {fact.state: fact for fact in states}
+        pods = self._pods_of.get(first.claim, ())
+        text = f"NodeClaim {first.claim} of NodePool {first.nodepool}, made at {moment(first.t)}"
+        text += f" for {_names(pods)}" if pods else ""
+        launched = by.get("launched")
+        if launched is not None:
+            text += f": {_machine(launched)}, launched at {moment(launched.t)}"
+        for state in ("registered", "initialized"):
+            if state in by:
+                text += f", {state} at {moment(by[state].t)}"
+        if "deleted" in by:
+            text += f"; gone at {moment(by['deleted'].t)}" + ("" if launched is not None else ", never launched")
+        elif "initialized" not in by:
+            text += f"; {self._stuck(first.claim)}"
+        return cut(text)
+
+    def _stuck(self, claim: str) -> str:
+        """The condition that the NodeClaim waits for."""
+        last = {fact.type: fact for fact in self._trace.of(Condition) if fact.object == f"NodeClaim/{claim}"}
+        for stage in ("Launched", "Registered", "Initialized"):
+            found = last.get(stage)
+            if found is None or found.status != "True":
+                told = f": {found.message or found.reason}" if found is not None else ""
+                return f"not {stage}{told}"
+        return "initialized"
+
+    def waits(self, pod: str) -> list[str]:
+        """Of a pod without a Node: what Karpenter said of it last, or the NodeClaim that was made for it and what Azure refused."""
+        decisions = [fact for fact in self._trace.of(Decision) if pod in fact.pods]
+        targets = dict.fromkeys(
+            fact.target.partition("/")[2] for fact in decisions if fact.target.startswith("NodeClaim/")
+        )
+        lines: list[str] = []
+        if decisions and decisions[-1].result in ("refused", "ignored"):
+            last = decisions[-1]
+            lines.append(cut(f"{_reference(pod)}, at {moment(last.t)} Karpenter said: {last.why}"))
+        elif not decisions:
+            lines += self._unseen(pod)
+        lines += self.claims(lambda fact: fact.claim in targets)[-_FEW:]
+        return [*lines, *self.refusals(targets)]
+
+    def _unseen(self, pod: str) -> Iterator[str]:
+        """Of a pod about which no simulation was: the last that was said."""
+        name = _reference(pod)
+        said = [fact for fact in self._trace.of(EventTold) if fact.object == name and fact.reason == "FailedScheduling"]
+        states = [fact for fact in self._trace.of(PodState) if fact.pod == pod]
+        if said:
+            yield cut(f"{_reference(pod)}, at {moment(said[-1].t)} {said[-1].source} said: {said[-1].message}")
+        elif states:
+            yield f"{_reference(pod)} is {states[-1].state} since {moment(states[-1].t)}, and nobody said why it waits"
+
+    def runs(self, pod: str) -> list[str]:
+        """Of a pod that has a Node: which, since when, and which decision led there."""
+        states = [fact for fact in self._trace.of(PodState) if fact.pod == pod and fact.state == "bound"]
+        if not states:
+            return []
+        node = states[-1].node
+        made = [fact for fact in self._trace.of(NodeState) if fact.node == node]
+        lines = [f"{_reference(pod)} is on Node {node} since {moment(states[-1].t)}"]
+        if made and made[-1].claim:
+            return [*lines, *self.claims(lambda fact: fact.claim == made[-1].claim)]
+        return lines
+
+    def nodes(self, names: Iterable[str]) -> list[str]:
+        """Where Nodes come from, and what Azure refused before: why they are of that size, zone and capacity type."""
+        wanted = set(names)
+        made = {fact.node: fact for fact in self._trace.of(NodeState) if fact.node in wanted}
+        claims = {fact.claim for fact in made.values() if fact.claim}
+        lines = self.claims(lambda fact: fact.claim in claims)
+        pods = {pod for claim in claims for pod in self._pods_of.get(claim, ())}
+        earlier = {claim for claim, asked in self._pods_of.items() if pods & set(asked)}
+        return [*self.refusals(claims | earlier), *lines]
+
+    def machines(self) -> list[str]:
+        """Every machine with its times and its price."""
+        prices = {(fact.size, fact.capacity_type): fact.price for fact in self._trace.of(PriceOf)}
+        found: dict[str, list[Boot]] = {}
+        for boot in self._trace.of(Boot):
+            found.setdefault(boot.vm, []).append(boot)
+        lines = []
+        for vm, boots in found.items():
+            price = prices.get((boots[0].size, boots[0].capacity_type))
+            cost = f", {price:.4f} USD/h" if price is not None else ", without a price"
+            told = ", ".join(f"{boot.state} at {moment(boot.t)}" for boot in boots)
+            place = f" in {boots[0].zone}" if boots[0].zone else ""
+            lines.append(f"VM {vm}: {boots[0].size} {boots[0].capacity_type}{place}{cost}: {told}")
+        return lines
+
+    def calls(self, chosen: Callable[[ArmCall], bool]) -> list[str]:
+        """Calls of Azure, each with its answer."""
+        return [
+            cut(
+                f"at {moment(call.t)} {call.method} {call.operation}/{call.name}"
+                f"{f' {call.size}' if call.size else ''}{f' {call.priority}' if call.priority else ''}"
+                f"{f' {call.zone}' if call.zone else ''}: {call.status}{f' {call.error}' if call.error else ''}"
+            )
+            for call in self._trace.of(ArmCall)
+            if chosen(call)
+        ]
+
+    def departures(self) -> list[str]:
+        """Every decision that nodes go, and the last word about those that stay."""
+        lines = []
+        for one in self._trace.of(Disruption):
+            nodes = ", ".join(str(each.get("node") or each.get("claim")) for each in one.nodes)
+            end = f", taken back: {one.problem}" if one.problem else ""
+            replaced = f", replaced by {', '.join(one.replacements)}" if one.replacements else ""
+            drift = f" ({one.drift})" if one.drift else ""
+            lines.append(cut(f"at {moment(one.t)} {one.decision} {nodes}: {one.reason}{drift}{replaced}{end}"))
+        last: dict[str, EventTold] = {}
+        for event in self._trace.of(EventTold):
+            if event.reason in STAYS and event.object.startswith("Node/"):
+                last[event.object] = event
+        return [
+            *lines,
+            *(cut(f"at {moment(one.t)} {one.reason} of {one.object}: {one.message}") for one in last.values()),
+        ]
+
+    def gone(self, pod: str) -> list[str]:
+        """When a pod was deleted or ended; nothing about one that nobody saw."""
+        states = [fact for fact in self._trace.of(PodState) if fact.pod == pod]
+        return [f"{_reference(pod)} is {states[-1].state} since {moment(states[-1].t)}"] if states else []
+
+    def claims_of(self, nodes: Iterable[str]) -> list[str]:
+        """The NodeClaims of Nodes."""
+        wanted = set(nodes)
+        made = {fact.claim for fact in self._trace.of(NodeState) if fact.node in wanted and fact.claim}
+        return self.claims(lambda fact: fact.claim in made)
+
+    def costs(self) -> list[str]:
+        """What all machines cost together, whenever it changed."""
+        return [
+            f"from {moment(one.t)} {one.price:.4f} USD/h for {one.machines} machine{'' if one.machines == 1 else 's'}"
+            + (f", without {', '.join(one.unpriced)}: no price is known" if one.unpriced else "")
+            for one in self._trace.of(Cost)
+        ]
+
+    def last_words(self) -> list[str]:
+        """What Karpenter said last of each pod that got no place."""
+        last = {pod: one for one in self._trace.of(Decision) for pod in one.pods}
+        return [
+            cut(f"{_reference(pod)}, at {moment(one.t)} Karpenter said: {one.why}")
+            for pod, one in last.items()
+            if one.result in ("refused", "ignored")
+        ]
+
+
+def _machine(claim: ClaimState) -> str:
+    place = f" in {claim.zone}" if claim.zone else ""
+    return f"{claim.size} {claim.capacity_type}{place}"
+
+
+def _names(pods: Sequence[str]) -> str:
+    shown = ", ".join(map(_reference, pods[:_FEW]))
+    return shown + (f" and {len(pods) - _FEW} more" if len(pods) > _FEW else "")
+
+
+def _reference(pod: str) -> str:
+    """`Pod/web`, `Pod/other/web`."""
+    return f"Pod/{pod.removeprefix('default/')}"
