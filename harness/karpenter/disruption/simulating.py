@@ -198,10 +198,11 @@ def _known(situation: Situation, candidate: Candidate, moving: Sequence[Object],
 def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Sequence[Object]]:
     """The pods of each candidate that have to find another place."""
     judge = situation.view.simulations.displaced
-    if not judge.knows_budgets and not (candidates[0].marked or any(each.marked for each in candidates[1:])):
-        return [each.pods for each in candidates]
-    found = []
+    found: list[Sequence[Object]] = []
     for each in candidates:
+        if not (judge.knows_budgets or each.marked):
+            found.append(each.pods)
+            continue
         moving = [pod for pod in each.pods if judge.movable(pod)]
         found.append(moving if len(moving) < len(each.pods) else each.pods)
     return found

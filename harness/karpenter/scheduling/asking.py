@@ -24,6 +24,7 @@ class Asking:
 
     __slots__ = (
         "_bound",
+        "_order",
         "_parts",
         "_places",
         "amounts",
@@ -45,6 +46,7 @@ class Asking:
         self.amounts = frozenset(each.amounts for each in shapes.values())
         self._parts: Sequence[Asking] = ()
         self._places: Sequence[Place] | None = None
+        self._order: tuple[int, ...] | None = None
         self._bound: dict[str, list[str]] = {}
 
     @classmethod
@@ -79,6 +81,13 @@ class Asking:
         made = cls(shapes, sum(each.count for each in parts), last, plain=plain, fillers=fillers)
         made._parts = parts
         return made
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The fits of all of them, in the order in which they are tried."""
+        if self._order is None:
+            self._order = tuple(fit for _, fit, _ in self.places)
+        return self._order
 
     @property
     def places(self) -> Sequence[Place]:

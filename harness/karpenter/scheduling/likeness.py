@@ -15,6 +15,9 @@ from lazyrecords import dataclass
 
 __all__ = ["Alike", "Foretold", "Likeness"]
 
+_MOST_PLACED = 64
+"""Of so many pods it is worth while to remember where they stand."""
+
 
 class Foretold:
     """What can be told of a simulation before it is made: which pods no node takes (``key``, equal for rows of the same pods).
@@ -22,10 +25,12 @@ class Foretold:
     ``overflow``: there are such pods. ``lasting``: what becomes of them has nothing to do with the nodes that there are. ``tried``: the
     number of all pods."""
 
-    __slots__ = ("_course", "_others", "_own", "key", "lasting", "overflow", "tried")
+    __slots__ = ("_course", "_hurries", "_others", "_own", "key", "lasting", "overflow", "tried")
 
-    def __init__(self, course: Course, others: Sequence[Place], own: Asking, limited: Hashable) -> None:
-        self._course, self._others, self._own = course, others, own
+    def __init__(
+        self, course: Course, others: Sequence[Place], own: Asking, limited: Hashable, hurries: bool | None
+    ) -> None:
+        self._course, self._others, self._own, self._hurries = course, others, own, hurries
         self.key: Hashable = (course.overflow, limited)
         self.overflow, self.lasting = bool(course.overflow), limited is None
         self.tried = own.count + len(others)
@@ -41,6 +46,11 @@ class Foretold:
     @property
     def hurries(self) -> bool:
         """Whether a pod of the nodes that leave is among them."""
+        if self._hurries is None:
+            self._hurries = self._found_early()
+        return self._hurries
+
+    def _found_early(self) -> bool:
         early, own = self._course.early, self._own
         if not early or own.last is None:
             return False
@@ -97,7 +107,8 @@ class Likeness:
         self._tells = alone and self._anyway.plain
         self._rooms: dict[frozenset[tuple[tuple[str, int], ...]], int] = {}
         self._takers: dict[frozenset[int], int] = {}
-        self._by_number: dict[tuple[int | None, int, int], Course] = {}
+        self._courses: dict[Hashable, tuple[Course, bool | None]] = {}
+        """By what decides in which line pods stand; and whether one of them is too early, where that decides it, too."""
 
     def _with_room(self, asking: Asking) -> int:
         mask = self._rooms.get(asking.amounts)
@@ -159,13 +170,24 @@ class Likeness:
         settling &= accepting
         if settling:
             line, exempt = self._line_with(own)
-        by_number = own.only, own.count, gone
-        course = self._by_number.get(by_number) if not settling else None
-        if course is None:
+        limited = frozenset(leaving) if self._limited else None
+        if exempt or own.count > _MOST_PLACED:
             course = course_of(room, line.runs(own, alike=not exempt), (self._anyway, own), gone, settling)
-            if not settling and own.only is not None and line.is_of((own.only, False)):
-                self._by_number[by_number] = course  # equal pods: nothing but their number counts
-        return Foretold(course, line.places, own, frozenset(leaving) if self._limited else None)
+            return Foretold(course, line.places, own, limited, None)
+        fits: Hashable = own.order
+        where: Sequence[int] = ()
+        if own.only is not None and line.is_of((own.only, False)):
+            fits = own.only, own.count  # equal pods: nothing but their number counts
+        else:
+            where = [bisect(line.places, place) for place in own.places]
+        key = fits, tuple(where), gone, settling
+        known = self._courses.get(key)
+        if known is None:
+            course = course_of(room, line.runs(own, alike=True), (self._anyway, own), gone, settling)
+            told = Foretold(course, line.places, own, limited, None)
+            self._courses[key] = course, told.hurries if where or not course.early else None
+            return told
+        return Foretold(known[0], line.places, own, limited, known[1])
 
     def of(self, node: str, moving: Sequence[Object], *, settling: int) -> Alike | None:
         """Alike are nodes whose pods, in the order in which they are tried among the others, ask for the same.

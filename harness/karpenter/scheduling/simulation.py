@@ -243,7 +243,7 @@ class Simulations:
         inflight = InflightNodeClaim(template, algebra.only(HOSTNAME, ""), 0)
         return PlannedNodeClaim(inflight, algebra, self.options, self.rules, static=True)
 
-    @property
+    @cached_property
     def _rewrites(self) -> bool:
         """Whether pods are tried as others than they are."""
         return self.rules.volumes_in_affinity or (self.rules.default_spread and bool(self.options.default_spread))
