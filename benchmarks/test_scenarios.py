@@ -48,7 +48,10 @@ RUN = ["-m", "harness", "run"]
 FLEET = 1000
 SIMULATE = ["-m", "harness", "simulate", "--region", "eastus"]
 ONE_SIZE = ["-m", "harness", "requirements", "--size", "Standard_D4s_v5", "--region", "eastus"]
-DEFAULT_PATH = "harness.cli.run, harness.scenario.running.runner, harness.scenario.language.files, harness.world, harness.reports.terminal"
+DEFAULT_PATH = (
+    "harness.cli.commands.run, harness.scenario.running.runner, harness.scenario.language.files, harness.world, "
+    "harness.reports.terminal"
+)
 
 
 def cpu_seconds(arguments: list[str]) -> float:

@@ -75,7 +75,7 @@ def write_recording(
 
         arguments.html.write_text(world_page(trace.to_json(), notes=notes), encoding="utf-8")
     if getattr(arguments, "live", False):
-        from harness.cli.watch import show_trace
+        from harness.cli.commands.watch import show_trace
 
         show_trace(trace)
         print()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.ci_matrix import matrix
+from harness.cli.commands.ci_matrix import matrix
 
 WORKFLOWS = sorted((Path(__file__).parents[2] / ".github" / "workflows").glob("*.yaml"))
 ACTIONLINT = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"

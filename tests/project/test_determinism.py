@@ -12,9 +12,9 @@ CALLS = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("d
 # path → what it may use, and why
 EXEMPT: dict[str, tuple[set[str], str]] = {
     "harness/engine/rng.py": ({"random"}, "the seeded Rng itself"),
-    "harness/cli/run.py": ({"time"}, "how long a run took, for its last line"),
+    "harness/cli/commands/run.py": ({"time"}, "how long a run took, for its last line"),
     "harness/cli/run_cases.py": ({"time"}, "when a run that takes long tells how far it is"),
-    "harness/cli/sweep.py": ({"time"}, "how long a sweep took, for its first line"),
+    "harness/cli/commands/sweep.py": ({"time"}, "how long a sweep took, for its first line"),
     "harness/scenario/running/runner.py": ({"time"}, "how long a case took, for reports"),
     "harness/clusters/waiting.py": ({"time"}, "deadlines on real servers, which have clocks of their own"),
     "harness/world/real/wall.py": ({"time"}, "a world that a real controller works in follows the wall clock"),

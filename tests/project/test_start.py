@@ -9,7 +9,7 @@ from tests.project.tree import ROOT
 
 DEFAULT_PATH = """
 import json, sys
-import harness.cli.run, harness.cli.run_cases, harness.reports.terminal, harness.scenario.running.runner, harness.world
+import harness.cli.commands.run, harness.cli.run_cases, harness.reports.terminal, harness.scenario.running.runner, harness.world
 ours = [module for name, module in sys.modules.items() if name.partition(".")[0] in ("harness", "fakeazure")]
 print(json.dumps(sorted(module.__file__ for module in ours if module.__file__)))
 """

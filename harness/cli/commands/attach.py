@@ -154,7 +154,7 @@ def _announce(arguments: argparse.Namespace, cluster: ForeignCluster, world: Rea
 
 def launch_variables(cluster: ForeignCluster) -> dict[str, str]:
     """What `harness launch` puts where a pod has its service account."""
-    from harness.cli.launch import CA, TOKEN
+    from harness.cli.commands.launch import CA, TOKEN
 
     ca = {CA: str(cluster.ca.absolute())} if cluster.ca is not None else {}
     return {TOKEN: cluster.token("karpenter"), **ca}

@@ -78,7 +78,7 @@ def _case(arguments: argparse.Namespace) -> Case:
     else:
         from harness.capture.case import NotRepeated, captured
         from harness.capture.selection import Question
-        from harness.cli.capture import given_of, tell_left_out
+        from harness.cli.commands.capture import given_of, tell_left_out
         from harness.cli.given import read_files
 
         unknown: list[Problem] = []

@@ -16,9 +16,9 @@ __all__ = ["add_arguments", "run"]
 
 NO_NODE = 3
 _QUESTIONS = {
-    "diff": "harness.cli.label_diff",
-    "explain": "harness.cli.label_explain",
-    "pages": "harness.cli.label_pages",
+    "diff": "harness.cli.commands.label_diff",
+    "explain": "harness.cli.commands.label_explain",
+    "pages": "harness.cli.commands.label_pages",
 }
 
 
