@@ -14,7 +14,7 @@ import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 __all__ = ["dataclass"]
 
@@ -74,7 +74,16 @@ def _made(
 _SHORT = sys.version_info < (3, 14)
 """Later Pythons mend `super()` in classes with slots, and keep annotations elsewhere; there the standard decorator does it all."""
 
-_NO_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
+_NO_FIELDS = (ClassVar, dataclasses.InitVar, dataclasses.KW_ONLY)
+_NAMED = ("ClassVar", "InitVar", "KW_ONLY")
+
+
+def _may_be_none(annotation: Any) -> bool:
+    """Whether an annotation, which may be a text, may be that of something else than a field."""
+    if isinstance(annotation, str):
+        return any(word in annotation for word in _NAMED)
+    what = getattr(annotation, "__origin__", annotation)
+    return what in _NO_FIELDS or isinstance(annotation, dataclasses.InitVar)
 
 
 def _with_fields_later(cls: type, own: dict[str, Any], *, slots: bool, kw_only: bool = False, **more: Any) -> Any:
@@ -83,13 +92,11 @@ def _with_fields_later(cls: type, own: dict[str, Any], *, slots: bool, kw_only: 
     None for a class that is not as most are, and one with a mistake: there the standard decorator has to look.
     """
     annotations: dict[str, Any] = own.get("__annotations__", {})
-    told = [one for one in annotations.values() if isinstance(one, str)]
     if (
         not _SHORT
         or more
         or type(cls) is not type
-        or len(told) < len(annotations)
-        or any(word in one for one in told for word in _NO_FIELDS)
+        or any(map(_may_be_none, annotations.values()))
         or any("__dataclass_fields__" in base.__dict__ or base.__dict__.get("__slots__") for base in cls.__mro__[1:])
         or (slots and "__slots__" in own)
         or any(isinstance(value, dataclasses.Field) and name not in annotations for name, value in own.items())
