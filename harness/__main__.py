@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
-__all__ = ["main"]
+__all__ = ["command", "main"]
 
 ENVIRONMENT, INTERRUPTED, NOBODY_READS = 3, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
 _SELDOM = 1_000_000  # objects made and not yet gone before cycles are looked for; Python's own 700 costs a third of a command's time
+
+
+def command() -> NoReturn:
+    """`main` as a process, which ends without taking its modules apart one by one, which costs 0.02 s of CPU that nobody has use for."""
+    code = main()
+    threads = sys.modules.get("threading")
+    if threads is not None and threads.active_count() > 1:
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,4 +67,4 @@ def _prepare_streams() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()
