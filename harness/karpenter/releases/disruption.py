@@ -35,7 +35,8 @@ class DisruptionRules:
     repair_is_disruption: bool = True
     """Unhealthy nodes are replaced as a method of disruption, with replacements first and within the budgets of the reason
     ``Unhealthy``, unless ``--legacy-node-repair`` is set (core ``pkg/controllers/disruption/repair.go``, since 1.15.0). This is not
-    simulated; what depends on it is not answered."""
+    simulated; what depends on it is not answered. Nor can it run yet: core asks for an action in each repair policy and for one fallback
+    among them (``pkg/controllers/node/health/policy.go``), which the provider's policies do not have."""
     own_disruption_cost: bool = True
     """Pods say by ``karpenter.sh/disruption-cost`` what their eviction costs, which counts before the cost of their deletion; of both
     only whole numbers of 32 bits count, and before any number (core ``pkg/utils/disruption/disruption.go`` EvictionCost, since 1.15.0)."""
