@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from harness.karpenter.scheduling.asking import Asking
-from harness.karpenter.scheduling.filling import Filling
+from harness.karpenter.scheduling.filling import EqualFilling, Filling
 from harness.karpenter.scheduling.line import Runs
 from harness.karpenter.scheduling.room import Room
 from harness.karpenter.scheduling.shapes import PodShape
@@ -15,10 +15,11 @@ __all__ = ["Course", "course_of"]
 @dataclass(frozen=True, slots=True)
 class Course:
     """Which pods of the line, from a place on and up to another one, go to which node that is not initialized (``early``), and the fits
-    of those that no node takes, with their number (``overflow``)."""
+    of those that no node takes, with their number (``overflow``). ``spans`` are the places of all that go to such nodes."""
 
     early: tuple[tuple[int, int, str], ...]
     overflow: tuple[tuple[int, int], ...]
+    spans: tuple[tuple[int, int], ...]
 
 
 def course_of(room: Room, runs: Runs, pods: Sequence[Asking], gone: int, settling: int) -> Course:
@@ -40,20 +41,24 @@ _MOST = 4096
 
 
 def _run(room: Room, runs: Runs, shapes: Mapping[int, PodShape], gone: int, settling: int) -> Course:
-    filling = Filling(room, ~gone, settling)
+    kind = EqualFilling if len(shapes) == 1 else Filling
+    filling: Filling | EqualFilling = kind(room, shapes, gone, settling)
     early: list[tuple[int, int, str]] = []
     overflow: list[tuple[int, int]] = []
     begin = 0
     for (fit, exempt), count in runs:
         at = begin
-        for position, taken in filling.take(shapes[fit], exempt, count):
-            node = room.existing[position].state
-            if not node.initialized:
-                early.append((at, at + taken, node.name))
+        for position, taken in filling.take(fit, exempt, count):
+            if position >= room.initialized:
+                early.append((at, at + taken, room.existing[position].state.name))
             at += taken
         begin += count
         if over := begin - at:
             if overflow and overflow[-1][0] == fit:
                 over += overflow.pop()[1]
             overflow.append((fit, over))
-    return Course(tuple(early), tuple(overflow))
+    spans: list[tuple[int, int]] = []
+    for first, last, _ in early:
+        goes_on = spans and spans[-1][1] == first
+        spans.append((spans.pop()[0] if goes_on else first, last))
+    return Course(tuple(early), tuple(overflow), tuple(spans))

@@ -1,9 +1,11 @@
 """Which nodes take which of many equal pods: worked out in one step for a row of them, where nothing but amounts decides."""
 
+from collections.abc import Iterator, Mapping
+
 from harness.karpenter.scheduling.room import Room
 from harness.karpenter.scheduling.shapes import PodShape
 
-__all__ = ["Filling", "is_filler"]
+__all__ = ["EqualFilling", "Filling", "is_filler"]
 
 
 def is_filler(shape: PodShape) -> bool:
@@ -12,19 +14,23 @@ def is_filler(shape: PodShape) -> bool:
 
 
 class Filling:
-    """The nodes of one simulation that take pods (``staying``), of which those that settle (``settling``) take exempt ones only."""
+    """The nodes of one simulation, without those ``gone``; those that settle (``settling``) take exempt pods only.
 
-    def __init__(self, room: Room, staying: int, settling: int) -> None:
-        self._room, self._staying, self._settling = room, staying, settling
+    ``shapes`` are by fit.
+    """
+
+    def __init__(self, room: Room, shapes: Mapping[int, PodShape], gone: int, settling: int) -> None:
+        self._room, self._shapes, self._gone, self._settling = room, shapes, gone, settling
         self._left: dict[int, dict[str, int]] = {}
         self._accepting: dict[int, int] = {}
 
-    def take(self, shape: PodShape, exempt: bool, count: int) -> list[tuple[int, int]]:
+    def take(self, fit: int, exempt: bool, count: int) -> list[tuple[int, int]]:
         """Puts a row of equal pods on nodes: positions, and how many of the row each takes, in order; the others find no node."""
         taken = []
-        candidates = self._accepting.get(shape.fit)
+        shape = self._shapes[fit]
+        candidates = self._accepting.get(fit)
         if candidates is None:
-            candidates = self._accepting[shape.fit] = self._room.accepting(shape) & self._staying
+            candidates = self._accepting[fit] = self._room.accepting(shape) & ~self._gone
         if not exempt:
             candidates &= ~self._settling
         while candidates and count:
@@ -36,7 +42,7 @@ class Filling:
                 left = self._left[position] = dict(self._room.existing[position].amounts)
             most = min((left.get(name, 0) // amount for name, amount in shape.amounts if amount), default=count + 1)
             if most <= count:  # else the node has room for another row
-                self._accepting[shape.fit] &= ~bit
+                self._accepting[fit] &= ~bit
             if most > 0:
                 here = min(most, count)
                 for name, amount in shape.amounts:
@@ -44,3 +50,29 @@ class Filling:
                 taken.append((position, here))
                 count -= here
         return taken
+
+
+class EqualFilling:
+    """The same where all pods are equal: a node has room for a number of them, and those that are full are left behind."""
+
+    def __init__(self, room: Room, shapes: Mapping[int, PodShape], gone: int, settling: int) -> None:
+        (shape,) = shapes.values()
+        staying = [each for each in room.capacities(shape) if not gone >> each[0] & 1]
+        self._settling = settling
+        self._positions = [position for position, _ in staying]
+        self._left = [capacity for _, capacity in staying]
+        self._first = {True: 0, False: 0}
+        """Of those that are not full, by whether the pod is exempt."""
+
+    def take(self, _fit: int, exempt: bool, count: int) -> Iterator[tuple[int, int]]:
+        """Puts a row of pods on nodes: positions, and how many of the row each takes, in order; the others find no node."""
+        positions, left, at = self._positions, self._left, self._first[exempt]
+        while count and at < len(left):
+            if not left[at] or not (exempt or not self._settling >> positions[at] & 1):
+                at += 1
+                continue
+            here = min(left[at], count)
+            left[at] -= here
+            count -= here
+            yield positions[at], here
+        self._first[exempt] = at

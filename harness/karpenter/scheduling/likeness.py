@@ -51,20 +51,21 @@ class Foretold:
         return self._hurries
 
     def _found_early(self) -> bool:
-        early, own = self._course.early, self._own
-        if not early or own.last is None:
+        spans, own, others = self._course.spans, self._own, self._others
+        if not spans or own.last is None:
             return False
-        begin, end, others = early[0][0], early[-1][1], self._others
         last = own.count - 1 + bisect(others, own.last)
-        if last < begin:
+        if last < spans[0][0]:
             return False
-        places = own.places
-        for number in range(own.count):
-            at = last if number == own.count - 1 else number + bisect(others, places[number])
-            if at >= end:
+        if last < spans[0][1]:
+            return True
+        for number, place in enumerate(own.places):
+            at = number + bisect(others, place)
+            if at >= spans[-1][1]:
                 return False
-            if at >= begin and any(first <= at < until for first, until, _ in early):
-                return True
+            for begin, end in spans:
+                if begin <= at < end:
+                    return True
         return False
 
 
@@ -183,7 +184,7 @@ class Likeness:
         key = fits, tuple(where), gone, settling
         known = self._courses.get(key)
         if known is None:
-            course = course_of(room, line.runs(own, alike=True), (self._anyway, own), gone, settling)
+            course = course_of(room, line.runs(own, alike=True, where=where), (self._anyway, own), gone, settling)
             told = Foretold(course, line.places, own, limited, None)
             self._courses[key] = course, told.hurries if where or not course.early else None
             return told

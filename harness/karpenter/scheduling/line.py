@@ -57,8 +57,8 @@ class Line:
             yield self._symbols[at], end - at
             at = end
 
-    def runs(self, joining: Asking, *, alike: bool) -> Runs:
-        """The line with others that join it; ``alike``: none of those is exempt."""
+    def runs(self, joining: Asking, *, alike: bool, where: Sequence[int] = ()) -> Runs:
+        """The line with others that join it; ``alike``: none of those is exempt. ``where``: how many of the line each has before it."""
         whole = self._whole
         if not joining.count:
             return whole
@@ -81,12 +81,31 @@ class Line:
                 found.append((symbol, 1))
                 at = until
             return _merged((*found, (own, len(places) - at)))
+        if own is not None and len(whole) == 1:
+            return self._mingled(own, where or [bisect(self.places, place) for place in places])
         for place in places:
             until = bisect(self.places, place, at)
             found.extend(self._between(at, until))
             found.append((self._symbol(place), 1))
             at = until
         return _merged((*found, *self._between(at, len(self.places))))
+
+    def _mingled(self, own: Symbol, places: Sequence[int]) -> Runs:
+        """A line of equal pods with others, of another symbol, that stand at these places among them."""
+        ((symbol, count),) = self._whole
+        found: list[tuple[Symbol, int]] = []
+        begun = row = 0
+        for place in places:
+            if place > begun:
+                if row:
+                    found.append((own, row))
+                found.append((symbol, place - begun))
+                begun, row = place, 0
+            row += 1
+        found.append((own, row))
+        if begun < count:
+            found.append((symbol, count - begun))
+        return tuple(found)
 
     def joined(self, places: Iterable[Place]) -> Hashable:
         """Equal for pods that make the same line when they join this one."""

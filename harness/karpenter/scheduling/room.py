@@ -11,6 +11,9 @@ from harness.karpenter.scheduling.shapes import PodShape
 
 __all__ = ["Room"]
 
+_ANY = 1 << 62
+"""The number of pods that ask for nothing."""
+
 
 class Room:
     """Of the machines of one moment; sets of nodes are masks by position.
@@ -24,6 +27,7 @@ class Room:
         self.courses: dict[Hashable, Any] = {}
         """What was found to become of pods that need a place."""
         self._asked: dict[int, int] = {}
+        self._capacities: dict[int, list[tuple[int, int]]] = {}
         self._free: dict[str, Amounts] = {}
         self._roomy: dict[tuple[tuple[str, int], ...], int] = {}
 
@@ -39,6 +43,26 @@ class Room:
                 self.refused[fit] = self.refused.get(fit, 0) | bit
         self._asked[fit] = asked | roomy
         return roomy & ~self.refused.get(fit, 0)
+
+    def capacities(self, shape: PodShape) -> Sequence[tuple[int, int]]:
+        """The nodes that can take such a pod, with the number of them that each has room for, as long as nothing is put on them."""
+        found = self._capacities.get(shape.fit)
+        if found is None:
+            found, left = [], self.accepting(shape)
+            while left:
+                bit = left & -left
+                left ^= bit
+                position = bit.bit_length() - 1
+                amounts = self.existing[position].amounts
+                most = min((amounts.get(name, 0) // amount for name, amount in shape.amounts if amount), default=_ANY)
+                found.append((position, most))
+            self._capacities[shape.fit] = found
+        return found
+
+    @cached_property
+    def initialized(self) -> int:
+        """The number of nodes that are initialized, which stand before the others."""
+        return sum(node.state.initialized for node in self.existing)
 
     @cached_property
     def by_settling(self) -> Mapping[str, Sequence[tuple[int, int]]]:
