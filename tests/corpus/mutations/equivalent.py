@@ -137,7 +137,13 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         "Azure Linux is version 2 there, whatever Kubernetes",
         ("1.4.0",),
     ),
-    Equivalent("flag of release", "instance_type_key_leaves_out", "as in 1.10.0", _NOT_READ, ("1.4.0",)),
+    Equivalent(
+        "flag of release",
+        "instance_type_key_leaves_out",
+        "as in 1.10.0",
+        "the instance types of these releases are the same in FIPS mode",
+        ("1.4.0", "1.6.5", "1.6.6", "1.7.2"),
+    ),
     Equivalent(
         "flag of release",
         "skus_without_price",
