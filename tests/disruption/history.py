@@ -1,0 +1,95 @@
+"""What happened in a world, looked at write by write: no budget was broken at any moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.clusters.memory.journal import Entry
+from harness.engine.clock import nanoseconds
+from harness.engine.disruptions import Disruption
+from harness.engine.ports import KARPENTER
+from harness.kube.api.objects import Key, Object, condition_is, is_terminating, labels_of
+from harness.kube.api.selectors import Selector
+from harness.world import World
+
+__all__ = ["check_budgets_of_nodes", "check_budgets_of_pods"]
+
+
+def check_budgets_of_nodes(world: World) -> int:
+    """Every decision that could wait kept to the NodePool's budgets, with all nodes that were going then; how many there were.
+
+    Nodes whose machines are being deleted do not count any more (core pkg/controllers/disruption/helpers.go BuildDisruptionBudgetMapping).
+    """
+    decisions = sorted((each for each in world.disruptions if each.method), key=lambda each: each.at)
+    entries = iter(world.journal)
+    entry, nodes, pool, ending = next(entries, None), {}, {}, set()
+    for decision in decisions:
+        moment = world.clock.start + nanoseconds(decision.at)
+        while entry is not None and entry.at < moment:
+            if entry.key.kind == "Node":
+                _keep(nodes, entry)
+            elif entry.key == Key("NodePool", "", "default") and entry.after is not None:
+                pool = entry.after
+            elif entry.key.kind == "NodeClaim" and entry.after and condition_is(entry.after, "InstanceTerminating"):
+                ending.add(entry.after["status"].get("nodeName"))
+            entry = next(entries, None)
+        _check_decision(decision, {name: node for name, node in nodes.items() if name not in ending}, pool)
+    return len(decisions)
+
+
+def _check_decision(decision: Disruption, nodes: Mapping[str, Object], pool: Object) -> None:
+    there = {name: node for name, node in nodes.items() if "karpenter.sh/initialized" in labels_of(node)}
+    own = {each.node for each in decision.nodes}
+    going = own | {name for name, node in there.items() if is_terminating(node) or _is_disrupted(node)}
+    for budget in pool["spec"]["disruption"].get("budgets") or [{"nodes": "10%"}]:
+        if decision.reason in (budget.get("reasons") or [decision.reason]):
+            share = str(budget["nodes"])
+            most = -(-int(share[:-1]) * len(there) // 100) if share.endswith("%") else int(share)
+            assert len(going) <= most, (decision, budget, sorted(going))
+
+
+def _is_disrupted(node: Object) -> bool:
+    return any(taint["key"] == "karpenter.sh/disrupted" for taint in node["spec"].get("taints") or ())
+
+
+def check_budgets_of_pods(world: World) -> int:
+    """Each ready pod that Karpenter had evicted left as many as the budgets of its labels want; how many such pods there were."""
+    found: dict[str, dict[str, Object]] = {"Pod": {}, "PodDisruptionBudget": {}, "Deployment": {}}
+    evicted = 0
+    for entry in world.journal:
+        if entry.key.kind not in found or entry.error is not None:
+            continue
+        before = found[entry.key.kind].get(entry.key.name)
+        _keep(found[entry.key.kind], entry)
+        if entry.key.kind != "Pod" or entry.verb != "delete" or entry.identity != KARPENTER or before is None:
+            continue
+        if condition_is(before, "Ready") and not is_terminating(before):
+            evicted += 1
+            _check_pods(before, found)
+    return evicted
+
+
+def _check_pods(gone: Object, found: Mapping[str, Mapping[str, Object]]) -> None:
+    for budget in found["PodDisruptionBudget"].values():
+        selector = Selector.parse(budget["spec"]["selector"])
+        if not selector.matches(labels_of(gone)):
+            continue
+        left = [pod for pod in found["Pod"].values() if selector.matches(labels_of(pod)) and not is_terminating(pod)]
+        healthy = sum(condition_is(pod, "Ready") for pod in left)
+        wanted = found["Deployment"][labels_of(gone)["app"]]["spec"]["replicas"]
+        assert healthy >= _stay(budget["spec"], wanted), (budget["metadata"]["name"], healthy, wanted)
+
+
+def _stay(spec: Mapping[str, Any], wanted: int) -> int:
+    if "maxUnavailable" in spec:
+        return wanted - int(spec["maxUnavailable"])
+    share = str(spec["minAvailable"])
+    return -(-int(share[:-1]) * wanted // 100) if share.endswith("%") else int(share)
+
+
+def _keep(objects: dict[str, Object], entry: Entry) -> None:
+    if entry.after is None:
+        objects.pop(entry.key.name, None)
+    else:
+        objects[entry.key.name] = entry.after
