@@ -2,6 +2,13 @@
 
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     (
+        "fakeazure/beginning.py",
+        "Beginning.state",
+        "state.timing.graph_lag > 0",
+        "state.timing.graph_lag >= 0",
+    ): "without a lag what is remembered is the present",
+    ("fakeazure/market/imports.py", "_entries", "200", "201"): "where the text of a wrong entry is cut off",
+    (
         "fakeazure/catalog/tables.py",
         "read",
         "31",

@@ -1,0 +1,79 @@
+"""Statuses and edges of answers that clients look at."""
+
+from __future__ import annotations
+
+import pytest
+
+from fakeazure import FakeAzure
+from fakeazure.beginning import SUBSCRIPTION
+from fakeazure.timing import INSTANT
+from fakeazure.transports.json_text import read
+from tests.cloud.driver import Driver, error_of
+from tests.cloud.test_deployments import put, template
+from tests.cloud.test_resource_graph import ask, rows
+
+
+def test_prices_are_found() -> None:
+    assert FakeAzure().request("GET", "/api/retail/prices").status == 200
+
+
+def test_a_deployment_is_created_and_then_updated() -> None:
+    driver = Driver(timing=INSTANT)
+    made = template(driver)
+    assert [put(driver, made).status, put(driver, made).status] == [201, 200]
+
+
+@pytest.mark.parametrize(("kind", "names"), [("leftsemi", ["aks-a"]), ("leftanti", ["aks-b"])])
+def test_rows_that_have_a_partner_and_those_that_have_none(kind: str, names: list[str]) -> None:
+    driver = Driver(timing=INSTANT)
+    for name in ("aks-a", "aks-b"):
+        driver.put_nic(name)
+    nics = "Resources | where type == 'microsoft.network/networkinterfaces'"
+    query = f"{nics} | join kind={kind} ({nics} | where name == 'aks-a' | project name) on name | project name"
+    assert [row["name"] for row in rows(ask(driver, query))] == names
+
+
+def test_containers_are_those_of_the_subscriptions_that_are_asked_for() -> None:
+    driver = Driver(timing=INSTANT)
+    query = {"query": "ResourceContainers", "options": {"resultFormat": "objectArray"}}
+    path = "/providers/Microsoft.ResourceGraph/resources"
+    everything = rows(driver.call("POST", path, query, "2024-04-01"))
+    mine = rows(driver.call("POST", path, {**query, "subscriptions": [SUBSCRIPTION]}, "2024-04-01"))
+    assert {row["type"] for row in mine} == {
+        "microsoft.resources/subscriptions",
+        "microsoft.resources/subscriptions/resourcegroups",
+    }
+    assert mine == everything
+
+
+def test_a_subnet_needs_its_network() -> None:
+    driver = Driver(timing=INSTANT)
+    path = driver.path("Microsoft.Network/virtualNetworks", "nowhere/subnets/s")
+    refused = driver.call("PUT", path, {"properties": {"addressPrefix": "10.0.0.0/24"}})
+    assert error_of(refused)[:2] == (404, "ParentResourceNotFound")
+
+
+def test_lists_and_objects_are_nested_together() -> None:
+    deep = b'{"a":[' * 4 + b"]}" * 4
+    with pytest.raises(ValueError, match="MaxDepth of 7"):
+        read(deep, 7)
+    assert read(deep, 8) is not None
+
+
+def test_reading_needs_no_registration() -> None:
+    driver = Driver(timing=INSTANT)
+    driver.cloud.state.subscriptions[SUBSCRIPTION].add("Microsoft.Network")
+    assert driver.call("GET", driver.path("Microsoft.Network/networkInterfaces")).status == 200
+    assert error_of(driver.put_nic("a"))[:2] == (409, "MissingSubscriptionRegistration")
+
+
+def test_a_deletion_that_is_over_has_no_output() -> None:
+    driver = Driver(timing=INSTANT)
+    driver.put_vm("aks-a")
+    answer = driver.call("DELETE", driver.vm_path("aks-a"))
+    poll = answer.headers["Azure-AsyncOperation"].partition("//")[2].partition("/")[2]
+    path, _, query = poll.partition("?")
+    asked = dict(pair.split("=", 1) for pair in query.split("&"))
+    body = driver.cloud.request("GET", f"/{path}", query=asked).body
+    assert body is not None
+    assert (body["status"], "properties" in body) == ("Succeeded", False)
