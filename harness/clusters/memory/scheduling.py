@@ -65,6 +65,9 @@ class KubeScheduler:
         self._rng = rng
         self.version = version
         self._infos: dict[str, NodeInfo] = {}
+        """By name, in the order of the Nodes; brought up to date by `_table`."""
+        self._stale: dict[str, None] = {}
+        """The Nodes that are others since, or have other pods."""
         self._standings = Standings()
         self._looks: dict[str, tuple[Object, Mapping[str, str], Hashable]] = {}
         self._worded: dict[int, tuple[Unschedulable, str]] = {}
@@ -105,11 +108,14 @@ class KubeScheduler:
     def _of_node(self, change: Change) -> Iterable[Hashable]:
         node, old = change.object, change.old
         if change.type is ChangeType.DELETED:
+            self._infos.pop(name_of(node), None)  # one that comes with its name is the last
             self._forget(name_of(node))
             self._standings.gone(name_of(node))
             self._all = True
             return (_CYCLE,)
-        if old is not None and not _offers_differently(node, old):
+        if old is None:
+            self._stale.pop(name_of(node), None)  # it stands where it comes, whatever was bound to its name before
+        elif not _offers_differently(node, old):
             return ()
         self._forget(name_of(node))
         self._all = True
@@ -146,7 +152,12 @@ class KubeScheduler:
         return DONE
 
     def _table(self) -> _Table:
-        return _Table({name_of(node): self._info(node) for node in self._view.list("Node")}, self._nominated())
+        for name in self._stale:
+            node = self._view.get("Node", name)
+            if node is not None:
+                self._infos[name] = NodeInfo(node, self._view.indexed("pods-by-node", name))
+        self._stale.clear()
+        return _Table(self._infos, self._nominated())
 
     def _verdict(self, table: _Table, pod: Object, look: Hashable, volumes: PodVolumes | None) -> str | Unschedulable:
         """The node for the pod, or why there is none."""
@@ -173,7 +184,7 @@ class KubeScheduler:
         if bound is not None:
             info = table.infos[node]
             info.add(bound)
-            self._infos[node] = info
+            self._stale.pop(node, None)
             self._standings.changed(node)
             table.entangled = table.entangled or bool(info.repelling)
         if status_of(pod).get("nominatedNodeName"):
@@ -189,16 +200,9 @@ class KubeScheduler:
                 found.setdefault(node, []).append(pod)
         return found
 
-    def _info(self, node: Object) -> NodeInfo:
-        name = name_of(node)
-        found = self._infos.get(name)
-        if found is None:
-            found = self._infos[name] = NodeInfo(node, self._view.indexed("pods-by-node", name))
-        return found
-
     def _forget(self, node: str) -> None:
         """The node is another one than before, or gone."""
-        self._infos.pop(node, None)
+        self._stale[node] = None
         self._standings.changed(node)
 
     def _look(self, pod: Object) -> Hashable:

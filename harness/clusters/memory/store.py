@@ -94,15 +94,17 @@ class Store(Objects):
 
     def _admit(self, request: Request, taken: bool) -> dict[str, Any]:
         try:
-            new = request.object
+            judged = request
             for judge in self.admission:
-                new = judge(request if new is request.object else request.of(new))
+                new = judge(judged)
+                if new is not judged.object:
+                    judged = judged.of(new)
             if taken:
                 raise already_exists(request.kind, request.key.name)
         except ApiError as error:
             self._refused(request, error)
             raise
-        return new
+        return judged.object
 
     def update(self, obj: Object, identity: Identity, *, subresource: str = "", dry_run: bool = False) -> Object:
         """Replaces an object (or its status). Raises ApiError 404, 409 Conflict, or what admission says."""
