@@ -73,14 +73,19 @@ def _living(pods: Sequence[Object]) -> list[Object]:
 def replica_set(owner: Object, pods: Sequence[Object]) -> Plan:
     """Keeps `spec.replicas` living pods; surplus ones go, unbound and young first."""
     living = _living(pods)
-    wanted = int(spec_of(owner).get("replicas", 1))
-    missing = wanted - len(living)
+    missing = int(spec_of(owner).get("replicas", 1)) - len(living)
     if missing >= 0:
-        template = spec_of(owner).get("template") or {}
-        return Plan(create=tuple(pod_from_template(owner, template) for _ in range(missing)))
+        return missing_pods(owner, len(living))
     unbound = [pod for pod in living if not spec_of(pod).get("nodeName")]
     bound = [pod for pod in living if spec_of(pod).get("nodeName")]
     return Plan(delete=tuple([*reversed(unbound), *reversed(bound)][:-missing]))
+
+
+def missing_pods(owner: Object, living: int) -> Plan:
+    """What a ReplicaSet makes that has no more living pods than it wants."""
+    missing = int(spec_of(owner).get("replicas", 1)) - living
+    template = spec_of(owner).get("template") or {}
+    return Plan(create=tuple(pod_from_template(owner, template) for _ in range(missing)))
 
 
 def job(owner: Object, pods: Sequence[Object]) -> Plan:

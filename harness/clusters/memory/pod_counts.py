@@ -6,15 +6,12 @@ from harness.clusters.memory.eviction import is_ready
 from harness.engine.ports import Change, ChangeType
 from harness.kube.api.objects import Object, owners_of, uid_of
 from harness.kube.scheduling.pods import is_active
-from lazyrecords import dataclass
 
 __all__ = ["PodCounts"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    owners: tuple[str, ...]
-    ready: bool
+_Counted = tuple[tuple[str, ...], bool]
+"""The owners of a pod that lives, and whether it is ready."""
 
 
 class PodCounts:
@@ -46,8 +43,9 @@ class PodCounts:
     def _add(self, counted: _Counted | None, number: int) -> None:
         if counted is None:
             return
-        for table in (self._living, self._ready) if counted.ready else (self._living,):
-            for owner in counted.owners:
+        owners, ready = counted
+        for table in (self._living, self._ready) if ready else (self._living,):
+            for owner in owners:
                 total = table.get(owner, 0) + number
                 if total:
                     table[owner] = total
@@ -58,4 +56,6 @@ class PodCounts:
 def _counted(pod: Object) -> _Counted | None:
     if not is_active(pod):
         return None
-    return _Counted(tuple(dict.fromkeys(ref["uid"] for ref in owners_of(pod))), is_ready(pod))
+    owners = owners_of(pod)
+    uids = (owners[0]["uid"],) if len(owners) == 1 else tuple(dict.fromkeys(ref["uid"] for ref in owners))
+    return uids, is_ready(pod)

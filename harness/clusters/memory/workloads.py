@@ -86,8 +86,8 @@ class Workloads:
             self._roll(owner, self._dependents(owner, "ReplicaSet"))
             return DONE
         living, ready = self._counts.of(uid_of(owner))
-        if kind == "ReplicaSet" and living == int(spec_of(owner).get("replicas", 1)):
-            plan = workloads.Plan()  # as it mostly is, whatever happened to one of its pods
+        if kind == "ReplicaSet" and living <= int(spec_of(owner).get("replicas", 1)):
+            plan = workloads.missing_pods(owner, living)  # as it mostly is; which pods there are does not matter then
         elif kind == "DaemonSet":
             plan = workloads.daemon_set(owner, self._dependents(owner, "Pod"), self._view.list("Node"))
         else:

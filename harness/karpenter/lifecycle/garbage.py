@@ -87,10 +87,10 @@ class GarbageCollection:
     def _claims_without_instance(self, present: set[str]) -> None:
         for claim in self._view.list("NodeClaim"):
             if (
-                not is_managed(claim)
+                status_of(claim).get("providerID") in present  # as most are
+                or not is_managed(claim)
                 or not condition_is(claim, "Registered")
                 or is_terminating(claim)
-                or status_of(claim).get("providerID") in present
             ):
                 continue
             nodes = nodes_of(self._view, claim)

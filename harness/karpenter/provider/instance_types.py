@@ -31,7 +31,7 @@ from harness.karpenter.provider.market_snapshot import MarketSnapshot
 from harness.karpenter.provider.selection import PriceOrders
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.api.objects import Object
-from harness.latest import Latest
+from harness.latest import Latest, LatestOf
 from lazyrecords import dataclass
 
 USAGE_REFRESH = 600.0
@@ -45,6 +45,8 @@ _AMPLE = 2000  # vCPUs: more than the largest size has
 
 _LISTS, _SIZES = 24, 4096
 """How many lists, and how many single sizes, worlds keep for each other."""
+_NODECLASSES = 32
+"""Of how many one controller remembers what it said last."""
 
 
 class SharedLists:
@@ -146,6 +148,9 @@ class InstanceTypeProvider:
         self._cached: dict[Hashable, tuple[NodeClassSettings, float]] = {}
         self._renewed = 0
         self._overlays = overlays
+        self._settings: LatestOf[Object, NodeClassSettings] = LatestOf(_NODECLASSES)
+        self._current: LatestOf[NodeClassSettings, list[_Kept]] = LatestOf(_NODECLASSES)
+        """The list that was returned last for settings, alone in a list."""
 
     @property
     def price_orders(self) -> PriceOrders:
@@ -189,7 +194,7 @@ class InstanceTypeProvider:
         Where the key of its cache leaves a setting out, the list is that of the NodeClass that was first asked for under the key: until
         an offering fails or returns, the SKU records change, or 23 hours are over. The key has ``spec.kubelet`` too.
         """
-        settings = NodeClassSettings.of(nodeclass, self.options, self.release)
+        settings = self._settings_of(nodeclass)
         left_out = self.release.instance_type_key_leaves_out
         if not left_out:
             return self._list(settings)
@@ -205,14 +210,24 @@ class InstanceTypeProvider:
 
     def list(self, nodeclass: Object) -> InstanceTypeList:
         """The instance types for a NodeClass, whatever the provider cached. Raises NoInstanceTypes where the release does."""
-        return self._list(NodeClassSettings.of(nodeclass, self.options, self.release))
+        return self._list(self._settings_of(nodeclass))
+
+    def _settings_of(self, nodeclass: Object) -> NodeClassSettings:
+        return self._settings.of(nodeclass, lambda: NodeClassSettings.of(nodeclass, self.options, self.release))
 
     def _list(self, settings: NodeClassSettings) -> InstanceTypeList:
-        key = self._key(settings)
+        self._refresh()
         self.unavailable.expire(self._clock.seconds)
-        if not self.unavailable:
-            return self._shared.get(key, lambda: self._build(settings))
-        return self._marked(key, settings)
+        sequence, prices, records = self.unavailable.sequence, self._prices(), self._records()
+        current: list[_Kept] = self._current.of(settings, list)
+        if current and current[0].sequence == sequence and current[0].of(prices, records, self._usages_key):
+            return current[0].types
+        key = self._key(settings)
+        found = (
+            self._marked(key, settings) if self.unavailable else self._shared.get(key, lambda: self._build(settings))
+        )
+        current[:] = [_Kept(sequence, prices, records, self._usages_key, found)]
+        return found
 
     def _marked(self, key: Hashable, settings: NodeClassSettings) -> InstanceTypeList:
         """A list with failures. After one more, what the failure is not about is kept."""
