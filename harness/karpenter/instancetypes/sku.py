@@ -1,7 +1,7 @@
 """A ``Microsoft.Compute/skus`` record, read once into the facts that Karpenter uses (skewer ``sku.go``)."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from harness.karpenter.instancetypes.vmsize import Grammar, VmSize
@@ -143,6 +143,7 @@ def same_location(a: str, b: str) -> bool:
     return a == b or _normal(a) == _normal(b)
 
 
+@lru_cache(maxsize=4096)
 def _normal(text: str) -> str:
     return "".join(text.split()).lower()
 
