@@ -1,8 +1,9 @@
 """Dataclasses that cost little until they are used: the standard `dataclass`, whose methods are compiled when they are first used.
 
 The standard decorator compiles five to seven methods for each class when its module is imported. Of the few hundred records of this
-project a command makes a third, and compares or prints few. With the standard decorator the import of `harness.world` takes 0.13 s of
-CPU more, 0.32 for 0.19 (`benchmarks/test_start.py` prints both). A frozen record with slots is made in two thirds of the time.
+project a command makes a third, and compares or prints few. With the standard decorator the import of `harness.world` takes 0.15 s of
+CPU more, 0.34 for 0.19 (`benchmarks/test_start.py` prints both). A frozen record with slots is made in two thirds of the time.
+Fields, too, are made when somebody asks for them: `dataclasses.fields`, `replace`, the first record.
 
 What is decorated here has the same fields, the same methods and the same errors; only `order`, `unsafe_hash` and `weakref_slot` are the
 standard decorator's own. `__dataclass_params__` does not tell what was asked for, so that only records made here can inherit a frozen one.
