@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-__all__ = ["counted", "did_you_mean", "shortened"]
+__all__ = ["counted", "did_you_mean", "first_few", "shortened"]
 
 
 def counted(number: int, noun: str) -> str:
     """`1 pod`, `2 pods`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def first_few(names: Sequence[str], most: int, noun: str = "") -> str:
+    """`a, b and 3 more`: the first `most`, and how many there are beside them; with a `noun`, `and 3 more kinds`."""
+    left = len(names) - most
+    named = f" {noun if left == 1 else f'{noun}s'}" if noun else ""
+    return ", ".join(names[:most]) + (f" and {left} more{named}" if left > 0 else "")
 
 
 def did_you_mean(word: str, known: Iterable[str], *, limit: int = 12) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, print_json, show
+from harness.wording import first_few
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
@@ -132,8 +133,7 @@ def _lines(found: Departure) -> Iterator[str]:
     if found.command:
         yield f"It can go: {found.reason}, {found.command}, {saving_text(found.savings, found.unpriced)}"
         if found.sizes:
-            more = f" and {len(found.sizes) - _FEW} more" if len(found.sizes) > _FEW else ""
-            yield f"In its place: {', '.join(found.sizes[:_FEW])}{more}"
+            yield f"In its place: {first_few(found.sizes, _FEW)}"
         return
     first, *rest = found.blocked
     yield f"It stays: {first}"

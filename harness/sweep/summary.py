@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from harness.sweep.result import Value
+from harness.wording import first_few
 
 __all__ = ["is_over_time", "summary_lines"]
 
@@ -78,8 +79,7 @@ def _changes(axes: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
 def _changed(changed: Sequence[str], values: Sequence[str], than: str) -> str:
     if not changed:
         return f"workloads get the same sizes and capacity types at all {len(values)} values"
-    more = f" and {len(changed) - _FEW} more" if len(changed) > _FEW else ""
-    return f"at {', '.join(changed[:_FEW])}{more} workloads get other sizes or capacity types than {than}"
+    return f"at {first_few(changed, _FEW)} workloads get other sizes or capacity types than {than}"
 
 
 def _where(axes: Sequence[str], row: Row) -> str:

@@ -13,7 +13,7 @@ from harness.cli.output import add_format, bad_input, no_environment, print_json
 from harness.cli.pictures import add_html
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.wording import counted
+from harness.wording import counted, first_few
 
 if TYPE_CHECKING:
     from fakeazure.journal import Call
@@ -309,6 +309,5 @@ def _refusal_lines(refused: Sequence[Call]) -> Iterator[str]:
     for code in dict.fromkeys(call.code for call in refused):
         calls = [call for call in refused if call.code == code]
         sizes = list(dict.fromkeys(call.summary["size"] for call in calls if "size" in call.summary))
-        more = f" and {len(sizes) - FEW} more" if len(sizes) > FEW else ""
-        about = f" for {counted(len(sizes), 'size')}: {', '.join(sizes[:FEW])}{more}" if sizes else ""
+        about = f" for {counted(len(sizes), 'size')}: {first_few(sizes, FEW)}" if sizes else ""
         yield f"Azure refused {counted(len(calls), 'request')} with {code}{about} (--format json has each)"

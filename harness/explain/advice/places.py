@@ -12,6 +12,7 @@ from harness.karpenter.instancetypes.vmsize import GRAMMARS
 from harness.karpenter.labels.azure import SKU_GPU_NAME, SKU_NAME
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import name_of, spec_of
+from harness.wording import first_few
 from harness.world import World
 from harness.world.inputs import places_text
 
@@ -96,11 +97,8 @@ def place_lines(
 
 def _dropped_lines(nodeclass: str, filter_: str, sizes: Sequence[DroppedSize]) -> Iterator[str]:
     if len(sizes) > _FEW:
-        some = ", ".join(one.name for one in sizes[:_FEW])
-        yield (
-            f"{some} and {len(sizes) - _FEW} more are no instance types with AKSNodeClass {nodeclass}: "
-            f"the filter {filter_} drops them"
-        )
+        some = first_few([one.name for one in sizes], _FEW)
+        yield (f"{some} are no instance types with AKSNodeClass {nodeclass}: the filter {filter_} drops them")
         return
     for one in sizes:
         facts = "".join(f", {name}: {fact}" for name, fact in one.details.items() if fact != "")

@@ -10,6 +10,7 @@ from harness.explain.advice.changes import Change
 from harness.explain.pods.scheduling import PodExplanation, PoolExplanation
 from harness.explain.sizes.reasons import Cause, offering_text
 from harness.trace.prices import price_text
+from harness.wording import first_few
 
 __all__ = [
     "advice_lines",
@@ -58,9 +59,8 @@ def names_text(pods: Sequence[PodExplanation]) -> str:
         first, *others = counts
         shown = ", ".join(others[:_FEW]) + (", …" if len(others) > _FEW else "")
         return f"{first} and {len(others)} more like it ({shown})"
-    shown = ", ".join(f"{name} ({count})" for name, count in list(counts.items())[:_FEW])
-    more = f" and {len(counts) - _FEW} more" if len(counts) > _FEW else ""
-    return f"{shown}{more}, {sum(counts.values())} pods"
+    shown = first_few([f"{name} ({count})" for name, count in counts.items()], _FEW)
+    return f"{shown}, {sum(counts.values())} pods"
 
 
 def _state(pod: PodExplanation) -> str:

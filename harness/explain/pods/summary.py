@@ -15,6 +15,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.staticpools.decisions import is_static_nodepool
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import controller_of, labels_of, name_of, namespace_of, spec_of
+from harness.wording import first_few
 from harness.world import World
 
 __all__ = ["bound_lines", "node_notes", "nodes_by_kind", "pods_line", "world_notes"]
@@ -85,9 +86,7 @@ def nodes_by_kind(nodes: Sequence[Mapping[str, Any]], few: int = _FEW) -> str:
         f"{len(zones)} {kind}" + (f" ({', '.join(sorted(set(filter(None, zones))))})" if any(zones) else "")
         for kind, zones in sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0]))
     ]
-    left = len(told) - few
-    more = f" and {left} more {'kind' if left == 1 else 'kinds'}" if left > 0 else ""
-    return ", ".join(told[:few]) + more
+    return first_few(told, few, "kind")
 
 
 def world_notes(world: World) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from harness.explain.sizes.filters import filter_text
 from harness.explain.traces.grouping import Group
 from harness.trace.comparing import Comparison
-from harness.wording import counted
+from harness.wording import counted, first_few
 
 __all__ = [
     "TITLES",
@@ -68,7 +68,9 @@ def missing_lines(comparisons: Sequence[tuple[str, Comparison]]) -> Iterator[str
                 else f"{one.side} does not sell them"
             )
             count = f"{len(names)} {'size is' if len(names) == 1 else 'sizes are'}"
-            told[f"NodePool {one.nodepool}: {count} not offered in {one.side}, {why}: {_few(names)}"] = None
+            told[f"NodePool {one.nodepool}: {count} not offered in {one.side}, {why}: {first_few(names, _NAMED)}"] = (
+                None
+            )
     yield from told
 
 
@@ -120,15 +122,11 @@ def follow_text(groups: Sequence[Group]) -> str:
     if not reasons:
         return ""
     told = "; ".join(
-        f"{reason}: " + _few([f"{what} ({count})" if count > 1 else what for what, count in counts.items()])
+        f"{reason}: "
+        + first_few([f"{what} ({count})" if count > 1 else what for what, count in counts.items()], _NAMED)
         for reason, counts in reasons.items()
     )
     return f"what follows from these (-v has it): {told}"
-
-
-def _few(words: Sequence[str]) -> str:
-    more = len(words) - _NAMED
-    return ", ".join(words[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def whom(group: Group) -> str:

@@ -26,6 +26,7 @@ from harness.trace.facts import (
     Step,
     Write,
 )
+from harness.wording import first_few
 
 __all__ = ["Happening", "pods_text", "story"]
 
@@ -75,8 +76,7 @@ def story(trace: Trace) -> Iterator[Happening]:
 
 def pods_text(pods: Sequence[str]) -> str:
     """`Pod/web-1, Pod/web-2 and 3 more`."""
-    shown = ", ".join(f"Pod/{pod.removeprefix('default/')}" for pod in pods[:_FEW])
-    return shown + (f" and {len(pods) - _FEW} more" if len(pods) > _FEW else "")
+    return first_few([f"Pod/{pod.removeprefix('default/')}" for pod in pods], _FEW)
 
 
 def _pods(alike: Sequence[PodState]) -> Happening:

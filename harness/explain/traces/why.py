@@ -21,6 +21,7 @@ from harness.trace.facts import (
     PodState,
     PriceOf,
 )
+from harness.wording import first_few
 
 __all__ = ["MOST", "Why", "listed"]
 
@@ -248,8 +249,7 @@ def _machine(claim: ClaimState) -> str:
 
 
 def _names(pods: Sequence[str]) -> str:
-    shown = ", ".join(map(_reference, pods[:_FEW]))
-    return shown + (f" and {len(pods) - _FEW} more" if len(pods) > _FEW else "")
+    return first_few([_reference(pod) for pod in pods], _FEW)
 
 
 def _reference(pod: str) -> str:

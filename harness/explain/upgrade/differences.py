@@ -10,16 +10,13 @@ from harness.explain.upgrade.trial import Trial
 from harness.explain.upgrade.workload import Placement
 from harness.karpenter.releases import ProviderRelease
 from harness.kube.api.labels import BETA_ZONE, HOSTNAME, ZONE
+from harness.wording import first_few
 
 __all__ = ["choice_finding", "label_findings", "placement_findings", "size_findings"]
 
 _OWN_NAME = frozenset({HOSTNAME})
 _ZONES = frozenset({ZONE, BETA_ZONE})
-
-
-def _listed(names: Sequence[str], limit: int = 4) -> str:
-    shown = ", ".join(names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+_NAMED = 4
 
 
 def size_findings(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
@@ -28,18 +25,18 @@ def size_findings(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
     counts = f"{len(old.allowed)} → {len(new.allowed)}"
     if lost:
         effect = Effect.CHANGED if new.allowed else Effect.WORSE
-        text = f"sizes it allows: {counts}; no longer {_listed(lost)}"
+        text = f"sizes it allows: {counts}; no longer {first_few(lost, _NAMED)}"
         yield Finding(
-            effect, name, "sizes", text, before=_listed(lost, len(lost)), notes=_reasons(lost, new, "after the upgrade")
+            effect, name, "sizes", text, before=", ".join(lost), notes=_reasons(lost, new, "after the upgrade")
         )
     if gained:
-        text = f"sizes it allows: {counts}; new are {_listed(gained)}"
+        text = f"sizes it allows: {counts}; new are {first_few(gained, _NAMED)}"
         yield Finding(
             Effect.CHANGED,
             name,
             "sizes",
             text,
-            after=_listed(gained, len(gained)),
+            after=", ".join(gained),
             notes=_reasons(gained, old, "before the upgrade"),
         )
 
@@ -50,7 +47,7 @@ def _reasons(names: Sequence[str], where: Trial, when: str) -> tuple[str, ...]:
     for size in names:
         counted.setdefault(where.why_not(size), []).append(size)
     return tuple(
-        f"{len(sizes)} × {why}, {when}: {_listed(sizes, 3)}"
+        f"{len(sizes)} × {why}, {when}: {first_few(sizes, 3)}"
         for why, sizes in sorted(counted.items(), key=lambda one: -len(one[1]))
     )
 

@@ -13,6 +13,7 @@ from harness.reports.picture.story import Line, Story
 from harness.reports.picture.times import duration
 from harness.reports.picture.tries import Tries
 from harness.trace.prices import unpriced_text
+from harness.wording import first_few
 
 __all__ = [
     "cost_steps",
@@ -103,8 +104,7 @@ def _closed(story: Story, decision: Line) -> list[str]:
             continue
         for why, positions in closed_texts(last).items():
             names = [offered[funnel["sizes"]][position].removeprefix("Standard_") for position in positions]
-            shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-            told.append(f"NodePool {tried['nodepool']} would take {shown}, not to be had: {why}")
+            told.append(f"NodePool {tried['nodepool']} would take {first_few(names, _NAMED)}, not to be had: {why}")
     return told[:_NAMED]
 
 
@@ -268,10 +268,9 @@ def _departure(decision: str, reason: str, facts: Sequence[Line]) -> dict[str, A
 def _which(facts: Sequence[Line]) -> list[str]:
     """The Nodes of some decisions, and when it was: `aks-a, aks-b, at 1m50s`."""
     names = list(dict.fromkeys(node["node"] for fact in facts for node in fact.get("nodes", ()) if node.get("node")))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     first, last = (duration(fact["t"]) for fact in (facts[0], facts[-1]))
     when = f"at {first}" if first == last else f"from {first} to {last}"
-    return [f"{', '.join(names[:_NAMED])}{more}, {when}"] if names else []
+    return [f"{first_few(names, _NAMED)}, {when}"] if names else []
 
 
 def _times(count: int, of: int, text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from harness.karpenter.disruption.events import STAYS
 from harness.reports.picture.story import Line, Story
 from harness.reports.picture.times import duration
+from harness.wording import first_few
 
 __all__ = ["machines", "moments"]
 
@@ -137,9 +138,8 @@ def _nominated(story: Story, card: Mapping[str, Any], t: float) -> str:
         if fact["state"] == "bound" and wanted[-1]["t"] <= fact["t"] and fact.get("node") and fact["pod"] in pods:
             where = "here" if fact["node"] == card["name"] else f"on {fact['node']}"
             went.setdefault(fact["pod"], f" (runs {where} since {duration(fact['t'])})")
-    shown = ", ".join(pod.removeprefix("default/") + went.get(pod, "") for pod in pods[:_NAMED])
-    more = f" and {len(pods) - _NAMED} more" if len(pods) > _NAMED else ""
-    return f"{_NOMINATED}, since {duration(wanted[-1]['t'])}: {shown}{more}"
+    shown = first_few([pod.removeprefix("default/") + went.get(pod, "") for pod in pods], _NAMED)
+    return f"{_NOMINATED}, since {duration(wanted[-1]['t'])}: {shown}"
 
 
 def moments(story: Story) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from harness.kube.api.builtin_kinds import CONSEQUENCES
 from harness.kube.api.kinds import KINDS, creation_rank, served
 from harness.kube.api.objects import Frozen, is_terminating
 from harness.reading.manifests import Manifest
+from harness.wording import first_few
 from lazyrecords import dataclass
 
 __all__ = ["Dump", "as_new", "controllers", "deleted", "in_order", "origin_of", "registered", "sorted_dump"]
@@ -189,9 +190,8 @@ def _listed(manifests: Sequence[Manifest]) -> str:
         kinds.setdefault(one.kind + foreign, []).append(one.name)
     told = []
     for kind, names in kinds.items():
-        more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
         meaning = CONSEQUENCES.get(kind)
-        told.append(f"{kind} {', '.join(names[:_FEW])}{more}" + (f" ({meaning})" if meaning else ""))
+        told.append(f"{kind} {first_few(names, _FEW)}" + (f" ({meaning})" if meaning else ""))
     return "; ".join(told)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from harness.scenario.language.cases import Case
 from harness.scenario.running.verdicts import Verdict
+from harness.wording import first_few
 from lazyrecords import dataclass
 
 __all__ = ["Seeded", "under_seeds"]
@@ -58,7 +59,6 @@ def _apart(failed: Sequence[tuple[Case, Verdicts]]) -> Iterator[str]:
         worst = next(verdict for verdict in verdicts if not verdict.holds)
         alike.setdefault(f"{worst.label}: {worst.differences[0]}", []).append(str(case.given.seed or 0))
     for text, seeds in list(alike.items())[:_WHY]:
-        more = f" and {len(seeds) - _TOLD} more" if len(seeds) > _TOLD else ""
-        yield f"seed{'' if len(seeds) == 1 else 's'} {', '.join(seeds[:_TOLD])}{more}: {text}"
+        yield f"seed{'' if len(seeds) == 1 else 's'} {first_few(seeds, _TOLD)}: {text}"
     if len(alike) > _WHY:
         yield f"… and {len(alike) - _WHY} other ways to fail"
