@@ -70,3 +70,16 @@ def test_pipes_in_a_folder_are_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text("scenario: x\nthen: [{pods: {bound: 0}}]\n")
     os.mkfifo(tmp_path / "pipe.yaml")
     assert run("timeout 60 harness run .", tmp_path).returncode == 0
+
+
+def test_who_runs_the_command_is_left_to_end_itself(tmp_path: Path) -> None:
+    done = run(f"{sys.executable} -m cProfile -o profile -m harness simulate p.yaml", tmp_path)
+    assert done.stderr == ""
+    assert (tmp_path / "profile").stat().st_size
+
+
+def test_what_is_said_at_the_very_end_is_heard(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import atexit\natexit.register(print, 'the end')\n")
+    done = run("harness simulate p.yaml", tmp_path, PYTHONPATH=f"{tmp_path}:{ROOT}", PYTHONUNBUFFERED="")
+    assert done.returncode == 0
+    assert done.stdout.endswith("the end\n")
