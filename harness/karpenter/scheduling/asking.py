@@ -11,6 +11,8 @@ from harness.kube.api.objects import Object, spec_of
 
 __all__ = ["Asking", "Place"]
 
+_NONE: frozenset[str] = frozenset()
+
 Place = tuple[tuple[int, int, str, str], int, str]
 """Rank, fit and key of a pod."""
 
@@ -73,12 +75,16 @@ class Asking:
         if len(parts) == 1:
             return parts[0]
         shapes: dict[int, PodShape] = {}
+        count, plain, fillers = 0, True, True
+        last: Place | None = None
         for each in parts:
+            count += each.count
+            plain, fillers = plain and each.plain, fillers and each.fillers
             if each.only is None or each.only not in shapes:
                 shapes.update(each.shapes)
-        last = max((each.last for each in parts if each.last is not None), default=None)
-        plain, fillers = all(each.plain for each in parts), all(each.fillers for each in parts)
-        made = cls(shapes, sum(each.count for each in parts), last, plain=plain, fillers=fillers)
+            if each.last is not None and (last is None or each.last > last):
+                last = each.last
+        made = cls(shapes, count, last, plain=plain, fillers=fillers)
         made._parts = parts
         return made
 
@@ -99,9 +105,10 @@ class Asking:
     def exempt(self, going: Collection[str]) -> frozenset[str]:
         """The keys of those that also nodes take which still settle; ``going`` are the names of Nodes that go away."""
         if self._parts:
-            return frozenset().union(*(each.exempt(going) for each in self._parts))
-        found = [keys for node, keys in self._bound.items() if not node or node in going]
-        return frozenset().union(*found) if found else _NONE
+            found = [each.exempt(going) for each in self._parts if each._may_be_exempt(going)]
+            return _NONE.union(*found) if found else _NONE
+        keys = [keys for node, keys in self._bound.items() if not node or node in going]
+        return _NONE.union(*keys) if keys else _NONE
 
-
-_NONE: frozenset[str] = frozenset()
+    def _may_be_exempt(self, going: Collection[str]) -> bool:
+        return any(not node or node in going for node in self._bound)
