@@ -26,6 +26,7 @@ def compared(monkeypatch):
             outcome = simulating.simulate(situation, candidates, **options)
             assert told(found.outcome) == told(outcome)
             assert found.strands == bool(outcome.stranded)
+            assert found.text().lower() == outcome.text().lower()
             assert found.seconds == situation.seconds - before or before
             assert situation.events == events, "everything was said"
             situation.seconds = before

@@ -48,12 +48,15 @@ class Outcome:
 
     def text(self) -> str:
         """Why not all pods of the candidates find a place."""
-        errors = self.errors or {}
-        text = "not all pods would schedule, "
-        text += "".join(f"{pod} => {errors[pod]} " for pod in self.stranded[:_NAMED])
-        if len(self.stranded) >= _NAMED:
-            text += f" and {len(self.stranded) - _NAMED} other(s)"
-        return text
+        return _stranded_text(self.stranded, (self.errors or {}).__getitem__)
+
+
+def _stranded_text(stranded: Sequence[str], reason: Callable[[str], str]) -> str:
+    text = "not all pods would schedule, "
+    text += "".join(f"{pod} => {reason(pod)} " for pod in stranded[:_NAMED])
+    if len(stranded) >= _NAMED:
+        text += f" and {len(stranded) - _NAMED} other(s)"
+    return text
 
 
 class Foreseen:
@@ -62,7 +65,7 @@ class Foreseen:
     Which pods are where is not told: ``existing`` of the outcome is left out, and the pods of ``nodeclaims`` are others.
     """
 
-    __slots__ = ("_outcome", "nodeclaims", "seconds", "strands")
+    __slots__ = ("_outcome", "_text", "nodeclaims", "seconds", "strands")
 
     def __init__(
         self,
@@ -70,8 +73,10 @@ class Foreseen:
         seconds: float,
         strands: bool,
         outcome: Callable[[], Outcome],
+        text: Callable[[], str],
     ) -> None:
-        self.nodeclaims, self.seconds, self.strands, self._outcome = nodeclaims, seconds, strands, outcome
+        self.nodeclaims, self.seconds, self.strands = nodeclaims, seconds, strands
+        self._outcome, self._text = outcome, text
 
     @property
     def outcome(self) -> Outcome:
@@ -80,7 +85,7 @@ class Foreseen:
 
     def text(self) -> str:
         """Why not all pods of the candidates find a place, as events tell it."""
-        return sentence(self.outcome.text())
+        return sentence(self._text())
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,14 @@ def foresee(
     _tell_judged(situation)
     if simulations.events:
         situation.say_once(simulations.events)
-    return Foreseen(nodeclaims, seconds, told.hurries, partial(_told_outcome, situation.view, nodeclaims, told))
+    view = situation.view
+    outcome, text = partial(_told_outcome, view, nodeclaims, told), partial(_told_text, view, told)
+    return Foreseen(nodeclaims, seconds, told.hurries, outcome, text)
+
+
+def _told_text(view: View, told: Foretold) -> str:
+    hurried = told.hurried
+    return _stranded_text(sorted(hurried), lambda pod: _too_early(view.node_by_name[hurried[pod]]))
 
 
 def _told_outcome(view: View, nodeclaims: tuple[PlannedNodeClaim, ...], told: Foretold) -> Outcome:
@@ -192,7 +204,7 @@ def _known(situation: Situation, candidate: Candidate, moving: Sequence[Object],
     order = alike.order if seen.errors or seen.uninitialized else ()
     failed, early = ({order[place]: text for place, text in each} for each in (seen.errors, seen.uninitialized))
     outcome = _outcome(situation.view, seen.nodeclaims, None, failed, early)
-    return Foreseen(seen.nodeclaims, seen.seconds, bool(outcome.stranded), lambda: outcome)
+    return Foreseen(seen.nodeclaims, seen.seconds, bool(outcome.stranded), lambda: outcome, outcome.text)
 
 
 def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Sequence[Object]]:

@@ -12,7 +12,7 @@ from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, Schedu
 from harness.karpenter.scheduling.memory import ClusterMemory
 from harness.karpenter.scheduling.simulation import Simulations
 from harness.karpenter.scheduling.state import StateNode
-from harness.kube.api.objects import Object, name_of, spec_of, status_of
+from harness.kube.api.objects import Object, name_of, spec_of
 from lazyrecords import dataclass
 
 if TYPE_CHECKING:
@@ -126,10 +126,8 @@ class View:
     @property
     def synced(self) -> bool:
         """Whether the state knows every NodeClaim's machine and every Node."""
-        known = self.simulations.state.by_node
-        return all(status_of(each).get("providerID") for each in self.snapshot.nodeclaims) and all(
-            name_of(each) in known for each in self.snapshot.nodes
-        )
+        fleet = self.simulations.state.fleet
+        return fleet.launched == len(self.snapshot.nodeclaims) and len(fleet.by_node) == len(self.snapshot.nodes)
 
 
 def _node_class_of(pool: Object) -> tuple[str, str]:

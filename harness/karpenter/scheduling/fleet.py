@@ -23,7 +23,8 @@ Make = Callable[[Object | None, Object | None, bool, Sequence[Object], Object | 
 class Fleet:
     """The machines of one moment, by provider id and by the name of the Node, and the pods, by the name of their Node.
 
-    The same one as long as nothing changes: ``remembered`` is what was found out about it.
+    The same one as long as nothing changes: ``remembered`` is what was found out about it. ``launched``: the number of NodeClaims that
+    have a machine.
     """
 
     def __init__(
@@ -31,8 +32,9 @@ class Fleet:
         by_provider: Mapping[str, StateNode],
         by_node: Mapping[str, StateNode],
         placed: Mapping[str, Sequence[Object]],
+        launched: int,
     ) -> None:
-        self.by_provider, self.by_node = by_provider, by_node
+        self.by_provider, self.by_node, self.launched = by_provider, by_node, launched
         self.nodes: Sequence[StateNode] = list(by_provider.values())
         self._placed = placed
         self.unbound: Sequence[Object] = placed.get("", ())
@@ -119,7 +121,7 @@ class StateNodes:
         machines = self._machines
         by_provider = {each: state for each in self._order if (state := machines[each].state) is not None}
         by_node = {name: by_provider[each] for name, each in self._names}
-        self._fleet = Fleet(by_provider, by_node, dict(self._placed))
+        self._fleet = Fleet(by_provider, by_node, dict(self._placed), len(self._machine_of_claim))
         return self._fleet
 
     def _take_members(self, snapshot: ClusterSnapshot) -> set[str]:

@@ -44,6 +44,17 @@ class Foretold:
         return {key: node for begin, end, node in self._course.early for _, _, key in order[begin:end]}
 
     @property
+    def hurried(self) -> Mapping[str, str]:
+        """Those of ``early`` that the nodes bring along which leave."""
+        found: dict[str, str] = {}
+        for number, place in enumerate(self._own.places if self._course.early else ()):
+            at = number + bisect(self._others, place)
+            for begin, end, node in self._course.early:
+                if begin <= at < end:
+                    found[place[2]] = node
+        return found
+
+    @property
     def hurries(self) -> bool:
         """Whether a pod of the nodes that leave is among them."""
         if self._hurries is None:
