@@ -40,7 +40,7 @@ def forgetful(self, snapshot):
     self._types = LatestOf(128)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3])
+@pytest.mark.parametrize("seed", [0, 1, 8])
 def test_without_a_memory_everything_happens_as_with_one(seed, monkeypatch):
     alike, asked = Likeness.of, []
 

@@ -4,6 +4,7 @@ Core ``pkg/controllers/state/cluster.go``, which informers feed. A look here is 
 are found by their identity, since objects are never changed in place, and only what rests on them is made anew.
 """
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,9 @@ from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
 
 __all__ = ["Fleet", "StateNodes"]
+
+_Stand = tuple[int, str]
+_Names = Sequence[str]
 
 Make = Callable[[Object | None, Object | None, bool, Sequence[Object], Object | None], StateNode]
 """A state node of a Node, a NodeClaim, whether it is marked for deletion, the pods bound to it, and a CSINode."""
@@ -92,8 +96,10 @@ class StateNodes:
         self._machine_of_node: dict[str, str] = {}
         self._csinode_of: dict[str, Object] = {}
         self._placed: dict[str, list[Object]] = {}
-        self._order: list[str] = []
+        self._standing: list[tuple[tuple[int, str], str]] = []
+        """Machines in order: by their NodeClaims, then those that have none by their Nodes."""
         self._names: list[tuple[str, str]] = []
+        """The Nodes that count, in order, and their machines."""
         self._fleet: Fleet | None = None
 
     def look(self, snapshot: ClusterSnapshot, make: Make) -> Fleet:
@@ -116,11 +122,16 @@ class StateNodes:
         if self._fleet is not None and not touched and not names:
             return self._fleet
         moved = [self._renew(each, snapshot, make) for each in touched]
-        if any(moved):
-            self._stand()
         machines = self._machines
-        by_provider = {each: state for each in self._order if (state := machines[each].state) is not None}
-        by_node = {name: by_provider[each] for name, each in self._names}
+        if self._fleet is None or any(moved):
+            by_provider = {each: state for _, each in self._standing if (state := machines[each].state) is not None}
+            by_node = {name: by_provider[each] for name, each in self._names}
+        else:
+            renewed = {
+                each: state for each in touched if each in machines and (state := machines[each].state) is not None
+            }
+            by_provider, by_node = {**self._fleet.by_provider, **renewed}, dict(self._fleet.by_node)
+            by_node.update((name, state) for each, state in renewed.items() for name in machines[each].names)
         self._fleet = Fleet(by_provider, by_node, dict(self._placed), len(self._machine_of_claim))
         return self._fleet
 
@@ -180,13 +191,13 @@ class StateNodes:
             machine.place = machine.state = None
             if not machine.nodes:
                 del self._machines[provider_id]
-            return was is not None
+            return self._stands(provider_id, (was, None), (named, counted))
         csinode = self._csinode_of.get(name_of(node)) if node is not None else None
         made_of = node, claim, machine.marked(self._deleting), self._pods_on(counted, snapshot), csinode
         if before is None or not before.made_of(*made_of):
             machine.state = make(*made_of)
         machine.place = (0, min(machine.claims)) if machine.claims else (1, counted[0])
-        return machine.place != was or named != counted
+        return self._stands(provider_id, (was, machine.place), (named, counted))
 
     def _pods_on(self, names: Sequence[str], snapshot: ClusterSnapshot) -> Sequence[Object]:
         """The pods that are bound to Nodes of these names, which are one machine."""
@@ -194,12 +205,19 @@ class StateNodes:
             return self._placed.get(names[0], ()) if names else ()
         return [pod for pod in snapshot.pods if _node_of(pod) in names]
 
-    def _stand(self) -> None:
-        """Puts the machines in order: by their NodeClaims, then those that have none by their Nodes; and the Nodes that count."""
-        standing = [(each.place, provider_id) for provider_id, each in self._machines.items() if each.place is not None]
-        self._order = [provider_id for _, provider_id in sorted(standing)]
-        named = ((name, each) for each in self._order for name in self._machines[each].names)
-        self._names = sorted(named)
+    def _stands(self, machine: str, places: tuple[_Stand | None, _Stand | None], names: tuple[_Names, _Names]) -> bool:
+        """Puts a machine where it stands now, as before, after: by its place and the names of its Nodes; returns whether that changed."""
+        if places[0] == places[1] and names[0] == names[1]:
+            return False
+        if places[0] is not None:
+            del self._standing[bisect_left(self._standing, (places[0], machine))]
+        if places[1] is not None:
+            insort(self._standing, (places[1], machine))
+        for name in names[0]:
+            del self._names[bisect_left(self._names, (name, machine))]
+        for name in names[1]:
+            insort(self._names, (name, machine))
+        return True
 
 
 def _set(members: dict[str, Object], machine_of: dict[str, str], obj: Object, machine: str, takes: bool) -> None:
