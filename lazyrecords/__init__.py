@@ -99,6 +99,7 @@ def _with_fields_later(cls: type, own: dict[str, Any], *, slots: bool, kw_only: 
         or type(cls) is not type
         or any(map(_may_be_none, annotations.values()))
         or any("__dataclass_fields__" in base.__dict__ or base.__dict__.get("__slots__") for base in cls.__mro__[1:])
+        or any(not annotations.keys().isdisjoint(base.__dict__) for base in cls.__mro__[1:-1])  # a default, maybe
         or (slots and "__slots__" in own)
         or any(isinstance(value, dataclasses.Field) and name not in annotations for name, value in own.items())
     ):

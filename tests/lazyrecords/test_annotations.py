@@ -45,7 +45,21 @@ def by_name(decorator: Decorator) -> type:
     return ByName
 
 
-@pytest.mark.parametrize("make", [objects, of_the_class, by_name], ids=lambda make: make.__name__)
+def with_an_inherited_default(decorator: Decorator) -> type:
+    class Base:
+        b = 7
+
+    @decorator
+    class Inheriting(Base):
+        a: int
+        b: int
+
+    return Inheriting
+
+
+@pytest.mark.parametrize(
+    "make", [objects, of_the_class, by_name, with_an_inherited_default], ids=lambda make: make.__name__
+)
 def test_it_is_the_standard_dataclass(make: Callable[[Decorator], type]) -> None:
     ours, theirs = make(lazyrecords.dataclass), make(dataclasses.dataclass)
     facts = ("name", "type", "init", "repr", "hash", "compare", "kw_only")
