@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from harness.engine.clock import SECOND, parse
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
-from harness.kube.api.objects import Object, conditions_of, is_terminating, labels_of, metadata_of, name_of
+from harness.kube.api.objects import (
+    Object,
+    conditions_of,
+    finalizers_of,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    name_of,
+)
 from harness.world.samples import Distributions, Labels, Sample
 
 if TYPE_CHECKING:
@@ -113,10 +121,10 @@ def _past(world: Observations, kind: str) -> Iterator[Sample]:
         if entry.key.kind != kind or entry.error is not None:
             continue
         before, after = entry.before, entry.after
+        if _ends(before, after):
+            took = (entry.at - parse(metadata_of(before)["deletionTimestamp"])) / SECOND
+            ended.observe(took, {}, _labels(kind, before))
         if after is None:
-            if before is not None and is_terminating(before):
-                took = (entry.at - parse(metadata_of(before)["deletionTimestamp"])) / SECOND
-                ended.observe(took, {}, _labels(kind, before))
             continue
         known = {each["type"]: each for each in conditions_of(before)} if before is not None else {}
         for each in conditions_of(after):
@@ -130,6 +138,13 @@ def _past(world: Observations, kind: str) -> Iterator[Sample]:
                 lasted.observe((_moment(each) - _moment(old)) / SECOND, labels, _labels(kind, after))
     yield from _transitions(kind, transitions)
     yield from (*lasted.samples(), *ended.samples())
+
+
+def _ends(before: Object | None, after: Object | None) -> TypeGuard[Object]:
+    """Whether an object that was to go is gone; what a real API server answers to the write that does it is its last state."""
+    if before is None or not is_terminating(before):
+        return False
+    return after is None or (bool(finalizers_of(before)) and not finalizers_of(after))
 
 
 def _transitions(kind: str, counted: Counter[tuple[Labels, Labels]]) -> Iterator[Sample]:

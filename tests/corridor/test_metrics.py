@@ -12,6 +12,7 @@ from harness.engine.names import NodeName
 from harness.engine.ports import ADMIN
 from harness.testing import nodeclass, nodepool, pod
 from harness.world import World
+from harness.world.condition_metrics import _ends
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "lifecycle"
 PREFIX = "karpenter_"
@@ -293,6 +294,17 @@ def test_nodes_that_are_repaired() -> None:
     own = {"nodepool": "default", "capacity_type": "spot", "image_id": claim["status"]["imageID"]}
     assert told.value("karpenter_nodeclaims_unhealthy_disrupted_total", condition="ready", **own) == 1
     assert told.value("karpenter_nodeclaims_disrupted_total", reason="unhealthy") == 1
+
+
+def test_the_last_write_on_a_real_api_server_leaves_the_object_without_finalizers() -> None:
+    going = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["f"]}}
+    assert _ends(going, {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
+    assert _ends(going, None)
+    assert not _ends(going, going)
+    assert not _ends({"metadata": {}}, None)  # nobody said when
+    assert not _ends(None, going)
+    without = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    assert not _ends(without, without)  # a Node whose pods are ended by a kubelet, say
 
 
 def test_limits_of_pods_on_each_node() -> None:
