@@ -194,7 +194,7 @@ class InstanceTypeProvider:
         Where the key of its cache leaves a setting out, the list is that of the NodeClass that was first asked for under the key: until
         an offering fails or returns, the SKU records change, or 23 hours are over. The key has ``spec.kubelet`` too.
         """
-        settings = self._settings_of(nodeclass)
+        settings = self._settings.of(nodeclass, lambda: self._settings_of(nodeclass))
         left_out = self.release.instance_type_key_leaves_out
         if not left_out:
             return self._list(settings)
@@ -209,11 +209,14 @@ class InstanceTypeProvider:
         return self._list(found[0])
 
     def list(self, nodeclass: Object) -> InstanceTypeList:
-        """The instance types for a NodeClass, whatever the provider cached. Raises NoInstanceTypes where the release does."""
+        """The instance types for any NodeClass, also one that somebody made up and changes, whatever the provider cached.
+
+        Raises NoInstanceTypes where the release does.
+        """
         return self._list(self._settings_of(nodeclass))
 
     def _settings_of(self, nodeclass: Object) -> NodeClassSettings:
-        return self._settings.of(nodeclass, lambda: NodeClassSettings.of(nodeclass, self.options, self.release))
+        return NodeClassSettings.of(nodeclass, self.options, self.release)
 
     def _list(self, settings: NodeClassSettings) -> InstanceTypeList:
         self._refresh()
@@ -251,7 +254,7 @@ class InstanceTypeProvider:
         sku = region.find(size)
         if not isinstance(sku, Sku):
             return sku
-        settings = NodeClassSettings.of(nodeclass, self.options, self.release)
+        settings = self._settings_of(nodeclass)
 
         def build() -> InstanceType | DroppedSize:
             return region.build_one(
