@@ -54,8 +54,7 @@ def test_a_list_after_a_failure_is_the_list_made_anew(monkeypatch: pytest.Monkey
 
 def test_a_nodeclass_of_ones_own_may_be_changed_between_two_questions() -> None:
     world = World()
-    tried = default_objects()[0]
-    tried["spec"] = {"osDiskSizeGB": 1024}
+    tried: dict[str, Any] = {**default_objects()[0], "spec": {"osDiskSizeGB": 1024}}
     before = world.instance_types.list(tried).types[0].capacity["ephemeral-storage"]
     tried["spec"]["osDiskSizeGB"] = 2048
     after = world.instance_types.list(tried).types[0].capacity["ephemeral-storage"]
