@@ -1,9 +1,8 @@
 """Dataclasses that cost little until they are used: the standard `dataclass`, whose methods are compiled when they are first used.
 
 The standard decorator compiles five to seven methods for each class when its module is imported. Of the few hundred records of this
-project a command makes a third, and compares or prints few. With the standard decorator the import of `harness.world` takes 0.15 s of
-CPU more, 0.34 for 0.19 (`benchmarks/test_start.py` prints both). A frozen record with slots is made in two thirds of the time.
-Fields, too, are made when somebody asks for them: `dataclasses.fields`, `replace`, the first record.
+project a command makes a third, and compares or prints few. With the standard decorator the import of `harness.world` takes 0.13 s of
+CPU more, 0.32 for 0.19 (`benchmarks/test_start.py` prints both). A frozen record with slots is made in two thirds of the time.
 
 What is decorated here has the same fields, the same methods and the same errors; only `order`, `unsafe_hash` and `weakref_slot` are the
 standard decorator's own. `__dataclass_params__` does not tell what was asked for, so that only records made here can inherit a frozen one.
@@ -15,7 +14,7 @@ import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
 
@@ -46,12 +45,10 @@ def _made(
         return dataclasses.dataclass(cls, init=init, repr=repr, eq=eq, frozen=frozen, slots=slots, **more)
     own = dict(cls.__dict__)
     described = own.get("__doc__") is not None
+    if not described:
+        cls.__doc__ = cls.__name__  # for now: the standard decorator would work out a signature
     wanted = [name for name, asked in (("__init__", init), ("__repr__", repr), ("__eq__", eq)) if asked]
-    made: Any = _with_fields_later(cls, own, slots=slots, **more)
-    if made is None:
-        if not described:
-            cls.__doc__ = cls.__name__  # for now: the standard decorator would work out a signature
-        made = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, **more)
+    made: Any = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, **more)
     if not described:
         type.__setattr__(made, "__doc__", _Described())
     for name in wanted:
@@ -70,123 +67,6 @@ def _made(
                 if name not in own:
                     setattr(made, name, method)
     return made
-
-
-_SHORT = sys.version_info < (3, 14)
-"""Later Pythons mend `super()` in classes with slots, and keep annotations elsewhere; there the standard decorator does it all."""
-
-_NO_FIELDS = (ClassVar, dataclasses.InitVar, dataclasses.KW_ONLY)
-_NAMED = ("ClassVar", "InitVar", "KW_ONLY")
-
-
-def _may_be_none(annotation: Any) -> bool:
-    """Whether an annotation, which may be a text, may be that of something else than a field."""
-    if isinstance(annotation, str):
-        return any(word in annotation for word in _NAMED)
-    what = getattr(annotation, "__origin__", annotation)
-    return what in _NO_FIELDS or isinstance(annotation, dataclasses.InitVar)
-
-
-def _with_fields_later(cls: type, own: dict[str, Any], *, slots: bool, kw_only: bool = False, **more: Any) -> Any:
-    """The class with all that the standard decorator gives it, but its fields, which are made when somebody asks.
-
-    None for a class that is not as most are, and one with a mistake: there the standard decorator has to look.
-    """
-    annotations: dict[str, Any] = own.get("__annotations__", {})
-    if (
-        not _SHORT
-        or more
-        or type(cls) is not type
-        or any(map(_may_be_none, annotations.values()))
-        or any("__dataclass_fields__" in base.__dict__ or base.__dict__.get("__slots__") for base in cls.__mro__[1:])
-        or any(not annotations.keys().isdisjoint(base.__dict__) for base in cls.__mro__[1:-1])  # a default, maybe
-        or (slots and "__slots__" in own)
-        or any(isinstance(value, dataclasses.Field) and name not in annotations for name, value in own.items())
-    ):
-        return None
-    given = {name: own[name] for name in annotations if name in own}
-    if any(type(value).__hash__ is None or isinstance(value, MemberDescriptorType) for value in given.values()):
-        return None
-    made = _with_slots(cls, own, annotations) if slots else _with_defaults(cls, given)
-    for name, value in _ADDED.items():
-        if name not in own:
-            type.__setattr__(made, name, value)
-    type.__setattr__(made, "__dataclass_fields__", _Fields(made, annotations, given, kw_only))
-    if "__match_args__" not in own:
-        fields = {name: value for name, value in given.items() if isinstance(value, dataclasses.Field)}
-        type.__setattr__(
-            made, "__match_args__", tuple(name for name in annotations if _by_place(fields.get(name), kw_only))
-        )
-    return made
-
-
-def _by_place(field: Any, kw_only: bool) -> bool:
-    """Whether a field is an argument of `__init__` by its place; None is a field as they are without more."""
-    if field is None:
-        return not kw_only
-    return bool(field.init) and not (kw_only if field.kw_only is dataclasses.MISSING else field.kw_only)
-
-
-def _with_slots(cls: type, own: dict[str, Any], names: dict[str, Any]) -> Any:
-    """The class once more, with slots: they cannot be added to one that is there."""
-    left_out = {"__dict__", "__weakref__", *names}
-    body = {name: value for name, value in own.items() if name not in left_out}
-    made = type(cls.__name__, cls.__bases__, {**body, "__slots__": tuple(names)})
-    made.__qualname__ = cls.__qualname__
-    return made
-
-
-def _with_defaults(cls: type, given: dict[str, Any]) -> Any:
-    """The class itself; what was said of a field is no attribute of it, its default is."""
-    for name, value in given.items():
-        if isinstance(value, dataclasses.Field):
-            if value.default is dataclasses.MISSING:
-                delattr(cls, name)
-            else:
-                setattr(cls, name, value.default)
-    return cls
-
-
-class _Fields:
-    """The fields of a class, made when they are looked up; then they stand in their own place."""
-
-    __slots__ = ("_annotations", "_cls", "_given", "_kw_only")
-
-    def __init__(self, cls: type, annotations: dict[str, Any], given: dict[str, Any], kw_only: bool) -> None:
-        self._cls, self._annotations, self._given, self._kw_only = cls, annotations, given, kw_only
-
-    def __get__(self, record: object, owner: type | None = None) -> dict[str, Any]:
-        cls = self._cls
-        found = {}
-        for name, annotation in self._annotations.items():
-            value = self._given.get(name, dataclasses.MISSING)
-            one: Any = value if isinstance(value, dataclasses.Field) else dataclasses.field(default=value)
-            one.name, one.type, one._field_type = name, annotation, _FIELD
-            if one.kw_only is dataclasses.MISSING:
-                one.kw_only = self._kw_only
-            found[name] = one
-        if isinstance(cls.__dict__.get("__dataclass_fields__"), _Fields):
-            type.__setattr__(cls, "__dataclass_fields__", found)
-        return found
-
-
-class _Nothing:
-    """What every class has."""
-
-
-@dataclasses.dataclass(init=False, repr=False, eq=False)
-class _Plain:
-    """What the standard decorator gives to every class beside what it says of its fields (`__replace__` from Python 3.13 on)."""
-
-    a: int
-
-
-_ADDED = {
-    name: value
-    for name, value in _Plain.__dict__.items()
-    if name not in _Nothing.__dict__ and name not in ("__annotations__", "__dataclass_fields__", "__match_args__")
-}
-_FIELD = _Plain.__dict__["__dataclass_fields__"]["a"]._field_type
 
 
 class _Deferred:
