@@ -39,7 +39,7 @@ const licences = [...packages].sort().map((name) => {
 });
 writeFileSync(join(out, "LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
 
-// The same sum is made by tests/reports/test_picture_sources.py, which needs no Node.
+// The same sum is made by tests/reports/test_picture.py, which needs no Node.
 const sources = (folder) =>
   readdirSync(join(here, folder)).sort().flatMap((name) => {
     const path = `${folder}/${name}`;

@@ -30,7 +30,7 @@ class Clock:
     def __init__(self, start: int = 0) -> None:
         self.now = self.start = start
         self.leaving: Callable[[], None] | None = None
-        """Told before time moves on, so that somebody can look at what the moment came to."""
+        """NodeEvents before time moves on, so that somebody can look at what the moment came to."""
         self._text_second = -1
         self._text = ""
 

@@ -22,7 +22,7 @@ _PATCHES: Mapping[str, str] = {
 
 
 class Witness(Protocol):
-    """Told of every write that was done, so that a mirror knows of it before its watch does."""
+    """NodeEvents of every write that was done, so that a mirror knows of it before its watch does."""
 
     def changed(self, kind: Kind, obj: Object) -> None:
         """The object is now this, or was this when it was removed."""

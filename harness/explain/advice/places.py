@@ -98,7 +98,7 @@ def place_lines(
 def _dropped_lines(nodeclass: str, filter_: str, sizes: Sequence[DroppedSize]) -> Iterator[str]:
     if len(sizes) > _FEW:
         some = first_few([one.name for one in sizes], _FEW)
-        yield (f"{some} are no instance types with AKSNodeClass {nodeclass}: the filter {filter_} drops them")
+        yield f"{some} are no instance types with AKSNodeClass {nodeclass}: the filter {filter_} drops them"
         return
     for one in sizes:
         facts = "".join(f", {name}: {fact}" for name, fact in one.details.items() if fact != "")

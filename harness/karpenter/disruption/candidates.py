@@ -16,8 +16,8 @@ from harness.karpenter.disruption.costs import (
     rescheduling_cost,
 )
 from harness.karpenter.disruption.events import blocked, sentence
+from harness.karpenter.disruption.node_events import NodeEvents
 from harness.karpenter.disruption.situation import Situation
-from harness.karpenter.disruption.telling import Told
 from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_DISRUPT, NODEPOOL
 from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.nodeclaims import SchedulingEvent, pod_key
@@ -200,7 +200,7 @@ class _Look:
     situation: Situation
     judge: Displaced
     eventual: bool
-    events: list[Told]
+    events: list[NodeEvents]
     held: list[StateNode]
 
 

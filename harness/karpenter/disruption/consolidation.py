@@ -19,9 +19,9 @@ from harness.karpenter.disruption.commands import (
 )
 from harness.karpenter.disruption.events import candidate as candidate_event
 from harness.karpenter.disruption.events import rejected, sentence, unconsolidatable
+from harness.karpenter.disruption.node_events import NodeEvents, Text
 from harness.karpenter.disruption.simulating import Foreseen, Outcome, foresee, simulate
 from harness.karpenter.disruption.situation import Situation
-from harness.karpenter.disruption.telling import Text, Told
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirement import IN, Requirement
@@ -50,7 +50,7 @@ def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
     return found
 
 
-def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, Told | None]:
+def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeEvents | None]:
     """Whether consolidation looks at the node, and what it says if not."""
     pool = quote(candidate.pool)
     if candidate.is_static and rules.static_nodepools:

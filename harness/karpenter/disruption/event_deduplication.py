@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 
 from harness.engine.clock import Clock, nanoseconds
-from harness.karpenter.disruption.telling import Told
+from harness.karpenter.disruption.node_events import NodeEvents
 from harness.karpenter.scheduling import SchedulingEvent
 
 __all__ = ["EventDeduplication"]
@@ -31,7 +31,7 @@ class EventDeduplication:
         """The same of all that is said of a node for a reason."""
         self._hidden: list[int] = []
         self._said: set[SchedulingEvent] = set()
-        self._unworded: dict[Hashable, list[Told]] = {}
+        self._unworded: dict[Hashable, list[NodeEvents]] = {}
 
     def begin(self) -> None:
         """A new turn."""
@@ -39,11 +39,11 @@ class EventDeduplication:
         self._said.clear()
         self._unworded.clear()
 
-    def say(self, told: Iterable[SchedulingEvent | Told]) -> None:
+    def say(self, told: Iterable[SchedulingEvent | NodeEvents]) -> None:
         """Publishes what a turn says, each event once."""
         now, silent, unworded = self._clock.now, self._silent, self._unworded
         for each in told:
-            if not isinstance(each, Told):
+            if not isinstance(each, NodeEvents):
                 self._say(each)
             elif silent.get(each.about, 0) <= now:
                 self._say_both(each)
@@ -52,7 +52,7 @@ class EventDeduplication:
             else:
                 unworded[each.about] = [each]
 
-    def _say_both(self, told: Told) -> None:
+    def _say_both(self, told: NodeEvents) -> None:
         for before in self._unworded.pop(told.about, ()):
             for event in before:
                 if (until := self._hidden_until(event)) is not None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from harness.engine.names import NodeClaimName, NodeName
-from harness.karpenter.disruption.telling import Text, Told, both
+from harness.karpenter.disruption.node_events import NodeEvents, Text, of_node
 from harness.karpenter.scheduling.nodeclaims import SchedulingEvent
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import name_of
@@ -40,26 +40,26 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def blocked(node: StateNode, message: Text) -> Told:
+def blocked(node: StateNode, message: Text) -> NodeEvents:
     """Nothing disrupts the node."""
-    return both(node, "DisruptionBlocked", message, _TWO_MINUTES, hides=True)
+    return of_node(node, "DisruptionBlocked", message, _TWO_MINUTES, hides=True)
 
 
-def unconsolidatable(node: StateNode, message: Text) -> Told:
+def unconsolidatable(node: StateNode, message: Text) -> NodeEvents:
     """Consolidation leaves the node alone."""
-    return both(node, "Unconsolidatable", message, _QUARTER_HOUR, hides=True)
+    return of_node(node, "Unconsolidatable", message, _QUARTER_HOUR, hides=True)
 
 
-def candidate(node: StateNode, command: str, savings: float) -> Told:
+def candidate(node: StateNode, command: str, savings: float) -> NodeEvents:
     """A command with a replacement was found."""
     message = f"Consolidation candidate: {command} (savings: ${savings:.2f})"
-    return both(node, "ConsolidationCandidate", message, _TWO_MINUTES)
+    return of_node(node, "ConsolidationCandidate", message, _TWO_MINUTES)
 
 
-def rejected(node: StateNode, command: str, reason: str, savings: float) -> Told:
+def rejected(node: StateNode, command: str, reason: str, savings: float) -> NodeEvents:
     """A command did not survive its validation."""
     message = f"Consolidation rejected: {command}, reason: {reason} (savings: ${savings:.2f})"
-    return both(node, "ConsolidationRejected", message, _TWO_MINUTES)
+    return of_node(node, "ConsolidationRejected", message, _TWO_MINUTES)
 
 
 def _score_text(score: float, threshold: float, k: int, savings: float, disruption: float) -> str:
@@ -67,9 +67,9 @@ def _score_text(score: float, threshold: float, k: int, savings: float, disrupti
     return f"score {shown} >= threshold {threshold:.2f} (k: {k}, savings {savings:.1f}%, disruption {disruption:.1f}%)"
 
 
-def approved(node: StateNode, score: float, threshold: float, k: int, savings: float, disruption: float) -> Told:
+def approved(node: StateNode, score: float, threshold: float, k: int, savings: float, disruption: float) -> NodeEvents:
     """The policy Balanced takes a command about one node; ``savings`` and ``disruption`` in percent."""
-    return both(node, "ConsolidationApproved", _score_text(score, threshold, k, savings, disruption), _TWO_MINUTES)
+    return of_node(node, "ConsolidationApproved", _score_text(score, threshold, k, savings, disruption), _TWO_MINUTES)
 
 
 def nodepool_approved(

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.disruption.node_events import NodeEvents
 from harness.karpenter.disruption.tally import Tally
-from harness.karpenter.disruption.telling import Told
 from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
 from harness.karpenter.scheduling.memory import ClusterMemory
@@ -156,7 +156,7 @@ class Situation:
         self.view, self.spot_to_spot = view, spot_to_spot
         self.tally = tally if tally is not None else Tally()
         self.rules: DisruptionRules = rules
-        self.said: list[SchedulingEvent | Told] = []
+        self.said: list[SchedulingEvent | NodeEvents] = []
         """All that was said, in order and as often as it was said; what is said of a node is not worded yet."""
         self._events: dict[SchedulingEvent, None] = {}
         self._worded = 0
@@ -178,7 +178,7 @@ class Situation:
     def events(self) -> tuple[SchedulingEvent, ...]:
         """What was said, each once."""
         for each in self.said[self._worded :]:
-            self._events.update(dict.fromkeys(each if isinstance(each, Told) else (each,)))
+            self._events.update(dict.fromkeys(each if isinstance(each, NodeEvents) else (each,)))
         self._worded = len(self.said)
         return tuple(self._events)
 
@@ -188,7 +188,7 @@ class Situation:
 
     def say_all(self, events: Iterable[SchedulingEvent]) -> None:
         """Publishes events."""
-        if isinstance(events, Told):
+        if isinstance(events, NodeEvents):
             self.said.append(events)
         else:
             self.said.extend(events)

@@ -6,7 +6,7 @@ import pytest
 
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.karpenter.disruption.event_deduplication import EventDeduplication
-from harness.karpenter.disruption.telling import Told
+from harness.karpenter.disruption.node_events import NodeEvents
 from harness.karpenter.scheduling import SchedulingEvent
 
 
@@ -38,7 +38,7 @@ class AtOnce:
         self.hidden, self.said = [], set()
 
     def say(self, told):
-        for event in (event for each in told for event in (each if isinstance(each, Told) else (each,))):
+        for event in (event for each in told for event in (each if isinstance(each, NodeEvents) else (each,))):
             if event in self.said:
                 continue
             self.said.add(event)
@@ -62,7 +62,7 @@ def said(random, claims):
         return SchedulingEvent("NodePool", "default", "Normal", "DisruptionBlocked", text, 120.0)
     reason, dedupe = random.choice([("DisruptionBlocked", 120.0), ("Unconsolidatable", 900.0), ("Apart", 120.0)])
     about = f"node{number}", f"claim{number}" if number in claims else None, reason
-    return Told(about, lambda: text, dedupe, reason != "Apart")
+    return NodeEvents(about, lambda: text, dedupe, reason != "Apart")
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -102,6 +102,6 @@ def test_what_is_hidden_is_not_worded():
     said = EventDeduplication(clock, Listener(clock).publish)
     for _ in range(50):
         said.begin()
-        said.say([Told(("node", "claim", "DisruptionBlocked"), words, 120.0, hides=True)])
+        said.say([NodeEvents(("node", "claim", "DisruptionBlocked"), words, 120.0, hides=True)])
         clock.advance_to(clock.now + 10 * SECOND)
     assert len(worded) == 5

@@ -6,13 +6,13 @@ from harness.karpenter.scheduling.nodeclaims import SchedulingEvent
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import name_of
 
-__all__ = ["Text", "Told", "both"]
+__all__ = ["NodeEvents", "Text", "of_node"]
 
 Text = str | Callable[[], str]
 """A message, or what words it."""
 
 
-class Told:
+class NodeEvents:
     """The same about a Node and its NodeClaim, as far as they exist: its events.
 
     ``about`` names both, and the reason; the same event is published once in ``dedupe`` seconds. ``hides``: whatever it says, it hides
@@ -38,10 +38,10 @@ class Told:
             yield SchedulingEvent("NodeClaim", claim, "Normal", reason, self.message, self.dedupe)
 
 
-def both(node: StateNode, reason: str, text: Text, dedupe: float, *, hides: bool = False) -> Told:
+def of_node(node: StateNode, reason: str, text: Text, dedupe: float, *, hides: bool = False) -> NodeEvents:
     """What is said of a node."""
-    about = node.remembered.get((Told, reason))
+    about = node.remembered.get((NodeEvents, reason))
     if about is None:
         names = [None if each is None else name_of(each) for each in (node.node, node.nodeclaim)]
-        about = node.remembered[Told, reason] = (*names, reason)
-    return Told(about, text, dedupe, hides)
+        about = node.remembered[NodeEvents, reason] = (*names, reason)
+    return NodeEvents(about, text, dedupe, hides)
