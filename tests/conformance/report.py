@@ -19,11 +19,11 @@ HEADER = f"{'release':8} {'op':19} {'identical/total':>17} {'':8} {'ours/s':>9} 
 
 
 def split_lines(parts: Mapping[tuple[str, str], int]) -> list[str]:
-    """How the cases are spread."""
+    """How the cases are spread; `-` where a release does not answer an op."""
     releases = list(dict.fromkeys(release for release, _ in parts))
     ops = list(dict.fromkeys(op for _, op in parts))
     lines = [f"{'cases':8} " + " ".join(f"{op:>17}" for op in ops)]
-    lines += [f"{release:8} " + " ".join(f"{parts[release, op]:17}" for op in ops) for release in releases]
+    lines += [f"{release:8} " + " ".join(f"{parts.get((release, op), '-'):>17}" for op in ops) for release in releases]
     return lines
 
 

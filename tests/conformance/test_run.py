@@ -9,6 +9,7 @@ from tests.conformance.cases import ANSWERED, OPS, draw_cases
 from tests.conformance.golden import GOLDEN
 from tests.conformance.material import Material, read_json
 from tests.conformance.processes import Answerer
+from tests.conformance.report import split_lines
 from tests.conformance.run import asked_of, spread
 
 ANSWERER = """
@@ -74,3 +75,12 @@ def test_the_same_seed_gives_the_same_cases() -> None:
         few = draw_cases(op, 5, 3, material)
         assert few == draw_cases(op, 9, 3, material)[:5]
         assert few != draw_cases(op, 5, 4, material)
+
+
+def test_releases_that_answer_different_ops_stand_in_one_table() -> None:
+    lines = split_lines(spread(6, ["1.14.0", "1.7.2"], ["lifetimes", "azure_drift"]))
+    assert [line.split() for line in lines] == [
+        ["cases", "lifetimes", "azure_drift"],
+        ["1.14.0", "2", "1"],
+        ["1.7.2", "3", "-"],
+    ]
